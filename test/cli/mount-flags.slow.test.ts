@@ -113,7 +113,7 @@ describe("virtual-workspaces start and the servers that workspaces are mounted o
     ]);
     expect(stranger.asked).to.have.length(0);
     const { server } = mounting;
-    await server.until("the reason in the log", () => /cannot be had.*self-signed/.test(server.stderr));
+    await server.until("the reason in the log", () => /workspace is unavailable.*self-signed/.test(server.stderr));
   });
 
   it("get callers' own tokens where they are listed for that, by mounted workspaces too, and at no other name", async () => {

@@ -135,7 +135,7 @@ describe("virtual-workspaces start --shards", function () {
     expect(await server.kubectl("get", "shards", "-o", "name")).to.equal("0 shard.core.kcp.io/root");
     expect(await server.end("SIGTERM")).to.equal(0);
     expect(server.stderr)
-      .to.match(/shard serves shard="amber"/)
+      .to.match(/shard is serving shard="amber"/)
       .and.to.match(/shard stopped shard="amber"/);
   });
 });

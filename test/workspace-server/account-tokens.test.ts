@@ -1,4 +1,4 @@
-// Tokens of service accounts: what is in them, who their holder is, and all the ways of not being that.
+// Service account tokens: their claims, the user they authenticate, and all the ways to be invalid.
 import { createPublicKey, verify } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ type Claims = Record<string, unknown>;
 const partOf = (token: string, at: number): Claims =>
   JSON.parse(Buffer.from(token.split(".")[at] ?? "", "base64url").toString());
 
-/** The token with other claims or another header, signed anew. */
+/** Signs the token again with other claims or another header. */
 function altered(
   token: string,
   { header = {}, claims = {} }: { header?: Json; claims?: Json },
@@ -25,14 +25,14 @@ function altered(
   return signed({ ...partOf(token, 0), ...header }, { ...partOf(token, 1), ...claims }, how);
 }
 
-describe("tokens of service accounts", () => {
+describe("service account tokens", () => {
   let server: AccountServer;
   beforeEach(async () => {
     server = await AccountServer.start();
   });
   afterEach(() => server[Symbol.asyncDispose]());
 
-  it("say who their holder is, in which logical cluster, until when", async () => {
+  it("contain the account, its logical cluster and the expiration", async () => {
     const uid = server.account().metadata.uid;
     const token = await server.token();
     const [header, claims] = [partOf(token, 0), partOf(token, 1)];
@@ -57,7 +57,7 @@ describe("tokens of service accounts", () => {
     });
   });
 
-  it("are RSA signatures to others too: Node's own, and OpenSSL", async function () {
+  it("have RSA signatures that Node.js and OpenSSL verify", async function () {
     const token = await server.token();
     const [head = "", body = "", signature = ""] = token.split(".");
     const bytes = Buffer.from(signature, "base64url");
@@ -70,7 +70,7 @@ describe("tokens of service accounts", () => {
     expect(await run("openssl", args)).to.deep.equal({ ok: true, output: "Verified OK" });
   });
 
-  it("of a P-256 key are ES256", async () => {
+  it("use ES256 with a P-256 key", async () => {
     const keys = new ServiceAccountKeys({ signing: pemOf(EC.privateKey, "pkcs8") });
     await using other = await AccountServer.start({ keys });
     const token = await other.token();
@@ -85,7 +85,7 @@ describe("tokens of service accounts", () => {
     expect(await server.ask(token), "by a server with other keys").to.equal(undefined);
   });
 
-  it("of keys of before are good as long as these are given", async () => {
+  it("stay valid after a key change while the server has the previous key", async () => {
     const token = await server.token();
     const signing = pemOf(EC.privateKey, "pkcs8");
     const both = new ServiceAccountKeys({
@@ -107,7 +107,7 @@ describe("tokens of service accounts", () => {
     }
   });
 
-  it("that have expired are nobody's, but for a minute in which clocks may differ", async () => {
+  it("are rejected after expiration, with one minute of clock skew", async () => {
     const token = await server.token();
     server.ahead = (3600 + 50) * 1000;
     expect(await server.ask(token)).not.to.equal(undefined);
@@ -120,7 +120,7 @@ describe("tokens of service accounts", () => {
     );
   });
 
-  it("for another audience are nobody's here", async () => {
+  it("are rejected for another audience", async () => {
     const account = server.account();
     const { token } = await server.minter.bound({ cluster: "one", account, audiences: ["vault"], seconds: 3600 });
     expect(await server.ask(token)).to.equal(undefined);
@@ -133,7 +133,7 @@ describe("tokens of service accounts", () => {
     });
   });
 
-  it("are out with their account, however often they were good before, and not in again with its name", async () => {
+  it("are rejected once the account is deleted, even after earlier use, and stay so when its name is reused", async () => {
     const token = await server.token();
     const { uid } = server.account().metadata;
     for (let at = 0; at < 3; at++) expect((await server.ask(token))?.uid).to.equal(uid);
@@ -149,7 +149,7 @@ describe("tokens of service accounts", () => {
     );
   });
 
-  it("of an account that only a finalizer holds are out a minute later", async () => {
+  it("are rejected one minute after the account's deletion if a finalizer still keeps it", async () => {
     server.accounts.in("one", "default").set("builder", {}, { finalizers: ["test.dev/hold"] });
     const token = await server.token();
     server.accounts.in("one", "default").set("builder", {}, { finalizers: ["test.dev/hold"] });
@@ -161,7 +161,7 @@ describe("tokens of service accounts", () => {
     );
   });
 
-  it("are of the logical cluster that they name: an account of that name elsewhere is another", async () => {
+  it("belong to the logical cluster they name, not to an account of that name elsewhere", async () => {
     const token = await server.token("one");
     server.account("two");
     server.accounts.in("one", "default").delete("builder");
@@ -170,7 +170,7 @@ describe("tokens of service accounts", () => {
     expect((await server.ask(foreign))?.extra["authentication.kcp.io/cluster-name"]).to.deep.equal(["three"]);
   });
 
-  it("that somebody has altered, or signed by himself, are nobody's", async () => {
+  it("are rejected if altered or signed by someone else", async () => {
     const token = await server.token();
     const { uid } = server.account("two").metadata;
     const two = {
@@ -224,7 +224,7 @@ describe("tokens of service accounts", () => {
     }
   });
 
-  it("that do not say all of it, or contradict themselves, are nobody's, though we have signed them", async () => {
+  it("are rejected if a claim is missing or contradictory, despite a valid signature", async () => {
     const token = await server.token();
     const own = partOf(token, 1)["kubernetes.io"] as Json;
     const wrong: Json[] = [
@@ -245,7 +245,7 @@ describe("tokens of service accounts", () => {
       expect(await server.ask(altered(token, { claims })), JSON.stringify(claims)).to.equal(undefined);
   });
 
-  it("that are no tokens harm nobody", async () => {
+  it("are rejected without harm if they are not tokens", async () => {
     const deep = `{"iss":"https://kcp.default.svc","a":${"[".repeat(9000)}${"]".repeat(9000)}}`;
     const parts = [
       "a.b.c",
@@ -258,7 +258,7 @@ describe("tokens of service accounts", () => {
     expect((await server.review("a.b.c"))["error"]).to.equal("invalid bearer token");
   });
 
-  it("are nobody's while the account cannot be looked up: that is told to the log, and lasts no longer", async () => {
+  it("are rejected and logged while the account lookup fails, and accepted again afterwards", async () => {
     const token = await server.token();
     server.fault = new Error("the store is away");
     expect(await server.ask(token)).to.equal(undefined);
@@ -268,8 +268,8 @@ describe("tokens of service accounts", () => {
   });
 });
 
-describe("keys of service accounts", () => {
-  it("are refused that are no safe ones", () => {
+describe("service account keys", () => {
+  it("reject weak and unsuitable keys", () => {
     const make =
       (signing: string, verification: string[] = []) =>
       () =>
@@ -281,13 +281,13 @@ describe("keys of service accounts", () => {
       "the signing key must be a PEM private key without a passphrase",
     );
     const good = pemOf(RSA.privateKey, "pkcs8");
-    expect(make(good, ["no key"])).to.throw("a verification key holds no PEM");
+    expect(make(good, ["no key"])).to.throw("a verification key contains no PEM");
     expect(make(good, ["-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----"])).to.throw(
       "a verification key must be a PEM key or certificate",
     );
   });
 
-  it("have Kubernetes' ids: the SHA-256 of the public key", () => {
+  it("have Kubernetes' key IDs: the SHA-256 of the public key", () => {
     expect(
       createPublicKey(KEYS.verification[0]?.key.export({ type: "spki", format: "pem" }) ?? "").equals(RSA.publicKey),
     ).to.equal(true);

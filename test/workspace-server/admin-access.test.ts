@@ -1,4 +1,4 @@
-// How the administrators get in: a kubeconfig that kubectl reads, and what of it outlives a start.
+// Access of administrators: a kubeconfig that kubectl reads, and the parts that survive a restart.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ describe("admin access", () => {
     return error instanceof Error ? error.message : "none";
   }
 
-  it("is by kcp's contexts, users and groups", async () => {
+  it("uses kcp's contexts, users and groups", async () => {
     const access = await start({ users: [{ name: "user", workspace: "root" }] });
     const config = parse(text());
     expect(config["current-context"]).to.equal("root");
@@ -87,7 +87,7 @@ describe("admin access", () => {
     expect(await access.authenticator.authenticateToken("nobody")).to.equal(undefined);
   });
 
-  it("keeps the shard's administrator's token, and of it only the hash besides; the other's is new", async () => {
+  it("keeps the token of shard-admin, stores only its hash elsewhere, and renews the other token", async () => {
     await start({ users: [{ name: "user", workspace: "root" }] });
     const before = tokens();
     const hash = createHash("sha256")
@@ -108,7 +108,7 @@ describe("admin access", () => {
     ]);
   });
 
-  it("fails when the kubeconfig is lost, or another's, and what to do helps", async () => {
+  it("fails with a working remedy when the kubeconfig is lost or has another token", async () => {
     await start();
     const whole = text();
     const empty = `cannot create the 'admin.kubeconfig' file with an empty token for the shard-admin user: put ${options.kubeconfig} back, or remove ${options.tokenStore} to have a new token made`;
@@ -132,7 +132,7 @@ describe("admin access", () => {
     expect(tokens()["shard-admin"]).not.to.equal(before);
   });
 
-  it("mends what a crash has left: a kubeconfig without a hash, half a file beside", async () => {
+  it("recovers after a crash from a kubeconfig without a hash and from a partial file", async () => {
     await start();
     rmSync(options.tokenStore);
     writeFileSync(`${options.kubeconfig}.${process.pid}.new`, "half");
@@ -140,7 +140,7 @@ describe("admin access", () => {
     expect(readdirSync(folder.path).sort()).to.deep.equal([".admin-token-store", "admin.kubeconfig"]);
   });
 
-  it("says which file cannot be written, and leaves nothing half", async () => {
+  it("names the file that cannot be written, and leaves no partial file", async () => {
     const below = { kubeconfig: join(folder.path, "no", "admin.kubeconfig"), tokenStore: options.tokenStore };
     const error = await start(below).catch((thrown: Error) => thrown);
     expect(error).to.have.property("message", `cannot write file "${below.kubeconfig}": ENOENT`);
@@ -152,7 +152,7 @@ describe("admin access", () => {
     expect(readdirSync(folder.path).sort()).to.deep.equal([".admin-token-store", "admin.kubeconfig"]);
   });
 
-  it("lets kubectl in, which trusts the server by what is in the file", async function () {
+  it("works with kubectl, which verifies the server with the CA in the kubeconfig", async function () {
     this.timeout(60_000);
     if (!(await run("kubectl", ["version", "--client"])).ok) this.skip();
     const { ca, certFile, keyFile } = await servingCertificate({
@@ -187,7 +187,7 @@ describe("admin access", () => {
 });
 
 describe("the root directory", () => {
-  it("is made for its owner alone, and is no file", () => {
+  it("is created with access for its owner only, and rejects a file", () => {
     using folder = tree({ file: "" });
     const dir = join(folder.path, "a", ".kcp");
     ensureRootDirectory(dir);

@@ -1,5 +1,5 @@
-// What views of ours ask a shard for on behalf of others: what an exporter allows, by deep reviews, and objects of bound
-// workspaces, by warrants.
+// Requests of our views to a shard on behalf of users: deep reviews of an exporter's policy, and objects of bound workspaces
+// by warrants.
 import { Client } from "@virtual-workspaces/client";
 import { type SubjectAccessReviewOptions, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { User } from "@virtual-workspaces/framework";
@@ -29,7 +29,7 @@ async function may(server: Workspaces, cluster: string, { token = "root", ...opt
   return allowed;
 }
 
-/** `provider` lets those read cowboys of whom its policy speaks. */
+/** Creates `provider`, whose policy allows reading cowboys. */
 async function provider(server: Workspaces): Promise<string> {
   const cluster = await makeWorkspace(server, "provider");
   const role = {
@@ -46,7 +46,7 @@ async function provider(server: Workspaces): Promise<string> {
 }
 
 describe("a deep access review", () => {
-  it("says what an exporter allows to somebody who may not enter its workspace", async () => {
+  it("answers for a user without access to the exporter's workspace", async () => {
     await using server = await startWorkspaces();
     const cluster = await provider(server);
     expect(await may(server, cluster, { deep: true, subject: prefixedUser })).to.equal(true);
@@ -54,14 +54,14 @@ describe("a deep access review", () => {
     expect(await may(server, cluster, { deep: true }), "without the prefix").to.equal(false);
   });
 
-  it("is none for whoever is no master, and says no", async () => {
+  it("is denied to callers other than system:masters", async () => {
     await using server = await startWorkspaces();
     const cluster = await provider(server);
     await makeAdmin(server, cluster, "bob");
     expect(await may(server, cluster, { token: "bob", deep: true, subject: prefixedUser })).to.equal(false);
   });
 
-  it("is asked for by kcp's header, and by nothing else where it is not asked for", async () => {
+  it("is requested with kcp's header, which plain reviews omit", async () => {
     for (const [deep, value] of [
       [true, "true"],
       [false, undefined],
@@ -78,7 +78,7 @@ describe("a deep access review", () => {
     }
   });
 
-  it("is about a user whom it is told once", async () => {
+  it("is cached for a subject, which is mapped once", async () => {
     await using server = await startWorkspaces();
     const cluster = await provider(server);
     let told = 0;
@@ -96,8 +96,8 @@ describe("a deep access review", () => {
   });
 });
 
-describe("a warrant for the content of a workspace", () => {
-  it("opens that workspace to whoever bears it, and no other, and leaves them who they are", async () => {
+describe("a warrant for a workspace's content", () => {
+  it("opens that workspace only, and keeps the user's identity", async () => {
     await using server = await startWorkspaces();
     const [one, two] = [await makeWorkspace(server, "one"), await makeWorkspace(server, "two")];
     await using client = new Client({ upstream: as(server, "root") });

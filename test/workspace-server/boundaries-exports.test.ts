@@ -1,6 +1,6 @@
-// Why: what exports share, they share with those who bind them. Bob exports, Carol binds; Alice, who may do everything in a
-// workspace of her own, knows his identity hash and the names of everything, and tries to get at it. And she tries the
-// logical clusters of the system, and names that are nearly those of others.
+// Why: exports share objects only with the workspaces that bind them. Bob exports, Carol binds; Alice has all rights in her
+// own workspace, knows the identity hash and all names, and tries to reach the objects. She also tries the logical clusters
+// of the system, and names that resemble others.
 import { expect } from "chai";
 import type { Answer, CallOptions } from "../_support/plain.ts";
 import { binding, configMap, paths, widget, widgetExport, widgetSchema } from "./faults/support/tree.ts";
@@ -12,10 +12,10 @@ const WIDGETS = "/apis/example.dev/v1/widgets";
 const SECRET = "carols-secret";
 const alice = { user: "alice" };
 
-describe("from a workspace into what exports share", function () {
+describe("access from a workspace to objects that exports share", function () {
   this.timeout(30_000);
   let server: Workspaces;
-  /** Her logical cluster, and Carol's. */
+  /** Logical clusters of Alice, Carol and Bob. */
   const clusters = { own: "", consumer: "", provider: "" };
   let identity = "";
 
@@ -52,7 +52,7 @@ describe("from a workspace into what exports share", function () {
   };
   const post = (path: string, body: object, how: CallOptions = alice) => server.send(`POST ${own(path)}`, body, how);
 
-  it("nobody gets by the hash of its identity, bound or not, in their own, in another or in all workspaces", async () => {
+  it("is denied by identity hash, bound or not, in one's own, another or all workspaces", async () => {
     const named = `${WIDGETS}:${identity}`;
     const { text } = await server.get(`/clusters/${clusters.consumer}${named}`, { user: "root" });
     expect(text, "it is the right one").to.include(SECRET);
@@ -63,7 +63,7 @@ describe("from a workspace into what exports share", function () {
     await refused(post(named, widget("x")), 404, 405);
   });
 
-  it("nor by a kind, a schema or an export of the same names", async () => {
+  it("is denied through a kind, schema or export of the same name", async () => {
     await post(paths.SCHEMAS, widgetSchema());
     await post(paths.EXPORTS, widgetExport("widgets"));
     const mine = new ClusterClient(server, clusters.own);
@@ -76,7 +76,7 @@ describe("from a workspace into what exports share", function () {
     await refused(server.get(own(`${WIDGETS}:${identity}`), alice), 404);
   });
 
-  it("nor by saying to have its identity", async () => {
+  it("is denied to an export that pretends to have the identity", async () => {
     const claimed = { ...widgetExport("forged"), status: { identityHash: identity } };
     await post(paths.EXPORTS, claimed);
     const mine = new ClusterClient(server, clusters.own);
@@ -85,7 +85,7 @@ describe("from a workspace into what exports share", function () {
     const status = { status: { identityHash: identity } };
     const headers = { "content-type": "application/merge-patch+json" };
     await refused(server.send(`PATCH ${own(`${paths.EXPORTS}/forged/status`)}`, status, { ...alice, headers }), 403);
-    // A secret of another workspace is none.
+    // A Secret of another workspace is not found.
     const spec = {
       spec: { identity: { secretRef: { namespace: "kcp-system", name: `${clusters.provider}/widgets` } } },
     };
@@ -94,7 +94,7 @@ describe("from a workspace into what exports share", function () {
     expect(after.body.status.identityHash).not.to.equal(identity);
   });
 
-  it("nor by claiming it, where nobody has accepted the claim", async () => {
+  it("is denied through a permission claim that no binding has accepted", async () => {
     const claims = [
       { group: "", resource: "configmaps", verbs: ["*"] },
       { group: "example.dev", resource: "widgets", identityHash: identity, verbs: ["*"] },
@@ -110,7 +110,7 @@ describe("from a workspace into what exports share", function () {
     }
   });
 
-  it("nor into the logical clusters of the system", async () => {
+  it("is denied for the logical clusters of the system", async () => {
     const system = ["admin", "bound-crds", "system-crds", "shard", "cache:server", "any"];
     for (const name of system.map((each) => `system:${each}`))
       for (const path of [
@@ -125,7 +125,7 @@ describe("from a workspace into what exports share", function () {
       }
   });
 
-  it("nor by a name that is nearly that of another", async () => {
+  it("is denied by names that resemble another workspace's", async () => {
     const path = `${paths.MAPS}/kept`;
     const names = [
       "root%3Aconsumer",

@@ -1,5 +1,5 @@
-// Why: a workspace is worth what keeps others out of it. Alice has all rights in `one`, Bob in `two`; each tries to get from
-// there into the other, through the front door, in every way that a URL, a header, a token or an object offers.
+// Why: workspaces must keep others out. Alice has all rights in `one`, Bob in `two`. Each tries to get from there into the
+// other one over HTTP, by every means that a URL, a header, a token or an object offers.
 import { expect } from "chai";
 import { crd } from "../_support/crd.ts";
 import type { Answer, CallOptions } from "../_support/plain.ts";
@@ -24,10 +24,10 @@ const widget = (name: string, annotations = {}) => ({
 });
 const WIDGET = crd("Widget", { scope: "Cluster" });
 
-describe("from one workspace into another", function () {
+describe("access from one workspace to another", function () {
   this.timeout(30_000);
   let server: Workspaces;
-  /** Their logical clusters. */
+  /** Logical clusters of the two workspaces. */
   const clusters = { one: "", two: "" };
   const one = (path: string) => `/clusters/${clusters.one}${path}` as const;
   const two = (path: string) => `/clusters/${clusters.two}${path}` as const;
@@ -79,7 +79,7 @@ describe("from one workspace into another", function () {
     expect(text).not.to.include(`${SECRET}two`);
   };
   const WRITES = ["POST", "PUT", "PATCH", "DELETE"] as const;
-  /** All that could be done to what is at a place, in any way of calling the place. */
+  /** Expects that all requests to a place are rejected, in any form of the place. */
   const allRefused = async (place: string, how: CallOptions, ...codes: readonly number[]): Promise<void> => {
     for (const path of [MAPS, `${MAPS}/kept`, WIDGETS, "/api", "/openapi/v2", "/apis/example.dev/v1"])
       await refused(server.get(place + path, how), ...codes);
@@ -90,12 +90,12 @@ describe("from one workspace into another", function () {
     expect((await server.get(two(`${MAPS}/kept`), bob)).body.data).to.deep.equal({ of: `${SECRET}two` });
   };
 
-  it("nobody gets by its name, whatever rights they have in their own", async () => {
+  it("is denied by logical cluster name, whatever the caller's rights in their own", async () => {
     expect((await server.get(one(MAPS), alice)).status).to.equal(200);
     await allRefused(two(""), alice, 403);
   });
 
-  it("nor by its path, nor is told whether there is one", async () => {
+  it("is denied by path, without revealing whether the workspace exists", async () => {
     expect((await server.get(`/clusters/root:two${MAPS}`, bob)).text).to.include(`${SECRET}two`);
     await allRefused("/clusters/root:two", alice, 403);
     await refused(server.get(`/clusters/two:none${MAPS}`, alice), 403, 404);
@@ -107,12 +107,12 @@ describe("from one workspace into another", function () {
     expect(there).to.deep.equal(missing);
   });
 
-  it("nor by all of them at once, to read or to write", async () => {
+  it("is denied through the wildcard, for reads and writes", async () => {
     await allRefused("/clusters/*", alice, 403, 405);
     await refused(server.get("/clusters/*/apis/example.dev/v1/widgets:identity", alice), 403, 404);
   });
 
-  it("nor by a URL that somebody might read otherwise", async () => {
+  it("is denied by ambiguous URLs", async () => {
     const { one: mine, two: theirs } = clusters;
     const ways = [
       `/clusters/${mine}/..%2F${theirs}${MAPS}`,
@@ -133,7 +133,7 @@ describe("from one workspace into another", function () {
     for (const way of ways) await refused(server.get(way, alice), 400, 403, 404);
   });
 
-  it("nor by saying to be somebody else", async () => {
+  it("is denied with identity headers of someone else", async () => {
     const names = ["x-remote-user", "x-forwarded-user", "x-kcp-user"];
     for (const name of names) {
       await refused(server.get(two(MAPS), { ...alice, headers: { [name]: "bob" } }), 401, 403);
@@ -150,7 +150,7 @@ describe("from one workspace into another", function () {
       await refused(server.get(two(MAPS), { ...alice, headers }), 403);
   });
 
-  it("nor from a workspace where they may be anybody: whoever they become stays in it", async () => {
+  it("is denied to users impersonated in a workspace, who stay limited to it", async () => {
     const be = (headers: Record<string, string>): CallOptions => ({ ...alice, headers });
     const groups = { "impersonate-user": "bob", "impersonate-group": "system:authenticated" };
     expect((await server.get(one(MAPS), be(groups))).status, "bob has no rights in one").to.equal(403);
@@ -174,7 +174,7 @@ describe("from one workspace into another", function () {
     expect(body.status.userInfo.extra).to.deep.equal({ "authentication.kcp.io/scopes": [`cluster:${clusters.one}`] });
   });
 
-  it("nor as a service account that is called as one there", async () => {
+  it("is denied to a service account with the name of one in the other workspace", async () => {
     const asked = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
     const { body } = await made(server.send(`POST ${one(ACCOUNTS)}/robot/token`, asked, alice));
     const robot = { user: body.status.token as string };
@@ -184,7 +184,7 @@ describe("from one workspace into another", function () {
     await refused(server.send(`POST ${two(ACCOUNTS)}/robot/token`, asked, alice), 403);
   });
 
-  it("nor by an object that says to be of it, in any way of writing", async () => {
+  it("is denied to objects that claim another logical cluster, with every write method", async () => {
     const forged = { "kcp.io/cluster": clusters.two };
     const sent = (type: string) => ({ ...alice, headers: { "content-type": type } });
     const cases = [
@@ -222,7 +222,7 @@ describe("from one workspace into another", function () {
     expect(places).to.deep.equal([{ "kcp.io/cluster": clusters.one }]);
   });
 
-  it("nor by where another's list stopped, or at the version of one", async () => {
+  it("is denied with another list's continue token or resource version", async () => {
     const first = await server.get(two(`${MAPS}?limit=1`), bob);
     const token = encodeURIComponent(first.body.metadata.continue);
     for (const path of [one(`${MAPS}?limit=5&continue=${token}`), one(`/api/v1/configmaps?continue=${token}`)]) {
@@ -240,7 +240,7 @@ describe("from one workspace into another", function () {
     await refused(server.get(two(`${MAPS}?watch=true&resourceVersion=${version}`), alice), 403);
   });
 
-  it("nor by naming an owner there: it is neither held nor shown, and says nothing of what it owns", async () => {
+  it("is denied through owner references, which neither block, reveal nor are revealed by the owner", async () => {
     const owner = await made(server.send(`POST ${two(MAPS)}`, map("owner", {}), bob));
     const { uid } = owner.body.metadata;
     const reference = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true };
@@ -254,7 +254,7 @@ describe("from one workspace into another", function () {
     expect(JSON.stringify([deleted.text, seen])).not.to.include("owned");
   });
 
-  it("nor are kinds of one seen in another, where they are not defined", async () => {
+  it("is denied to kinds that the workspace does not define", async () => {
     const three = await makeWorkspace(server, "three");
     const { status } = await server.get(`/clusters/${three}${WIDGETS}`, { user: "root" });
     expect(status).to.equal(404);

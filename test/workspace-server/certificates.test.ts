@@ -1,4 +1,4 @@
-// What a server shows and what it trusts, made when there is nothing, and never in the place of somebody else's.
+// Files that a server presents or trusts: created if missing, and never in place of an administrator's file.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ describe("files of a server", () => {
     const serve = (more: object = {}): ReturnType<typeof servingCertificate> =>
       servingCertificate({ dir: folder.path, ...NAMES, ...more });
 
-    it("is made once, good for its names, with what clients trust it by", async () => {
+    it("is created once, valid for its names, with the CA that clients verify it with", async () => {
       const { ca } = await serve();
       expect((await serve()).ca).to.equal(ca);
       expect(modes()).to.deep.equal(["apiserver.crt 644", "apiserver.key 600"]);
@@ -53,7 +53,7 @@ describe("files of a server", () => {
       expect(openssl.output).to.equal(`${file("apiserver.crt")}: OK`);
     });
 
-    it("is made anew a month before its end, for other names, and after half a start", async () => {
+    it("is renewed a month before it expires, for other names, and after an interrupted start", async () => {
       const first = (await serve()).ca;
       expect((await serve({ now: later(330) })).ca).to.equal(first);
       const second = (await serve({ now: later(340) })).ca;
@@ -71,7 +71,7 @@ describe("files of a server", () => {
       expect(read("apiserver.key")).not.to.equal(key);
     });
 
-    it("of somebody else is used as it is, though it be for other names, and never replaced", async () => {
+    it("is used unchanged if an administrator provided it, even for other names, and never replaced", async () => {
       const own = await issueCertificate({
         subject: { name: "mine", groups: [] },
         purpose: { kind: "server", hosts: ["mine.test"], addresses: [] },
@@ -91,7 +91,7 @@ describe("files of a server", () => {
       expect(read("apiserver.crt")).to.equal("damaged");
     });
 
-    it("says what cannot be written", async () => {
+    it("names the file that cannot be written", async () => {
       mkdirSync(file("apiserver.key"));
       expect(await message(serve())).to.equal(`cannot write file "${file("apiserver.key")}": EISDIR`);
       const dir = file("no");
@@ -100,7 +100,7 @@ describe("files of a server", () => {
   });
 
   describe("client-ca.crt", () => {
-    it("is an RSA authority, made once, by which others certify users", async () => {
+    it("is an RSA authority, created once, with which others certify users", async () => {
       const { ca } = await clientAuthority(folder.path);
       expect((await clientAuthority(folder.path)).ca).to.equal(ca);
       expect(modes()).to.deep.equal(["client-ca.crt 644", "client-ca.key 600"]);
@@ -128,7 +128,7 @@ describe("files of a server", () => {
       expect(verified.output).to.equal(`${file("jane.crt")}: OK`);
     });
 
-    it("stays though its key is taken elsewhere, and until it ends; what is broken is not replaced", async () => {
+    it("is kept without its key until it expires; a damaged one is not replaced", async () => {
       const { ca } = await clientAuthority(folder.path);
       const key = read("client-ca.key");
       rmSync(file("client-ca.key"));
@@ -151,7 +151,7 @@ describe("files of a server", () => {
   });
 
   describe("sa.key", () => {
-    it("is an RSA key, made once, its owner's alone; one that is there is never replaced", async () => {
+    it("is an RSA key, created once and readable only by its owner; an existing one is never replaced", async () => {
       const pem = await serviceAccountKeyFile(file("sa.key"));
       expect(await serviceAccountKeyFile(file("sa.key"))).to.equal(pem);
       expect([modes(), read("sa.key")]).to.deep.equal([["sa.key 600"], pem]);

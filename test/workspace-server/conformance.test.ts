@@ -1,4 +1,4 @@
-// The conformance suite in a workspace: a kind that is defined there, Kubernetes' own kinds, and kcp's.
+// The conformance suite in a workspace: a kind defined there, Kubernetes' own kinds, and kcp's.
 import { memoryStore } from "@virtual-workspaces/store";
 import { type ConformanceReport, type ConformanceResource, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
@@ -18,14 +18,14 @@ const MACHINES = crd("Machine", {
   version: { subresources: { status: {} }, selectableFields: [{ jsonPath: ".spec.zone" }] },
 });
 
-/** What is written, by workspace: kinds in whose objects no controller of the server has its say. */
+/** Kinds to write, by workspace: those whose objects no controller of the server changes. */
 const WRITTEN = {
   root: ["configmaps", "leases", "machines", "partitions", "roles", "workspaceauthenticationconfigurations"],
   "root:work": ["configmaps", "machines"],
 };
 const READ = ["logicalclusters", "namespaces", "shards", "workspaces", "workspacetypes"];
 
-/** What is no fault: kinds without time to end, without such fields, without /status, without namespaces. */
+/** Acceptable skips: kinds without grace periods, such fields, /status or namespaces. */
 const MAY_SKIP: ReadonlySet<string> = new Set(["T10.14", "T10.15", "T5.2", "T5.7", "V23", "V24", "V25", "W5"]);
 
 describe("the conformance suite in a workspace", function () {
@@ -59,7 +59,7 @@ describe("the conformance suite in a workspace", function () {
     });
 
   for (const [cluster, names] of Object.entries(WRITTEN))
-    it(`passes on kinds that are written, in ${cluster}, and leaves nothing behind`, async () => {
+    it(`passes on writable kinds in ${cluster}, and leaves nothing behind`, async () => {
       const resources = ({ name }: ConformanceResource): boolean => names.includes(name);
       const report = await reportOn(cluster, { resources, writes: { patchOnly: { token: "bob" }, collects: true } });
       expect(report.resources).to.have.length(names.length);
@@ -74,7 +74,7 @@ describe("the conformance suite in a workspace", function () {
       expect(report.left).to.deep.equal([]);
     });
 
-  it("passes on what others write: workspaces, their types, and what they are made of", async () => {
+  it("passes on kinds that the server writes: workspaces, their types and related ones", async () => {
     const report = await reportOn("root", { resources: ({ name }) => READ.includes(name) });
     expect(report.resources).to.have.length(READ.length);
     expect(failures(report)).to.deep.equal([]);
@@ -82,7 +82,7 @@ describe("the conformance suite in a workspace", function () {
   });
 });
 
-/** A line for each check that failed, to be read where an assertion shortens what it compares. */
+/** Returns a line for each failed check, because assertions shorten what they compare. */
 function failures({ results }: ConformanceReport): string[] {
   const failed = results.filter(({ outcome }) => outcome === "failed");
   return failed.map(({ id, resource, failure }) => `${id} ${resource}: ${JSON.stringify(failure)}`);

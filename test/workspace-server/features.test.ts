@@ -1,4 +1,4 @@
-// Features of a server, composed as `start` composes them: what they add, where, and in which order they begin and end.
+// Features of a server, composed as by the command `start`: their contributions, and the order in which they run and stop.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@virtual-workspaces/client";
@@ -26,14 +26,14 @@ const Widget = defineResource({
   spec: { type: "object", properties: { size: { type: "integer" } } },
 });
 
-/** A view that answers with a text. */
+/** Returns a view that answers with a text. */
 const saying = (name: string, text: string) =>
   defineVirtualWorkspace({
     ...{ name, path: "/", authorize: authenticated() },
     handle: (_, res) => void res.setHeader("content-type", "application/json").end(JSON.stringify({ text })),
   });
 
-/** Something that runs, and says when it begins and ends. */
+/** Returns a feature that records when it starts and stops. */
 const running = (name: string, events: string[], end?: () => Promise<void>): NamedFeature => ({
   name,
   run: ({ shard }) => {
@@ -56,7 +56,7 @@ const compose = (features: readonly NamedFeature[], listening = new Promise<List
   });
 };
 
-/** A server with `root` and `shard-1`. */
+/** Starts a server with `root` and `shard-1`. */
 async function served(stores: Stores, features: readonly NamedFeature[]) {
   const { promise: listening, resolve } = Promise.withResolvers<Listening>();
   const composed = await compose(features, listening);
@@ -70,7 +70,7 @@ const textAt = async ({ get }: Pick<Workspaces, "get">, path: string): Promise<u
 describe("features of a workspace server", function () {
   this.timeout(30_000);
 
-  it("begin in their order and phase, and end in the reverse order, while the server still answers", async () => {
+  it("start in order and phase, and stop in reverse order while the server still answers", async () => {
     const events: string[] = [];
     let client: Client | undefined;
     const asking = async (): Promise<void> => void (await client?.discovery().all());
@@ -93,7 +93,7 @@ describe("features of a workspace server", function () {
     expect(inRoot().slice(3)).to.deep.equal(["late ends in root", "second ends in root", "first ends in root"]);
   });
 
-  it("run in each further shard, and end there before its listener", async () => {
+  it("run in each further shard, and stop before its listener", async () => {
     const events: string[] = [];
     await using stores = new Stores();
     const { server } = await served(stores, [running("first", events), running("second", events)]);
@@ -102,7 +102,7 @@ describe("features of a workspace server", function () {
     expect(events.slice(2)).to.deep.equal(["second ends in shard-1", "first ends in shard-1"]);
   });
 
-  it("end those that have begun where one fails, and say which did", async () => {
+  it("stop the started ones when one fails, and name the failed one", async () => {
     const events: string[] = [];
     const failing: NamedFeature = { name: "failing", run: () => Promise.reject(new Error("not today")) };
     const composed = await compose([running("first", events), running("second", events), failing]);
@@ -114,7 +114,7 @@ describe("features of a workspace server", function () {
     expect(events.slice(2)).to.deep.equal(["second ends in root", "first ends in root"]);
   });
 
-  it("apply manifests in root before they run: a kind is established, and its objects follow", async () => {
+  it("apply manifests in root before they run: a kind is established, then its objects follow", async () => {
     const found: unknown[] = [];
     const widgets: NamedFeature = {
       name: "widgets",
@@ -141,7 +141,7 @@ describe("features of a workspace server", function () {
     ]);
   });
 
-  it("say which kind is missing that a manifest is of", async () => {
+  it("name the missing kind of a manifest", async () => {
     const object = { apiVersion: "example.dev/v1", kind: "Gadget", metadata: { name: "one" } };
     await using stores = new Stores();
     const { composed, server } = await served(stores, [{ name: "gadgets", manifests: () => [object] }]);
@@ -155,7 +155,7 @@ describe("features of a workspace server", function () {
     );
   });
 
-  it("have views at each shard, of which a later one takes the place of one of its name", async () => {
+  it("add views to each shard, where a later view replaces an earlier one of its name", async () => {
     const views = (name: string): NamedFeature => ({
       name,
       views: ({ shard }) => [saying("both", `${name} in ${shard}`), saying(name, `${name} in ${shard}`)],
@@ -170,7 +170,7 @@ describe("features of a workspace server", function () {
     expect(composed.listed.map(({ name }) => name)).to.deep.equal(["one"]);
   });
 
-  it("see their shard: where it is, a folder of their own, one store for all views of a shard", async () => {
+  it("receive their shard, with addresses, a directory of their own, and one store for all views of a shard", async () => {
     const seen: FeatureShard[] = [];
     const seeing = (name: string): NamedFeature => ({
       name,
@@ -207,7 +207,7 @@ describe("features of a workspace server", function () {
     [[{ name: "one", views: () => Promise.reject(new Error("no views today")) }], /no views today/],
   ];
   for (const [features, why] of clashes)
-    it(`are not composed: ${why.source}`, async () => {
+    it(`cannot be composed: ${why.source}`, async () => {
       const message = await compose(features).then(
         () => "composed",
         ({ message }: Error) => message,

@@ -1,5 +1,5 @@
-// Why: many users ask one process about many workspaces, over shared caches and shared streams. Whatever else is under way,
-// nobody is answered with what is another's, nor let in where they may not be.
+// Why: many users share one process with its caches and streams. Concurrent requests must never return another user's
+// objects, or give access to another workspace.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { crd } from "../_support/crd.ts";
@@ -17,10 +17,10 @@ const WIDGETS = "/apis/example.dev/v1/widgets";
 const userOf = (at: number): string => `user-${at}`;
 const nameOf = (at: number): string => `workspace-${at}`;
 
-/** The logical clusters of the workspaces. */
+/** Logical clusters of the workspaces, by name. */
 type Clusters = Map<string, string>;
 
-/** Each workspace is one user's, and its kind has a field that no other's has. */
+/** Starts a server where each workspace belongs to one user, and has a kind with a field of its own. */
 async function start(clusters: Clusters): Promise<Workspaces> {
   const users = Array.from({ length: WORKSPACES }, (_, at) => userOf(at));
   const server = await startWorkspaces(memoryStore(), { users });
@@ -58,12 +58,12 @@ async function write(server: Workspaces, call: `POST /${string}`, { at, object }
   expect(made.status, made.text).to.equal(201);
 }
 
-/** Where an answer says that it is from: names of workspaces, and of fields that only one has. */
+/** Returns the workspaces that a response mentions, by their names and unique fields. */
 function placesIn(text: string): string[] {
   return [...new Set([...text.matchAll(/workspace-?(\d+)/g)].map(([, at]) => nameOf(Number(at))))];
 }
 
-describe("many users of many workspaces at once", function () {
+describe("concurrent users of many workspaces", function () {
   this.timeout(120_000);
   let server: Workspaces;
 
@@ -75,14 +75,14 @@ describe("many users of many workspaces at once", function () {
 
   after(() => server[Symbol.asyncDispose]());
 
-  it("are answered 1,000 times in any order, with what is theirs and nothing else", async () => {
+  it("get only their own objects in 1,000 requests in random order", async () => {
     const random = new Random(7);
     const tokens = new Map<number, string>();
     for (let at = 0; at < WORKSPACES; at++) {
       const { body } = await server.get(`/clusters/root:${nameOf(at)}${MAPS}?limit=1`, { user: userOf(at) });
       tokens.set(at, body.metadata.continue);
     }
-    /** What a user does in a workspace, called by its path or its logical cluster. @returns the code, and what came */
+    /** Requests of a user in a workspace, by path or logical cluster. @returns the code and the body */
     const ways: ((user: string, place: string, other: number) => Promise<readonly [number, string]>)[] = [
       async (user, place) => got(`/clusters/${place}${MAPS}/a`, user),
       async (user, place) => got(`/clusters/${place}${MAPS}`, user),

@@ -1,5 +1,5 @@
-// Why: whoever makes a workspace type says who may log in to the workspaces of it, by issuers of their own. What these say must
-// let their users in there, at once, and nowhere else; and must make nobody more than a user of that workspace.
+// Why: the creator of a workspace type chooses issuers of tokens for its workspaces. Their users must get in there, at once
+// and nowhere else, and must not become more than users of that workspace.
 import { authenticated, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -20,7 +20,7 @@ const hello = defineVirtualWorkspace({
   handle: (_req, res) => void res.end("hello"),
 });
 
-describe("issuers that a workspace's type names", function () {
+describe("issuers of a workspace type", function () {
   this.timeout(30_000);
   let server: Workspaces;
   let a: TestIssuer;
@@ -73,7 +73,7 @@ describe("issuers that a workspace's type names", function () {
     "authentication.kcp.io/cluster-name": [clusters[team]],
   });
 
-  it("let their users in there, by name and path, and at no other's, where they have the same rights", async () => {
+  it("let their users in by name and path, and not in other types' workspaces, where they have the same rights", async () => {
     expect(await inTeams(a.token())).to.deep.equal([200, 200, 401, 401, 200, 200]);
     expect(await inTeams(b.token())).to.deep.equal([401, 401, 200, 200, 200, 200]);
     expect(await inTeams(a.token({ sub: "joe" }))).to.deep.equal([403, 403, 401, 401, 403, 403]);
@@ -82,7 +82,7 @@ describe("issuers that a workspace's type names", function () {
     expect(await inTeams("nobody")).to.deep.equal([401, 401, 401, 401, 401, 401]);
   });
 
-  it("open nothing else: not what is above or beside, not all at once, no view, and nothing of the server's", async () => {
+  it("give no access to other workspaces, the wildcard, views or the server's own paths", async () => {
     const token = a.token();
     await server.get(`${WORKSPACES}/~`, { user: "alice" });
     for (const path of [
@@ -100,7 +100,7 @@ describe("issuers that a workspace's type names", function () {
       expect(await at(path, token), path).to.equal(401);
   });
 
-  it("open no workspace that is mounted, whatever that leads to", async () => {
+  it("give no access to mounted workspaces, whatever their target", async () => {
     const ref = { apiVersion: "example.dev/v1", kind: "Link", name: "x" };
     const URL = `${server.url}/clusters/root:team-a`;
     const link = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "link" } };
@@ -119,7 +119,7 @@ describe("issuers that a workspace's type names", function () {
     expect((await server.send(`DELETE ${WORKSPACES}/link`, undefined, root)).status).to.equal(200);
   });
 
-  it("say who they are, and the server where they are", async () => {
+  it("determine the user, and the server adds the scope", async () => {
     expect(await selfIn("team-c", b.token({ groups: ["dev"] }))).to.deep.equal({
       username: "b:jane",
       groups: ["b:dev", "system:authenticated"],
@@ -127,7 +127,7 @@ describe("issuers that a workspace's type names", function () {
     });
   });
 
-  it("have their tokens reviewed there, and nowhere else", async () => {
+  it("are known to TokenReviews in that workspace only", async () => {
     const token = a.token();
     const audiences = ["https://kcp.default.svc"];
     for (const place of ["root:team-a", clusters["team-a"]])
@@ -141,7 +141,7 @@ describe("issuers that a workspace's type names", function () {
     expect(await review("root:team-a", token, ["vault"])).to.deep.equal({ user: {}, error: "invalid bearer token" });
   });
 
-  it("name users who have no rights in another workspace, though others of their name have", async () => {
+  it("give users no rights in another workspace, even with an equal user name", async () => {
     const mayIn = async (place: string, extra: object): Promise<boolean> => {
       const resourceAttributes = { verb: "list", resource: "configmaps", namespace: "default" };
       const asked = {
@@ -157,7 +157,7 @@ describe("issuers that a workspace's type names", function () {
     expect(await mayIn("root:team-b", confined("team-a"))).to.equal(false);
   });
 
-  it("name nobody of the system, and whoever is confined stays so as somebody else", async () => {
+  it("cannot name system users, and impersonation keeps the scope", async () => {
     await configure(server, "a", [mapped(a, "")]);
     for (const sub of ["system:admin", "system:serviceaccount:default:default", "system:apiserver"])
       expect(await inTeam("team-a", a.token({ sub })), sub).to.equal(401);
@@ -176,7 +176,7 @@ describe("issuers that a workspace's type names", function () {
     await configureAll();
   });
 
-  it("count as they are now: changed, taken away, and given back", async () => {
+  it("follow changes, removal and restoration of their configuration at once", async () => {
     const token = a.token();
     const steps: readonly (readonly [() => Promise<unknown>, number])[] = [
       [() => Promise.resolve(), 200],
@@ -196,7 +196,7 @@ describe("issuers that a workspace's type names", function () {
     }
   });
 
-  it("that do not answer, or are wrong, keep out nobody but their own", async () => {
+  it("affect only their own users when they are unavailable or invalid", async () => {
     await using away = await TestIssuer.start();
     away.answer = () => "hang";
     await configure(server, "away", [mapped(away, "away:")]);
@@ -211,7 +211,7 @@ describe("issuers that a workspace's type names", function () {
     await configureAll();
   });
 
-  it("are not asked by a server that is not told to", async () => {
+  it("are ignored by a server without the option", async () => {
     await using other = await startWorkspaces();
     await configure(other, "a", [mapped(a, "a:")]);
     await makeType(other, "of-team-a", ["a"]);

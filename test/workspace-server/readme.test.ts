@@ -1,4 +1,4 @@
-// The example of the package's README prints what it says.
+// The example in the package's README prints the output it shows.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,11 +7,11 @@ import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 
 describe("packages/workspace-server/README.md", () => {
-  // Below the repository, whose packages it imports.
+  // In the repository, so that it can import its packages.
   const folder = mkdtempSync(join(root, "node_modules", ".readme-"));
   after(() => rmSync(folder, { recursive: true }));
 
-  it("prints what it says", async () => {
+  it("shows the real output of its example", async () => {
     const readme = readFileSync(join(root, "packages/workspace-server/README.md"), "utf8");
     const [, example = "", output = ""] = /^```ts\n([\s\S]*?)^```\n\nprints `([^`]*)`/m.exec(readme) ?? [];
     const { stdout, stderr } = await promisify(execFile)(

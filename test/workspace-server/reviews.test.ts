@@ -1,4 +1,4 @@
-// Reviews about others: whose token is this, may they do that.
+// Reviews about other users: the user of a token, and a user's access.
 import { type AuthorizeRequest, allow, deny, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -6,7 +6,7 @@ import { type Answer, outcome } from "../_support/plain.ts";
 import { AccountServer, AUTHN, AUTHZ } from "./support/accounts.ts";
 
 describe("TokenReview", () => {
-  it("says whose a token is, in whichever logical cluster it asks", async () => {
+  it("returns the user of a token, in the logical cluster of the review", async () => {
     await using server = await AccountServer.start();
     const token = await server.token("one");
     const { uid } = server.account("one").metadata;
@@ -27,7 +27,7 @@ describe("TokenReview", () => {
     });
   });
 
-  it("says so only to those for whom the token is", async () => {
+  it("checks the requested audiences", async () => {
     await using server = await AccountServer.start();
     const token = await server.token();
     expect(await server.review(token, ["vault"])).to.deep.equal({
@@ -42,7 +42,7 @@ describe("TokenReview", () => {
     });
   });
 
-  it("wants a token, and is not what the client says", async () => {
+  it("requires a token, and ignores a status from the client", async () => {
     await using server = await AccountServer.start();
     const post = (body: object): Promise<Answer> =>
       server.post(`/apis/${AUTHN}/tokenreviews`, { apiVersion: AUTHN, kind: "TokenReview", ...body });
@@ -56,7 +56,7 @@ describe("TokenReview", () => {
     expect(body.status).to.deep.equal({ user: {}, error: "invalid bearer token" });
   });
 
-  it("goes on to others where one fails, and keeps to itself what has failed", async () => {
+  it("continues after a failed authenticator, and hides the failure's details", async () => {
     const broken = {
       ...staticTokens({}),
       authenticateToken: (): never => {
@@ -66,20 +66,18 @@ describe("TokenReview", () => {
     await using server = await AccountServer.start({ authenticators: [broken] });
     expect((await server.review(await server.token()))["authenticated"]).to.equal(true);
     const { error } = await server.review("nobody");
-    expect(error).to.match(
-      /^\[invalid bearer token, the question could not be answered: the server's log says why, under request /,
-    );
+    expect(error).to.match(/^\[invalid bearer token, the review failed: see the server's log for request /);
     expectFault(/secret place/);
   });
 });
 
-/** A field of a protobuf message: a text, or a message. */
+/** Encodes a field of a protobuf message: a text or a message. */
 function field(number: number, value: string | Buffer): Buffer {
   const bytes = Buffer.from(value);
   return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
 }
 
-/** A body as typed Go clients send it. */
+/** Encodes a body as typed Go clients send it. */
 function protobuf(kind: string, ...fields: readonly Buffer[]): string {
   const type = field(1, Buffer.concat([field(1, AUTHZ), field(2, kind)]));
   return Buffer.concat([Buffer.from("k8s\0"), type, field(2, Buffer.concat(fields))]).toString();
@@ -116,7 +114,7 @@ describe("SubjectAccessReview", () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  it("asks about the user as given, and about nobody else", async () => {
+  it("checks exactly the given user", async () => {
     const user = { user: "bob", uid: "9", groups: ["devs"], extra: { "example.dev/scopes": ["a", "b"] } };
     const { status, body } = await review({
       ...user,
@@ -132,7 +130,7 @@ describe("SubjectAccessReview", () => {
     expect(asked.at(-1)).to.deep.include({ isResource: false, verb: "get", path: "/metrics", resource: "" });
   });
 
-  it("is read from protobuf, and never without the extras that are in it", async () => {
+  it("decodes protobuf, and never drops extras", async () => {
     const headers = { "content-type": "application/vnd.kubernetes.protobuf" };
     const send = (...spec: readonly Buffer[]): Promise<Answer> =>
       server.post(
@@ -150,18 +148,18 @@ describe("SubjectAccessReview", () => {
     else expect([Math.floor(status / 100), asked.length]).to.deep.equal([4, before]);
   });
 
-  it("says no in kcp's words, and which no is final", async () => {
+  it("answers denials with kcp's text, and marks final ones", async () => {
     const of = async (verb: string): Promise<unknown> =>
       (await review({ user: "bob", resourceAttributes: { ...resourceAttributes, verb } })).body.status;
     expect(await of("list")).to.deep.equal({ allowed: false, reason: "access denied" });
     expect(await of("delete")).to.deep.equal({ allowed: false, denied: true, reason: "access denied" });
     expect(await of("fail"))
       .to.have.property("evaluationError")
-      .that.matches(/^the question could not be answered/);
+      .that.matches(/^the review failed: /);
     expectFault(/secret rule/);
   });
 
-  it("is refused in Kubernetes' words", async () => {
+  it("rejects invalid reviews with Kubernetes' text", async () => {
     const invalid = (kind: string, ...texts: string[]): unknown[] => {
       const all = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
       return [422, "Invalid", `${kind}.authorization.k8s.io "" is invalid: ${all}`];
@@ -177,7 +175,7 @@ describe("SubjectAccessReview", () => {
     );
   });
 
-  it("asks in a namespace only about that", async () => {
+  it("limits a LocalSubjectAccessReview to its namespace", async () => {
     const spec = { user: "bob", resourceAttributes };
     const granted = await local(spec, { metadata: { namespace: "prod" } });
     expect([granted.status, granted.body.status]).to.deep.equal([201, { allowed: true, reason: "access granted" }]);

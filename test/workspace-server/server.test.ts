@@ -1,4 +1,4 @@
-// The workspace server through its front door: names and paths, who may do what, kinds of one's own, and what survives.
+// The workspace server over HTTP: names and paths, permissions, custom kinds and restarts.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { crd } from "../_support/crd.ts";
@@ -9,7 +9,7 @@ const ROOT = "/clusters/root";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
 describe("the workspace server", () => {
-  it("serves the root workspace to its administrator, with what is in it from the start", async () => {
+  it("serves the root workspace with its initial content to its administrator", async () => {
     await using server = await startWorkspaces();
     const user = "admin";
     const types = await server.get(`${ROOT}/apis/tenancy.kcp.io/v1alpha1/workspacetypes`, { user });
@@ -27,7 +27,7 @@ describe("the workspace server", () => {
     expect((await server.get(`${ROOT}${CONFIG_MAPS}/a`, { user })).body.data).to.deep.equal({ x: "y" });
   });
 
-  it("lets everybody look into root, and nobody change it who may not", async () => {
+  it("lets all users list workspaces in root, and requires rights for everything else", async () => {
     await using server = await startWorkspaces();
     expect((await server.get(`${ROOT}/apis/tenancy.kcp.io/v1alpha1/workspaces`)).status).to.equal(200);
     expect(outcome(await server.get(`${ROOT}${CONFIG_MAPS}`))).to.deep.equal([
@@ -75,7 +75,7 @@ describe("the workspace server", () => {
     );
   });
 
-  it("finds what was written when it starts again", async () => {
+  it("keeps objects over a restart", async () => {
     await using store = memoryStore();
     const user = "admin";
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { x: "y" } };
@@ -87,7 +87,7 @@ describe("the workspace server", () => {
     expect((await server.get(`${ROOT}${CONFIG_MAPS}/a`, { user })).body.data).to.deep.equal({ x: "y" });
   });
 
-  it("makes workspaces in a tree, each for whoever made it, and deletes them with what is in them", async () => {
+  it("creates a tree of workspaces, each owned by its creator, and deletes them with their content", async () => {
     await using server = await startWorkspaces();
     const workspaces = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
     const make = (at: string, name: string, user: string) =>

@@ -20,100 +20,100 @@ import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";
 import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
 
-/** How the issuers are asked that workspace types name. */
+/** Requests to the issuers that workspace types name. */
 export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log"> {}
 
-/** What a workspace server is made of. */
+/** Options of a workspace server. */
 export interface WorkspaceServerOptions
   extends Pick<
     ServerOptions,
     "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
   > {
-  /** Keeps all objects. The server does not close it. */
+  /** Store of all objects. The server does not close it. */
   readonly store: Store;
   /**
-   * Who asks, besides service accounts: administrators first. kcp lets the nameless in (`anonymous()`), who may then do what
-   * roles give to `system:unauthenticated`: nothing but to ask for `/healthz`, unless somebody says otherwise.
+   * Authenticators besides service accounts, those of administrators first. kcp accepts anonymous requests (`anonymous()`),
+   * with the roles of `system:unauthenticated`: `/healthz` only, unless an administrator grants more.
    */
   readonly authentication: readonly Authenticator[];
-  /** Sign and verify tokens of service accounts. */
+  /** Keys that sign and verify tokens of service accounts. */
   readonly serviceAccountKeys: ServiceAccountKeys;
-  /** Whose tokens of service accounts are taken; the first of them issues. @default kcp's */
+  /** Accepted issuers of service account tokens; the first one issues. @default kcp's */
   readonly serviceAccountIssuers?: readonly string[];
   /**
-   * What the first issuer's `/.well-known/openid-configuration` says about where its keys are
-   * (`--service-account-jwks-uri`), where they are served elsewhere than by this server. @default in the same workspace
+   * URL of the keys in the first issuer's configuration, if another server serves them (`--service-account-jwks-uri`).
+   * @default in the same workspace
    */
   readonly serviceAccountKeysUrl?: string;
-  /** PEM by which clients trust the server. */
+  /** CA certificate with which clients verify the server, PEM. */
   readonly rootCa: () => string;
-  /** What tokens are for that say nothing else (`--api-audiences`). @default the issuers */
+  /** Audiences of tokens that name none (`--api-audiences`). @default the issuers */
   readonly audiences?: readonly string[];
-  /** How it is reached, from where it listens. @default there */
+  /** Returns public URLs of the server, from its listening address. @default that address */
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
-  /** Shards besides `root`, in this process; more may come and go while it runs. @default none, and none can be added */
+  /** Further shards in this process besides `root`, which may change while it runs. @default none, and none can be added */
   readonly shards?: ShardsOptions;
   /**
-   * Whether users have workspaces of their own, made when they first ask for `workspaces/~` in `root`
-   * (`--enable-home-workspaces`), and members of which groups may
-   * (`--home-workspaces-home-creator-groups`). Who has one keeps it. @default all who have logged in
+   * Whether users get a home workspace when they first request `workspaces/~` in `root` (`--enable-home-workspaces`), and
+   * members of which groups do (`--home-workspaces-home-creator-groups`). Existing ones stay.
+   * @default all authenticated users
    */
   readonly homeWorkspaces?: false | { readonly creatorGroups: readonly string[] };
   /**
-   * Where several processes serve one store, as etcd's: a name of this one, the same whenever it starts again. All must have
-   * the same URLs, root CA and keys, since each writes them into objects; one that differs from those that are there does not
-   * start. So it is with each of {@link WorkspaceServerOptions.shards}. @default it is the only one
+   * Name of this process among several on one store, such as etcd; it must be the same after a restart. All must have the
+   * same URLs, root CA and keys, which each writes into objects: a process that differs does not start. The same holds for
+   * each of {@link WorkspaceServerOptions.shards}.
+   * @default the only process
    */
   readonly instance?: string;
   /**
-   * How many objects of all kinds there may be in a workspace (`--logical-cluster-total-object-limit`), but for `root`, and
-   * for those whose LogicalCluster has another number in the annotation `core.kcp.io/max-total-objects`, which administrators
-   * of the server set; 0 is none. @default as many as one likes: one workspace can fill the store for all
+   * Maximum of objects of all kinds in a workspace (`--logical-cluster-total-object-limit`); `root` has none. The annotation
+   * `core.kcp.io/max-total-objects` of a LogicalCluster, which server administrators set, overrides it; 0 is unlimited.
+   * @default unlimited: one workspace can fill the store for all
    */
   readonly totalObjectLimit?: number;
   /**
-   * Whether APIExports say in `status.virtualWorkspaces` at which URLs their view is, one for each shard, with the condition
-   * `VirtualWorkspaceURLsReady` (kcp's feature gate `EnableDeprecatedAPIExportVirtualWorkspacesUrls`, which is off there): for
-   * clients from before APIExportEndpointSlices, which say the same and more. Where it is turned off both are taken away.
+   * Whether APIExports list the URLs of their view, one per shard, in `status.virtualWorkspaces`, with the condition
+   * `VirtualWorkspaceURLsReady` (kcp's feature gate `EnableDeprecatedAPIExportVirtualWorkspacesUrls`, off there). For
+   * clients older than APIExportEndpointSlices, which contain the same and more. `false` removes both.
    *
    * @default true
    */
   readonly exportURLs?: boolean;
   /**
-   * Whether views may keep resources of exports (`spec.resources[].storage.virtual`, kcp's feature gate `CacheAPIs`), and by what views
-   * at other servers are asked: with whom their URLs may lead to, since those are what a workspace says. `false`: such resources
-   * are bound, and 404. @default views that this server runs, and no others
+   * Whether views may store resources of exports (`spec.resources[].storage.virtual`, kcp's feature gate `CacheAPIs`), and
+   * how other servers' views are called. Security: workspaces set their URLs, which the options must restrict. `false`:
+   * such resources are bound, and 404.
+   * @default only views that this server runs
    */
   readonly virtualStorage?: false | VirtualStorageOptions;
   /**
-   * Whether workspaces may be mounted (`spec.mount`, kcp's feature gate `WorkspaceMounts`, which is off there), and how other servers are
-   * asked on which they are. `false`: those that are say so in their condition `WorkspaceMountReady`, and are Unavailable. Where they
-   * lead says a controller, `workspaceMounts` of `@virtual-workspaces/mounts`: where none runs they stay as they are.
-   *
-   * @default they may, on views and workspaces of this server alone: others are 503, with the reason
+   * Whether workspaces may be mounted (`spec.mount`, kcp's feature gate `WorkspaceMounts`, off there), and calls of other
+   * servers as targets. `false`: mounted workspaces are Unavailable, with the reason in condition `WorkspaceMountReady`.
+   * The controller `workspaceMounts` of `@virtual-workspaces/mounts` sets the targets; without it, nothing changes.
+   * @default enabled, for views and workspaces of this server only: others are 503, with the reason
    */
   readonly mounts?: false | MountsOptions;
   /**
-   * Has workspaces open to those whom the issuers know that their type names (WorkspaceType's
-   * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`), and says how these are
-   * asked: whoever may make a workspace may have the server send GET requests to any https URL, unless `dial` says where not.
-   * Their users are confined to the workspace that they log in to.
-   *
-   * @default nobody logs in by the type of a workspace
+   * Lets users of the issuers that a workspace's type names log in to it (WorkspaceType's
+   * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`). The options control requests to those issuers.
+   * Security: users who may create a workspace can make the server send GET requests to any https URL, unless `dial` limits
+   * them. The issuers' users have access to that workspace only.
+   * @default issuers of workspace types are ignored
    */
   readonly workspaceAuthentication?: false | WorkspaceAuthenticationOptions;
-  /** Served besides, below `/services`. */
+  /** Further views, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
-  /** By which these views reach the workspaces. The server closes it. @default none */
+  /** Connection of these views to the workspaces. The server closes it. @default none */
   readonly loopback?: Loopback;
-  /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
+  /** Content and readers of `/metrics`. @default readers by the roles of `root`, as in kcp */
   readonly metrics?: Metrics;
   readonly log: Log;
 }
 
 const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
 
-/** What all shards have in common. */
+/** Returns the options that all shards share. */
 export function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
   const { authentication, serviceAccountKeys: keys, rootCa, homeWorkspaces = EVERYBODY, log } = options;
   const { workspaceAuthentication: logins } = options;
@@ -142,7 +142,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
   };
 }
 
-/** What all their listeners have in common. */
+/** Returns the options that all listeners share. */
 export function commonListenerOptions(
   options: WorkspaceServerOptions,
   { authenticators: authentication }: CommonShardOptions,
@@ -164,7 +164,7 @@ export function commonListenerOptions(
   };
 }
 
-/** How processes that serve the same shards know of each other. */
+/** Returns the function by which processes that serve the same shards find each other. */
 export function meetOf({ instance, rootCa, serviceAccountKeys: keys, log }: WorkspaceServerOptions): Meet | undefined {
   if (instance === undefined) return undefined;
   return ({ store, shard, urls }) =>

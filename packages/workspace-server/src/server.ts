@@ -15,8 +15,8 @@ import { cacheView, loopbackViews } from "./views/cache-view.ts";
 import { treeView } from "./views/tree-view.ts";
 
 /**
- * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions
- * of its own. Made by {@link createWorkspaceServer}.
+ * Server of workspaces as in kcp: a tree of logical clusters below `/clusters/root`, each with its own kinds, objects and
+ * permissions. {@link createWorkspaceServer} creates it.
  */
 export class WorkspaceServer implements AsyncDisposable {
   readonly #options: WorkspaceServerOptions;
@@ -31,7 +31,7 @@ export class WorkspaceServer implements AsyncDisposable {
   #peers: AsyncDisposable | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @throws Error on views that clash */
+  /** @throws Error on conflicting views */
   constructor(options: WorkspaceServerOptions) {
     const { store, shards, virtualWorkspaces = [] } = options;
     this.#options = options;
@@ -77,11 +77,11 @@ export class WorkspaceServer implements AsyncDisposable {
   }
 
   /**
-   * Listens, and makes what is to be there from the start. Until it resolves requests for workspaces are 503. Shards besides
-   * `root` have been tried by then: one that does not start is logged, and tried again.
+   * Listens, and creates the initial objects. Until it resolves, requests for workspaces are 503. It also tries to start the
+   * shards besides `root`: a failed start is logged and retried.
    *
    * @throws ApiError 503 when the store cannot be read or written, StoreError `Locked` when another process serves it with
-   * other URLs or keys, and what the listener throws
+   * other URLs or keys, and the errors of the listener
    */
   async listen(options: ListenOptions): Promise<Listening> {
     this.#listening = await this.#server.listen(options);
@@ -93,35 +93,35 @@ export class WorkspaceServer implements AsyncDisposable {
   }
 
   /**
-   * Adds a shard while the server runs, as its Shard object in `root` does that has the annotation
-   * `virtual-workspaces.io/in-process: "true"`. It is there again when the server starts the next time. One that does not start is tried again, also when this has failed.
+   * Adds a shard while the server runs, as does a Shard object in `root` with the annotation
+   * `virtual-workspaces.io/in-process: "true"`. It starts again with the server. Failed starts are retried, also after a throw.
    *
-   * @throws ApiError 409 when another server has a shard of that name, Error on a name that is none and without
-   *   {@link WorkspaceServerOptions.shards}, and what keeps it from starting
+   * @throws ApiError 409 when another server has a shard of that name, Error on an invalid name or without {@link
+   * WorkspaceServerOptions.shards}, and the error of a failed start
    */
   async addShard(name: string): Promise<void> {
     await this.#further.add(name);
   }
 
   /**
-   * Removes a shard while the server runs, as deleting its Shard object does: nothing new is put there from now on, and when
-   * the last logical cluster is gone it stops, and the promise resolves. Its store stays, for a shard of that name that may come again.
+   * Removes a shard while the server runs, as does deleting its Shard object. The shard gets no new logical clusters, and
+   * stops when its last one is gone; then the promise resolves. Its store stays, for a later shard of that name.
    *
-   * @param options.signal ends the waiting; the shard goes all the same
-   * @throws ApiError 409 for `root` and shards of other servers, Error without {@link WorkspaceServerOptions.shards}, and
-   *   what `signal` aborts with
+   * @param options.signal ends the wait; the removal continues
+   * @throws ApiError 409 for `root` and shards of other servers, Error without {@link WorkspaceServerOptions.shards}, and the
+   * reason of `signal`
    */
   async removeShard(name: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#further.remove(name, options.signal);
   }
 
-  /** Ends watches cleanly, lets requests under way finish, and stops the controllers. */
+  /** Ends watches cleanly, drains requests in flight, and stops the controllers. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** The same as {@link close}. */
+  /** Alias of {@link close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -144,18 +144,18 @@ export class WorkspaceServer implements AsyncDisposable {
 
   get #further(): ProcessShards {
     if (this.#shards === undefined)
-      throw new Error("this server has one shard: give `shards` to createWorkspaceServer to add others");
+      throw new Error("this server has only one shard: pass `shards` to createWorkspaceServer to add others");
     return this.#shards;
   }
 
   #urls(): ShardUrls {
-    if (this.#listening === undefined) throw new Error("the server does not listen yet: nobody can know where it is");
+    if (this.#listening === undefined) throw new Error("the server has no URL before it listens: call listen first");
     const { url } = this.#listening;
     return { baseURL: url, externalURL: url, virtualWorkspaceURL: url, ...this.#options.urls?.(this.#listening) };
   }
 }
 
-/** A server of workspaces; it serves once `listen` has resolved. @throws Error on views that clash */
+/** Creates a server of workspaces; it serves once `listen` has resolved. @throws Error on conflicting views */
 export function createWorkspaceServer(options: WorkspaceServerOptions): WorkspaceServer {
   return new WorkspaceServer(options);
 }

@@ -1,7 +1,6 @@
 /**
- * What a view or a controller over workspaces is written with, beside `@virtual-workspaces/framework`: the client, forwarding
- * to the server that has the workspaces, and kcp's kinds. All of it is documented in the packages that it comes from, which have
- * more.
+ * API for views and controllers over workspaces, beside `@virtual-workspaces/framework`: the client, forwarding to the
+ * workspace server, and kcp's kinds. The packages that these names come from document them and have more.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// What a mount led to is closed by the request that finds it leading elsewhere, also where nobody has told of the change.
+// A request that finds another target closes the connections to the former one, even before any change event.
 import { connect } from "node:net";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
@@ -17,7 +17,7 @@ import { testLog } from "../../_setup/log.ts";
 import { startPlain } from "../../_support/plain.ts";
 import { Wire } from "../../_support/wire.ts";
 
-/** Objects that are read while the server starts: known at once, and told of later. */
+/** Objects read during the start: known at once, with events later. */
 class Untold<T extends object> extends ObjectCache<T> {
   #revision = 0;
 
@@ -44,8 +44,8 @@ const mounted = (host: string) => ({
   status: { phase: "Ready" },
 });
 
-describe("a mount that has changed before anybody was told", () => {
-  it("has what the former one opened closed by the next request", async () => {
+describe("a mount that changed before any event", () => {
+  it("closes the connections to its former target with the next request", async () => {
     const echo = defineVirtualWorkspace({
       name: "echo",
       path: "/clusters/:cluster",

@@ -1,4 +1,4 @@
-// What is asked of mounted workspaces: who gets there, what is said of a mount that is not ready, and what becomes of what is open.
+// Requests to mounted workspaces: their access, errors of mounts that are not ready, and the end of open requests.
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -17,7 +17,7 @@ const root: CallOptions = { user: "root" };
 const alice: CallOptions = { user: "alice" };
 const MERGE = { ...root, headers: { "content-type": "application/merge-patch+json" } };
 
-/** Workspaces in which something is mounted, `root:org`, and to which links lead, `root:far`: alice administers both. */
+/** Workspaces with mounts (`root:org`) and targets of links (`root:far`); alice administers both. */
 class World implements AsyncDisposable {
   readonly server: Workspaces;
 
@@ -31,7 +31,7 @@ class World implements AsyncDisposable {
     return new World(server);
   }
 
-  /** A workspace that is mounted, as its controller leaves it. */
+  /** Creates a mounted workspace in the state its controller leaves. */
   async mount(name: string, url: string, phase = "Ready"): Promise<void> {
     const ref = { apiVersion: "example.dev/v1", kind: "RemoteCluster", name: `of-${name}` };
     const body = {
@@ -51,7 +51,7 @@ class World implements AsyncDisposable {
     expect(status, text).to.equal(200);
   }
 
-  /** Its controller says so. */
+  /** Sets the phase as the mount's controller does. */
   async turn(name: string, phase: string): Promise<void> {
     const isReady = phase === "Ready";
     const why = { reason: "MountObjectNotReady", severity: "Error", message: "Mount is not reporting ready." };
@@ -95,7 +95,7 @@ describe("mounted workspaces", function () {
   });
   after(() => world[Symbol.asyncDispose]());
 
-  it("that are links show another workspace: what is written by the one is an event by the other, and the link goes alone", async () => {
+  it("show the target of a link: writes through one are events in the other, and deleting the link keeps the target", async () => {
     const { server } = world;
     await world.mount("link", world.link("root:far"));
     await using far = await server.watch(`/clusters/root:far${MAPS}?watch=true&resourceVersion=0`, alice);
@@ -106,7 +106,7 @@ describe("mounted workspaces", function () {
     for (const watch of [far, near]) expect(await watch.take(2)).to.deep.equal(["ADDED by-link", "ADDED by-path"]);
     const through = await server.get(`/clusters/root:org:link${MAPS}/by-path`, alice);
     expect(through.text).to.equal((await server.get(`/clusters/root:far${MAPS}/by-path`, alice)).text);
-    // The target decides, and about whom it is asked by.
+    // The target decides, and sees the caller.
     const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     const who = await server.send(
       `POST /clusters/root:org:link${reviews}`,
@@ -120,7 +120,7 @@ describe("mounted workspaces", function () {
     expect((await server.get(`/clusters/root:far${MAPS}/by-link`, alice)).status).to.equal(200);
   });
 
-  it("that are not ready answer 503 with what is mounted, since when and why, and never what is underneath", async () => {
+  it("answer 503 while not ready, with the mounted object, the time and the reason, and never another workspace's content", async () => {
     const { server } = world;
     const body = {
       apiVersion: "tenancy.kcp.io/v1alpha1",
@@ -146,7 +146,7 @@ describe("mounted workspaces", function () {
     expect((await ask()).status).to.equal(200);
   });
 
-  it("are entered by those alone who may enter the workspace around them, whatever they may do behind", async () => {
+  it("require access to the parent workspace, whatever the caller's rights at the target", async () => {
     const { server } = world;
     await world.mount("door", world.link("root:far"));
     const name = await makeWorkspace(server, "other");
@@ -163,17 +163,17 @@ describe("mounted workspaces", function () {
     ).to.equal(401);
   });
 
-  it("have no workspaces behind them", async () => {
+  it("have no workspaces below them", async () => {
     await world.mount("leaf", world.link("root:far"));
     const { status, body } = await world.server.get(`/clusters/root:org:leaf:a:b${MAPS}`, alice);
     expect(status).to.equal(404);
     expect(body.message).to.equal(
-      "the workspace root:org:leaf is mounted, and what is behind a mount has no workspaces of this server: ask root:org:leaf itself",
+      "the workspace root:org:leaf is mounted, so this server serves no workspaces below it: use root:org:leaf itself",
     );
     expect((await world.server.get(`/clusters/root:org:leaf:a${MAPS}`, { user: "bob" })).status).to.equal(403);
   });
 
-  it("end what is open when they lead elsewhere, or are not ready any more", async () => {
+  it("end open requests when their target changes or they are no longer ready", async () => {
     const { server } = world;
     await world.mount("moving", world.link("root:far"));
     const watched = async () => {
@@ -191,7 +191,7 @@ describe("mounted workspaces", function () {
     expect(third.status).to.equal(503);
   });
 
-  it("that lead to one another in a circle are told so", async () => {
+  it("report a cycle of links", async () => {
     await world.mount("one", world.link("root:org:two"));
     await world.mount("two", world.link("root:org:one"));
     const { status, body } = await world.server.get(`/clusters/root:org:one${MAPS}`, alice);
@@ -199,21 +199,21 @@ describe("mounted workspaces", function () {
     expect(body.message).to.match(/hops|servers/);
   });
 
-  it("at another server are asked for nobody by default, and the reason is told", async () => {
+  it("reject targets at other servers by default, with the reason", async () => {
     await world.mount("foreign", "http://127.0.0.1:1/base");
     const { status, body } = await world.server.get(`/clusters/root:org:foreign${MAPS}`, alice);
     expect([status, body.message]).to.deep.equal([
       503,
-      "nobody can be asked on whom the workspace foreign is mounted: it is at another server, and this one asks none",
+      "the mount target of workspace foreign is unusable: it is at another server, which is not enabled",
     ]);
   });
 });
 
-describe("workspaces that are mounted on a view or another server", function () {
+describe("workspaces mounted on a view or another server", function () {
   this.timeout(30_000);
   const mayAskPlain: MountedServersOptions["mayAskPlain"] = (host) => host === "lab.test" || host === "::1";
 
-  /** Says what it was asked, and echoes on upgraded connections. */
+  /** Answers with the request, and echoes on upgraded connections. */
   function echo(heard: IncomingMessage[] = []) {
     return defineVirtualWorkspace({
       name: "echo",
@@ -232,7 +232,7 @@ describe("workspaces that are mounted on a view or another server", function () 
     });
   }
 
-  it("of this server are asked as the caller, within the process", async () => {
+  it("call a view of this server in the process, as the caller", async () => {
     await using world = await World.start({ virtualWorkspaces: [echo()] });
     await world.mount("view", `${world.server.url}/services/echo/clusters/x`);
     const { body } = await world.server.get("/clusters/root:org:view/api/v1/pods?limit=5", alice);
@@ -244,7 +244,7 @@ describe("workspaces that are mounted on a view or another server", function () 
     });
   });
 
-  it("elsewhere are not told who asks, nor a token, by default; upgrades pass, and end with the mount", async () => {
+  it("send other servers no identity and no token by default; upgraded connections end with the mount", async () => {
     const heard: IncomingMessage[] = [];
     await using other = await startPlain([echo(heard)], { authentication: [anonymous()] });
     const port = Number(new URL(other.url).port);
@@ -273,9 +273,9 @@ describe("workspaces that are mounted on a view or another server", function () 
     await wire.cut();
   });
 
-  it("elsewhere that know us by a certificate are told who asks, and of no group by which they would administer there", async () => {
+  it("send the caller without system groups to servers that trust the client certificate", async () => {
     const heard: IncomingMessage[] = [];
-    // A bare server: ours takes off who asks before a handler is asked.
+    // A plain Node.js server: ours strips identity headers before a handler sees them.
     await using other = createServer((req, res) => {
       heard.push(req);
       res.end("{}");
@@ -299,7 +299,7 @@ describe("workspaces that are mounted on a view or another server", function () 
     ]);
   });
 
-  it("elsewhere are not asked by plain http, where anybody on the way hears who asks, but for hosts that are named", async () => {
+  it("call other servers by plain HTTP only if the host is allowed, since it exposes the caller's identity", async () => {
     await using other = await startPlain([echo()], { authentication: [anonymous()] });
     const dialled: string[] = [];
     const dial: MountedServersOptions["dial"] = async ({ host }) => {
@@ -312,7 +312,7 @@ describe("workspaces that are mounted on a view or another server", function () 
     const refused = [
       503,
       "ServiceUnavailable",
-      "nobody can be asked on whom the workspace lab is mounted: it is at another server by plain http, which is for hosts that whoever runs this server allows: have its URL begin with https",
+      "the mount target of workspace lab is unusable: it is at another server, by plain HTTP, which this server's administrator has not allowed for that host: use a URL that begins with https",
     ];
     const ask = () => world.server.get("/clusters/root:org:lab/api/v1/pods", alice);
     expect(outcome(await ask())).to.deep.equal(refused);

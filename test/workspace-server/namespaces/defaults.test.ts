@@ -1,4 +1,4 @@
-// What is in every namespace of every logical cluster, and Secrets that are given tokens.
+// Default content of every namespace of every logical cluster, and token Secrets.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { ClusterClient } from "../support/objects.ts";
@@ -7,9 +7,9 @@ import { startWorkspaces } from "../support/workspaces.ts";
 const CORE = "/api/v1/namespaces";
 const DEFAULTS = ["configmaps/kube-root-ca.crt", "serviceaccounts/default"];
 
-describe("in every namespace of a workspace", () => {
+describe("default content of namespaces", () => {
   for (const cluster of ["root", "1a2b3c"])
-    it(`of ${cluster} are the default account and the root CA, made anew when they are deleted or changed`, async () => {
+    it(`of ${cluster} includes the account and the root CA, restored after deletion or change`, async () => {
       await using server = await startWorkspaces();
       const client = new ClusterClient(server, cluster);
       await client.namespace("new");
@@ -27,7 +27,7 @@ describe("in every namespace of a workspace", () => {
       expect(body.metadata.annotations["kubernetes.io/description"]).to.match(/^Contains a CA bundle/);
     });
 
-  it("they come to namespaces that were made while nobody looked", async () => {
+  it("is created for namespaces from before a start", async () => {
     await using store = memoryStore();
     {
       await using server = await startWorkspaces(store);
@@ -38,7 +38,7 @@ describe("in every namespace of a workspace", () => {
       await new ClusterClient(server).until(`${CORE}/default/${path}`, ({ status }) => status === 200);
   });
 
-  it("Secrets that say whose token they are to hold are given it, and go with the account", async () => {
+  it("includes tokens for Secrets that name an account, until that account is deleted", async () => {
     await using server = await startWorkspaces();
     const client = new ClusterClient(server);
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "builder" } };

@@ -1,5 +1,5 @@
-// What comes into a namespace or a logical cluster after that was emptied: written past the front door, as by a request that
-// was admitted before, or by another process.
+// Objects that reach a namespace or logical cluster after it was emptied. They are written to the store directly, like a
+// request admitted earlier, or one of another process.
 
 import { memoryStore, persistent, type Store, type Transaction } from "@virtual-workspaces/store";
 import { ClusterRole, ConfigMap } from "@virtual-workspaces/workspace-server";
@@ -13,7 +13,7 @@ const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 
 interface Place {
   readonly cluster: string;
-  /** "" for what is in none. */
+  /** "" for cluster-scoped objects. */
   readonly namespace: string;
 }
 
@@ -33,7 +33,7 @@ async function put(store: Store, { cluster, namespace }: Place, metadata: object
   }
 }
 
-/** A store that awaits `write` before the first deletion of an object at a key that `is` names. */
+/** Returns a store that awaits `write` before the first deletion of an object whose key satisfies `is`. */
 function storeThatFirst(store: Store, is: (key: string) => boolean, write: () => Promise<void>): Store {
   let done = false;
   const commit: Store["commit"] = async (transaction: Transaction) => {
@@ -52,7 +52,7 @@ function storeThatFirst(store: Store, is: (key: string) => boolean, write: () =>
   });
 }
 
-/** Resolves when nothing of a logical cluster is stored any more. */
+/** Resolves when the store has no objects of a logical cluster. */
 async function nothingLeft(store: Store, cluster: string): Promise<void> {
   let left: readonly string[] = [];
   await until(
@@ -65,10 +65,10 @@ async function nothingLeft(store: Store, cluster: string): Promise<void> {
   );
 }
 
-describe("what comes too late", function () {
+describe("a late write", function () {
   this.timeout(30_000);
 
-  it("into a namespace that is gone goes, when its finalizers let it, now or at the next start", async () => {
+  it("into a deleted namespace is deleted once its finalizers are gone, now or after a restart", async () => {
     await using store = memoryStore();
     {
       await using server = await startWorkspaces(store);
@@ -91,7 +91,7 @@ describe("what comes too late", function () {
     await new ClusterClient(server).gone("/api/v1/namespaces/brief/configmaps/late");
   });
 
-  it("into a logical cluster that is gone goes, whatever holds it, whether or not it is in a namespace", async () => {
+  it("into a deleted logical cluster is deleted despite finalizers, in a namespace or not", async () => {
     await using store = memoryStore();
     await using server = await startWorkspaces(store);
     const client = new ClusterClient(server);
@@ -103,7 +103,7 @@ describe("what comes too late", function () {
     await nothingLeft(store, cluster);
   });
 
-  it("into a namespace of a logical cluster that was gone before the server started goes", async () => {
+  it("into a namespace of a logical cluster deleted before the start is deleted", async () => {
     await using store = memoryStore();
     let cluster = "";
     {
@@ -119,7 +119,7 @@ describe("what comes too late", function () {
     await nothingLeft(store, cluster);
   });
 
-  it("into a namespace that was just found empty goes with it", async () => {
+  it("into a namespace just found empty is deleted with it", async () => {
     await using store = memoryStore();
     const place = { cluster: "root", namespace: "brief" };
     const isIt = (key: string): boolean => key === "/namespaces/root//brief";
@@ -131,7 +131,7 @@ describe("what comes too late", function () {
     await client.gone("/api/v1/namespaces/brief/configmaps/late");
   });
 
-  it("into a logical cluster that was just found empty goes with it, whether or not it is in a namespace", async () => {
+  it("into a logical cluster just found empty is deleted with it, in a namespace or not", async () => {
     await using store = memoryStore();
     let cluster = "";
     const isIt = (key: string): boolean => cluster !== "" && key.includes("logicalclusters") && key.includes(cluster);

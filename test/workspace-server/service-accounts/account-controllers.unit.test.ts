@@ -1,4 +1,4 @@
-// What is in every namespace, and Secrets that hold tokens: kept as they should be, over collections of a real server.
+// Default content of namespaces and token Secrets, reconciled over collections of a real server.
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { type Collection, defineResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -21,12 +21,12 @@ const ConfigMap = defineResource({
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const place = { cluster: "one", namespace: "default" };
 
-/** Collections as controllers see them, and how often they wrote. */
+/** Collections as controllers see them, with a record of writes. */
 class Objects implements KeptObjects {
   readonly configMaps = ConfigMap.collection();
   readonly server: AccountServer;
   readonly writes: string[] = [];
-  /** What a write throws instead. */
+  /** Error that writes throw. */
   fault: ApiError | undefined;
 
   constructor(server: AccountServer) {
@@ -87,7 +87,7 @@ describe("controllers of service accounts", () => {
     const reconcile = (one: KubeObject = namespace): Promise<void> =>
       new NamespaceDefaults({ objects, rootCa: () => ca }).reconcile("one", one);
 
-    it("put in what is in every one, once, and again when it is deleted or changed", async () => {
+    it("create the default content once, and restore it after deletion or change", async () => {
       await reconcile();
       expect(since()).to.deep.equal(["create serviceaccounts/default", "create configmaps/kube-root-ca.crt"]);
       await reconcile();
@@ -105,7 +105,7 @@ describe("controllers of service accounts", () => {
       expect(since()).to.deep.equal(["update configmaps/kube-root-ca.crt"]);
     });
 
-    it("leave those alone that end", async () => {
+    it("ignore namespaces under deletion", async () => {
       await reconcile({ ...namespace, status: { phase: "Terminating" } });
       await reconcile({ ...namespace, metadata: { name: "default", deletionTimestamp: "2026-01-01T00:00:00Z" } });
       expect(since()).to.deep.equal([]);
@@ -125,7 +125,7 @@ describe("controllers of service accounts", () => {
     const data = (): Record<string, string> => server.secrets.in("one", "default").get("key")?.data ?? {};
     const own = { "kubernetes.io/service-account.name": "builder" };
 
-    it("fill them in, with a token that lets in, and once", async () => {
+    it("fill in a valid token, once", async () => {
       const { uid } = server.account().metadata;
       make(own, { type, data: { extra: base64("stays") } });
       await reconcile();
@@ -146,7 +146,7 @@ describe("controllers of service accounts", () => {
       ]);
     });
 
-    it("remove those of accounts that are gone, or are others of the same name", async () => {
+    it("delete Secrets of accounts that are gone or replaced", async () => {
       make(own);
       await reconcile();
       expect(since()).to.deep.equal(["delete secrets/key"]);
@@ -157,7 +157,7 @@ describe("controllers of service accounts", () => {
       expect(since()).to.deep.equal(["delete secrets/key"]);
     });
 
-    it("leave other Secrets alone", async () => {
+    it("ignore other Secrets", async () => {
       make({});
       await reconcile();
       make(own, { type: "Opaque" });

@@ -1,4 +1,4 @@
-// What a workspace tells of what it serves: discovery and OpenAPI, whoever asks in whichever form.
+// Discovery and OpenAPI of a workspace, in all forms.
 import { expect } from "chai";
 import { until } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
@@ -6,7 +6,7 @@ import { widgets } from "./widgets.ts";
 
 const ROOT = "/clusters/root";
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-/** As client-go sends it. */
+/** Accept header of client-go. */
 const CLIENT_GO = `${AGGREGATED},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json`;
 const user = "admin";
 
@@ -19,7 +19,7 @@ async function untilStatus(server: Workspaces, path: string, status: number): Pr
 const namesOf = (groups: readonly { readonly name: string }[]): string[] => groups.map(({ name }) => name);
 
 describe("discovery of a workspace", () => {
-  it("tells of Kubernetes' groups in kcp's order, plain and aggregated alike", async () => {
+  it("lists Kubernetes' groups in kcp's order, plain and aggregated", async () => {
     await using server = await startWorkspaces();
     const plain = (await server.get(`${ROOT}/apis`, { user })).body;
     expect(namesOf(plain.groups).slice(0, 6)).to.deep.equal([
@@ -56,7 +56,7 @@ describe("discovery of a workspace", () => {
       );
   });
 
-  it("tells of kinds as they are defined and as they go, and of nobody else's", async () => {
+  it("lists kinds while they are defined, and no other workspace's", async () => {
     await using server = await startWorkspaces();
     const { body: before } = await server.get(`${ROOT}/apis`, { user });
     expect((await server.send(`POST ${DEFINITIONS}`, widgets, { user })).status).to.equal(201);

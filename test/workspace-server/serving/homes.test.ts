@@ -1,4 +1,4 @@
-// Home workspaces, over the wire: who gets one, what it looks like, where it is and whose it is.
+// Home workspaces over HTTP: their users, content, path and owner.
 import { staticTokens } from "@virtual-workspaces/framework";
 import { anonymous } from "@virtual-workspaces/framework/authn";
 import { homeClusterName } from "@virtual-workspaces/kcp";
@@ -16,7 +16,7 @@ const refused = (user: string) => [
   `workspaces.tenancy.kcp.io "~" is forbidden: User "${user}" cannot create resource "workspaces" in API group "tenancy.kcp.io" at the cluster scope: workspace access not permitted`,
 ];
 
-/** Asks until it is there: meanwhile the answer is to come again. */
+/** Repeats the request while the answer is 429. */
 async function home(server: Workspaces, user: string): Promise<Answer> {
   let answer = await server.get(HOME, { user });
   await until(async () => {
@@ -31,7 +31,7 @@ async function home(server: Workspaces, user: string): Promise<Answer> {
 }
 
 describe("workspaces/~ in root", () => {
-  it("is the home of whoever asks: made at first, theirs, and reached by their name", async () => {
+  it("is the caller's home: created on the first request, owned by the caller, and available by user name", async () => {
     await using server = await startWorkspaces();
     expect(outcome(await server.get("/clusters/user:alice/api", { user: "alice" })).slice(0, 2)).to.deep.equal([
       404,
@@ -46,19 +46,19 @@ describe("workspaces/~ in root", () => {
     expect(Object.keys(body.metadata).sort()).to.deep.equal(["creationTimestamp", "name"]);
     expect([body.kind, body.metadata.name, body.status.phase]).to.deep.equal(["Workspace", "cluster", "Ready"]);
     expect(body.spec).to.deep.equal({ cluster, URL: `${server.url}/clusters/${cluster}` });
-    // Theirs, and nobody else's.
+    // Only its owner has access.
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" } };
     const maps = "/clusters/user:alice/api/v1/namespaces/default/configmaps" as const;
     expect((await server.send(`POST ${maps}`, map)).status).to.equal(201);
     expect((await server.get(`/clusters/${cluster}/api/v1/namespaces/default/configmaps/m`)).status).to.equal(200);
     expect((await server.get(`${maps}/m`, { user: "bob" })).status).to.equal(403);
     expect((await server.get(its("user:alice"))).body.metadata.annotations["kcp.io/path"]).to.equal("user:alice");
-    // Another's is another.
+    // Each user has a different one.
     expect((await home(server, "bob")).body.spec.cluster).to.equal(homeClusterName("bob"));
     expect((await server.get(HOME)).body).to.deep.equal(body);
   });
 
-  it("has workspaces in it, which are of a path below", async () => {
+  it("has child workspaces with paths below it", async () => {
     await using server = await startWorkspaces();
     await home(server, "alice");
     const team = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "team" } };
@@ -69,7 +69,7 @@ describe("workspaces/~ in root", () => {
     expect(annotations["kcp.io/path"]).to.equal("user:alice:team");
   });
 
-  it("is a row of a table for kubectl, and no name for anything but get", async () => {
+  it("appears as a table row for kubectl, and only for get", async () => {
     await using server = await startWorkspaces();
     await home(server, "alice");
     const table = await server.get(HOME, {
@@ -92,7 +92,7 @@ describe("workspaces/~ in root", () => {
     expect((await server.get(HOME.replace("root", "user:alice"))).status).to.equal(404);
   });
 
-  it("is nothing for who is nobody, a service account, or let into another workspace only", async () => {
+  it("is forbidden to anonymous users, service accounts and users scoped to another workspace", async () => {
     const scopes = { "authentication.kcp.io/scopes": ["cluster:elsewhere"] };
     const account = "system:serviceaccount:default:default";
     const authentication = [
@@ -110,11 +110,11 @@ describe("workspaces/~ in root", () => {
     const said = (await nobody.json()) as { readonly message: string };
     expect([nobody.status, said.message]).to.deep.equal([403, refused("system:anonymous")[2]]);
     await home(server, "alice");
-    // Nor does it say that there is one.
+    // The error does not reveal whether it exists.
     expect(outcome(await server.get(HOME, { user: "scoped" }))).to.deep.equal(refused("alice"));
   });
 
-  it("is for the groups that may have one; who has one keeps it", async () => {
+  it("is limited to the creator groups; existing ones stay", async () => {
     await using store = memoryStore();
     const users = { alice: { name: "alice", groups: ["team-1"] }, bob: { name: "bob" } };
     const start = (options: Partial<WorkspacesOptions>) =>

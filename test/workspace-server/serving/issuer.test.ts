@@ -1,4 +1,4 @@
-// What the issuer of service accounts' tokens tells those who check them, in workspaces and at the shard.
+// Documents of the service account issuer for relying parties, in workspaces and at the shard.
 import { allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { anonymous, jwt } from "@virtual-workspaces/framework/authn";
 import { memoryStore } from "@virtual-workspaces/store";
@@ -15,7 +15,7 @@ import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 const CONFIGURATION = "/.well-known/openid-configuration";
 const KEYS = "/openid/v1/jwks";
 
-/** A token of a workspace's account `default`. */
+/** Returns a token of a workspace's account `default`. */
 async function tokenOf(server: Workspaces, cluster: string): Promise<string> {
   const account = `/clusters/${cluster}/api/v1/namespaces/default/serviceaccounts/default` as const;
   await until(async () => (await server.get(account, { user: "root" })).status === 200);
@@ -24,15 +24,15 @@ async function tokenOf(server: Workspaces, cluster: string): Promise<string> {
   return made.body.status.token as string;
 }
 
-/** Relying parties are let in as anybody is: into the workspace, and to the documents. */
+/** Grants relying parties the access that any user needs: to the workspace and to the documents. */
 async function letIn(server: Workspaces, cluster: string): Promise<void> {
   const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:unauthenticated" };
   await bind(server, cluster, { name: "in", role: "system:kcp:workspace:access", subject });
   await bind(server, cluster, { name: "documents", role: "system:service-account-issuer-discovery", subject });
 }
 
-describe("the issuer of service accounts' tokens", () => {
-  it("says where its keys are, in each workspace, and shows no more of them than is public", async () => {
+describe("the issuer of service account tokens", () => {
+  it("publishes the URL of its keys in each workspace, and only public keys", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     for (const [prefix, user] of [
@@ -56,7 +56,7 @@ describe("the issuer of service accounts' tokens", () => {
     expect((await server.send(`POST /clusters/root${KEYS}`, {}, { user: "root" })).status).to.equal(404);
   });
 
-  it("says it to service accounts of the workspace, and to whom roles let", async () => {
+  it("serves service accounts of the workspace, and users with the right role", async () => {
     const authentication = [
       staticTokens({
         root: { name: "root", groups: ["system:masters"] },
@@ -79,7 +79,7 @@ describe("the issuer of service accounts' tokens", () => {
     const own = await server.send(`POST ${path}`, { spec: {} }, { user: "root" });
     const user = own.body.status.token as string;
     expect((await server.get(at, { user })).body.jwks_uri).to.equal(`${server.url}/clusters/${cluster}${KEYS}`);
-    // Without a workspace it is that of the account.
+    // Without a workspace in the URL, the account's one counts.
     expect((await server.get(CONFIGURATION, { user })).body.jwks_uri).to.equal(
       `${server.url}/clusters/${cluster}${KEYS}`,
     );
@@ -88,7 +88,7 @@ describe("the issuer of service accounts' tokens", () => {
     expect((await fetch(`${server.url}/clusters/${cluster}/api`)).status).to.equal(403);
   });
 
-  it("is believed by another server, which has read them", async () => {
+  it("is accepted by another server that reads its documents", async () => {
     await using store = memoryStore();
     const serviceAccountKeys = new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") });
     const made = await startWorkspaces(store, { serviceAccountKeys });
@@ -116,7 +116,7 @@ describe("the issuer of service accounts' tokens", () => {
     expect((await who(`${head}.${claims}.${"A".repeat(342)}`)).status).to.equal(401);
   });
 
-  it("names another place of its keys where told, and says nothing where its name is no URL", async () => {
+  it("publishes a configured URL of its keys, and nothing if the issuer is not a URL", async () => {
     const elsewhere = "https://keys.example/jwks";
     {
       await using server = await startWorkspaces(memoryStore(), { serviceAccountKeysUrl: elsewhere });
@@ -130,11 +130,11 @@ describe("the issuer of service accounts' tokens", () => {
 });
 
 describe("/version", () => {
-  it("is a version of Kubernetes to who may enter", async () => {
+  it("returns a Kubernetes version to users with access", async () => {
     await using server = await startWorkspaces();
     const { status, body } = await server.get("/clusters/root/version");
     expect(status).to.equal(200);
-    // As Helm and client-go take it apart.
+    // Helm and client-go parse this form.
     expect(body.gitVersion).to.match(/^v1\.\d+\.\d+\+[0-9A-Za-z.-]+$/);
     expect(body.gitVersion.startsWith(`v${body.major}.${body.minor}.`)).to.equal(true);
     const cluster = await makeWorkspace(server, "org");

@@ -1,4 +1,4 @@
-// The machine's own kubectl in a workspace. Skipped where there is none.
+// The installed kubectl in a workspace. Skipped without one.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ describe("kubectl in a workspace", function () {
   }
   const heads = (text: string): string[] => (text.split("\n")[0] ?? "").split(/\s{2,}/).map((head) => head.trim());
 
-  it("shows the columns that it shows of Kubernetes", async () => {
+  it("shows the same columns as with Kubernetes", async () => {
     await using held = await start("/clusters/root", "admin");
     const { kubectl, file } = held;
     expect(await kubectl("create", "clusterrole", "x", "--verb=get", "--resource=configmaps")).to.contain("created");
@@ -98,7 +98,7 @@ describe("kubectl in a workspace", function () {
     expect(heads(await kubectl("get", "namespaces"))).to.deep.equal(["NAME", "STATUS", "AGE"]);
   });
 
-  it("explains and validates built-in kinds and those that the workspace defines", async () => {
+  it("explains and validates built-in and custom kinds", async () => {
     await using held = await start("/clusters/root", "admin");
     const { kubectl, file } = held;
     expect(await kubectl("explain", "configmaps.data")).to.match(/FIELD: data <map\[string\]string>/);
@@ -120,7 +120,7 @@ describe("kubectl in a workspace", function () {
     expect(await kubectl("get", "widgets")).to.match(/NotFound|have a resource type/);
   });
 
-  it("asks who it is, what it may do and what there is, by a path too", async () => {
+  it("shows the user, permissions and resources, also by path", async () => {
     const store = await seeded({ workspace: "org", cluster: "2abc" });
     await using held = await start("/clusters/root:org", "admin", store);
     const { kubectl } = held;

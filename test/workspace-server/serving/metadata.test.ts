@@ -1,4 +1,4 @@
-// Metadata of all logical clusters at once, whatever defines the kinds: what garbage collectors and quotas run on.
+// Metadata of all logical clusters, however their kinds are defined: the basis of garbage collectors and quotas.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { type Answer, outcome, type WatchEvent } from "../../_support/plain.ts";
@@ -13,7 +13,7 @@ const WATCH = { user: "root", headers: { accept: `application/json;as=PartialObj
 const WIDGETS = "/apis/example.dev/v1/widgets";
 const ALL = `/clusters/*${WIDGETS}`;
 
-/** Widgets by a definition of one version. */
+/** Returns a definition of widgets with one version. */
 function defined(version: string, scope = "Cluster"): object {
   const crd = gadgets() as Body;
   const [first] = crd.spec.versions;
@@ -30,7 +30,7 @@ const annotations = ({ metadata }: Body): string[] => [
 const seen = ({ type, object }: WatchEvent): unknown[] => [type, ...annotations(object)];
 const items = ({ body }: Answer): string[][] => body.items.map(annotations).sort();
 
-/** A workspace with widgets of its own, one of another version, and two that bind those of two exports. */
+/** Creates workspaces with their own widgets, in two versions, and two that bind those of two exports. */
 async function furnish(server: Workspaces) {
   const names = ["one", "two", "provider", "consumer", "other", "customer"] as const;
   const clusters: Record<string, ClusterClient> = {};
@@ -71,7 +71,7 @@ describe("metadata over /clusters/*", function () {
     await store[Symbol.asyncDispose]();
   });
 
-  it("has the objects of all definitions and identities, in whichever version, as they come and go", async () => {
+  it("shows objects of all definitions and identities, in any version, as they come and go", async () => {
     const none = await server.get(ALL, LIST);
     expect([none.status, none.body.items]).to.deep.equal([200, []]);
     const from = `resourceVersion=${none.body.metadata.resourceVersion}`;
@@ -100,7 +100,7 @@ describe("metadata over /clusters/*", function () {
     expect(seen(await watch.next())).to.deep.equal(["MODIFIED", ...(all[2] ?? [])]);
     expect(seen(await watch.next())).to.deep.equal(["DELETED", ...(all[3] ?? [])]);
     expect(items(await server.get(`${ALL}?labelSelector=is=it`, LIST))).to.deep.equal([all[2]]);
-    // Versions of one logical cluster are those of all.
+    // Resource versions of one logical cluster are valid for all.
     const here = await one.get(WIDGETS);
     await one.patch(`${WIDGETS}/x`, { metadata: { labels: { is: "it" } } });
     await using resumed = await server.watch(
@@ -117,7 +117,7 @@ describe("metadata over /clusters/*", function () {
     expect(told.at(-1)?.object.metadata.annotations).to.deep.equal({ "k8s.io/initial-events-end": "true" });
   });
 
-  it("shows kinds that come and go in open watches, and ends them when the last is gone", async () => {
+  it("shows kinds that come and go in open watches, and ends these with the last kind", async () => {
     const all = "/clusters/*/apis/own.dev/v1/gadgets";
     expect((await server.get(all, LIST)).status).to.equal(404);
     const { one, two } = clusters;
@@ -138,7 +138,7 @@ describe("metadata over /clusters/*", function () {
     expect((await server.get(all, LIST)).status).to.equal(404);
   });
 
-  it("shows what a binding had when it goes", async () => {
+  it("shows the deletion of a binding's objects", async () => {
     const { customer } = clusters;
     await customer.create(WIDGETS, widget("bound"));
     await using watch = await server.watch(`${ALL}?watch=1&fieldSelector=metadata.name=bound`, WATCH);
@@ -147,7 +147,7 @@ describe("metadata over /clusters/*", function () {
     expect(seen(await watch.next())).to.deep.equal(["DELETED", called["customer"], "example.dev/v1", "bound"]);
   });
 
-  it("has no kind that is bound nowhere any more", async () => {
+  it("drops a kind once no workspace binds it", async () => {
     const group = "bound.dev";
     const { provider, consumer } = clusters;
     const { spec, ...schema } = widgetSchema() as Body;
@@ -176,7 +176,7 @@ describe("metadata over /clusters/*", function () {
     expect((await server.get(all, LIST)).status).to.equal(404);
   });
 
-  it("is told as it is in one logical cluster to who asks there, at the same time", async () => {
+  it("has the original version, unlike a concurrent request in one logical cluster", async () => {
     const maps = "/api/v1/namespaces/default/configmaps";
     await using all = await server.watch("/clusters/*/api/v1/configmaps?watch=1&labelSelector=is=told", WATCH);
     await using one = await server.watch(`/clusters/${called["one"]}${maps}?watch=1&labelSelector=is=told`, WATCH);
@@ -194,12 +194,12 @@ describe("metadata over /clusters/*", function () {
       const { body } = await server.get(`${path}?labelSelector=is=told`, LIST);
       expect(body.items[0].metadata.annotations?.[original]).to.equal(version);
     }
-    // What is merged over all of them is nothing that one of them has.
+    // Merged resources do not exist in a single logical cluster.
     for (const path of [`${called["provider"]}${WIDGETS}`, `${called["one"]}/apis/example.dev/v9/widgets`])
       expect((await server.get(`/clusters/${path}`, LIST)).status, path).to.equal(404);
   });
 
-  it("tells of kinds of kcp's own in any version and without identity, and in which version each is kept", async () => {
+  it("shows kcp's own kinds in any version, without an identity, with the stored version", async () => {
     const original = async (path: string): Promise<unknown> => {
       const { status, body } = await server.get(`/clusters/*${path}`, LIST);
       expect(status, path).to.equal(200);
@@ -216,7 +216,7 @@ describe("metadata over /clusters/*", function () {
     expect((await server.get("/clusters/*/api/v7/configmaps", LIST)).status).to.equal(404);
   });
 
-  it("does not mix kcp's own kinds with what somebody calls so", async () => {
+  it("keeps kcp's own kinds apart from custom ones of the same name", async () => {
     const names = { plural: "shards", kind: "Shard" };
     const { metadata, spec, ...about } = defined("v1alpha1") as Body;
     const crd = { ...about, metadata: { ...metadata, name: "shards.core.kcp.io" } };
@@ -230,7 +230,7 @@ describe("metadata over /clusters/*", function () {
     ]);
   });
 
-  it("is for masters, who want metadata and nothing else", async () => {
+  it("serves only metadata, and only to system:masters", async () => {
     for (const user of ["admin", "alice"])
       for (const call of [ALL, `${ALL}?watch=1`, "/clusters/*/apis/nothing.dev/v1/things"]) {
         const { status, body } = await server.get(call, { ...LIST, user });
@@ -259,7 +259,7 @@ describe("metadata over /clusters/*", function () {
     expect(body.groups.map(({ name }: Body) => name)).not.to.include("example.dev");
   });
 
-  it("goes on where it was when the server is started anew", async () => {
+  it("resumes watches after a restart of the server", async () => {
     const { body } = await server.get(ALL, LIST);
     await clusters.one.create(WIDGETS, widget("before"));
     await server[Symbol.asyncDispose]();

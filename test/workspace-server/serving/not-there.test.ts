@@ -1,4 +1,4 @@
-// What docs/reference/conformance.md says is not there: nobody takes a rule for one that holds.
+// Missing features in docs/reference/conformance.md: users must not mistake a rule without effect for an enforced one.
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
@@ -6,8 +6,8 @@ import { startWorkspaces } from "../support/workspaces.ts";
 const user = "root";
 const CRDS = "/clusters/root/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-describe("rules that do not hold", () => {
-  it("cannot be written, or say nothing of what they hold", async () => {
+describe("unsupported admission rules", () => {
+  it("cannot be created, or show no enforcement in their status", async () => {
     await using server = await startWorkspaces();
     for (const path of [
       "/apis/admissionregistration.k8s.io/v1",

@@ -1,4 +1,4 @@
-// How many objects there may be in a workspace.
+// The maximum number of objects in a workspace.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
@@ -19,7 +19,7 @@ interface Limit {
   readonly user?: string;
 }
 
-/** Of a workspace, by whom may say it. */
+/** Sets the limit of a workspace as a user. */
 function setLimit(server: Workspaces, cluster: string, { limit, user = "root" }: Limit) {
   const about = { metadata: { annotations: { [LIMIT]: limit } } };
   return server.send(`PATCH /clusters/${cluster}/apis/core.kcp.io/v1alpha1/logicalclusters/cluster`, about, {
@@ -28,7 +28,7 @@ function setLimit(server: Workspaces, cluster: string, { limit, user = "root" }:
   });
 }
 
-/** How many there are, when what the server itself makes is there: as it says in its refusal. */
+/** Returns the number of objects after the server has created its own: as shown in the error. */
 async function countIn(server: Workspaces, cluster: string): Promise<number> {
   const accounts = `/clusters/${cluster}/api/v1/serviceaccounts`;
   await until(async () => (await server.get(accounts, { user: "root" })).body.items.length === 2);
@@ -46,8 +46,8 @@ async function countIn(server: Workspaces, cluster: string): Promise<number> {
   return count;
 }
 
-describe("a limit of objects in a workspace", () => {
-  it("holds for objects of every kind, however many come at a time, and not for deletes, changes and events", async () => {
+describe("an object limit of a workspace", () => {
+  it("counts concurrent creations of all kinds, but not deletions, updates and events", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     const count = await countIn(server, cluster);
@@ -75,17 +75,17 @@ describe("a limit of objects in a workspace", () => {
     const put = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m-0" }, data: { a: "b" } };
     expect((await server.send(`PUT /clusters/${cluster}${MAPS}/m-0`, put, { user: "admin" })).status).to.equal(200);
     expect((await make(server, cluster, "more")).status).to.equal(403);
-    // What is deleted makes room, for one.
+    // A deletion makes room for one object.
     await server.send(`DELETE /clusters/${cluster}${MAPS}/m-0`, undefined, { user: "admin" });
     await until(async () => (await make(server, cluster, "room")).status === 201);
     expect((await make(server, cluster, "none")).status).to.equal(403);
-    // None, and no more limit.
+    // 0 removes the limit.
     expect((await setLimit(server, cluster, { limit: "0" })).status).to.equal(200);
     await until(async () => (await make(server, cluster, "free")).status === 201);
     expect((await make(server, await makeWorkspace(server, "other"), "m")).status).to.equal(201);
   });
 
-  it("is for administrators of the server to set", async () => {
+  it("can only be set by administrators of the server", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     await makeAdmin(server, cluster, "alice");
@@ -97,7 +97,7 @@ describe("a limit of objects in a workspace", () => {
     expect((await setLimit(server, cluster, { limit: null, user: "alice" })).status).to.equal(403);
   });
 
-  it("may be one for all workspaces but root, and counts what was there before", async () => {
+  it("can apply to all workspaces except root, and counts existing objects", async () => {
     await using store = memoryStore();
     const first = await startWorkspaces(store);
     const cluster = await makeWorkspace(first, "org");

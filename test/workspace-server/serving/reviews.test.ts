@@ -1,5 +1,4 @@
-// Who somebody is and what they may do, asked of a workspace: for those who may enter it, in kcp's words, and in agreement
-// with what requests are told.
+// Identity and access reviews in a workspace: for users with access, with kcp's texts, and consistent with real requests.
 import { expect } from "chai";
 import { type Answer, outcome } from "../../_support/plain.ts";
 import { until } from "../../_support/until.ts";
@@ -12,7 +11,7 @@ const RBAC = "rbac.authorization.k8s.io";
 const GRANTED = { allowed: true, reason: "access granted" };
 const DENIED = { allowed: false, reason: "access denied" };
 
-/** In `2abc` Alice may enter, read configmaps in default, and read `/apis`; in `3def` she may not enter. */
+/** In `2abc` Alice has access, may read configmaps in default and read `/apis`; in `3def` she has no access. */
 async function start() {
   const store = await seeded({ workspace: "org", cluster: "2abc" }, { workspace: "shut", cluster: "3def" });
   const server = await startWorkspaces(store);
@@ -91,7 +90,7 @@ const maps = (verb: string, namespace = "default") => ({
 });
 
 describe("reviews in a workspace", () => {
-  it("are for those who may enter it", async () => {
+  it("require access to the workspace", async () => {
     await using held = await start();
     const { asker } = held;
     const known = await asker.who("2abc", "alice");
@@ -126,7 +125,7 @@ describe("reviews in a workspace", () => {
     ]);
   });
 
-  it("say granted, denied, and denied for good only where that is so", async () => {
+  it("return granted, denied, or denied finally where that applies", async () => {
     await using held = await start();
     const { asker } = held;
     const about = async (cluster: string, spec: object, kind = "SubjectAccessReview") =>
@@ -136,7 +135,7 @@ describe("reviews in a workspace", () => {
     expect(await about("2abc", { ...maps("get"), ...alice }, "LocalSubjectAccessReview")).to.deep.equal(GRANTED);
     expect(await about("2abc", { ...maps("get", "other"), ...alice })).to.deep.equal(DENIED);
     expect(await about("3def", { ...maps("get"), ...alice })).to.deep.equal(DENIED);
-    // A user is not told for good of what is not there, a service account is: kcp's steps have it so.
+    // As in kcp, denial in a missing logical cluster is final for service accounts, but not for users.
     expect(await about("nothing", { ...maps("get"), ...alice })).to.deep.equal(DENIED);
     const account = { ...maps("get"), user: "system:serviceaccount:a:b" };
     expect(await about("nothing", account)).to.deep.equal({ ...DENIED, denied: true });
@@ -151,7 +150,7 @@ describe("reviews in a workspace", () => {
     expect(own.body.status).to.deep.equal({ ...DENIED, denied: true });
   });
 
-  it("refuse what asks nothing, in the words of Kubernetes", async () => {
+  it("reject empty reviews with Kubernetes' text", async () => {
     await using held = await start();
     const { asker } = held;
     const message = async (kind: string, spec: object | undefined) => (await asker.send("2abc", kind, { spec })).body;
@@ -161,7 +160,7 @@ describe("reviews in a workspace", () => {
     expect(await message("SelfSubjectRulesReview", {})).to.include({ code: 400, message: "no namespace on request" });
   });
 
-  it("go deep for masters who ask for it, past what guards the workspace, and for nobody else", async () => {
+  it("skip the workspace's access check in deep reviews, for system:masters only", async () => {
     await using held = await start();
     const { asker, server } = held;
     const headers = { "x-kcp-internal-deep-subjectaccessreview": "true" };
@@ -180,7 +179,7 @@ describe("reviews in a workspace", () => {
     expect(local.body.status).to.deep.equal(DENIED);
   });
 
-  it("agree with requests, and list what is allowed", async () => {
+  it("agree with real requests, and list the allowed rules", async () => {
     await using held = await start();
     const { asker, server } = held;
     const cases = [

@@ -1,5 +1,5 @@
-// What is asked of the shard itself, without /clusters/ in front: by masters, by probes, by those who read metrics, and by
-// clients in a cluster, whose token says where they are.
+// Requests to the shard itself, without /clusters/: from system:masters, probes, readers of metrics, and clients in a
+// cluster, whose token names the logical cluster.
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
 import { until } from "../../_support/until.ts";
@@ -8,7 +8,7 @@ import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 const METRICS_RULES = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }];
 const RBAC = "rbac.authorization.k8s.io";
 
-/** Lets somebody read metrics, by the roles of root. */
+/** Grants a subject the right to read metrics, by the roles of root. */
 async function give(server: Workspaces, name: string, subject: object): Promise<void> {
   const base = `/clusters/root/apis/${RBAC}/v1` as const;
   const meta = { apiVersion: `${RBAC}/v1`, metadata: { name } };
@@ -33,8 +33,8 @@ async function give(server: Workspaces, name: string, subject: object): Promise<
 
 const bob = { kind: "User", apiGroup: RBAC, name: "bob" };
 
-describe("without /clusters/", () => {
-  it("probes are answered to everybody, in every workspace too", async () => {
+describe("requests without /clusters/", () => {
+  it("allow probes to all clients, in every workspace too", async () => {
     await using server = await startWorkspaces();
     for (const path of [
       "/healthz",
@@ -46,7 +46,7 @@ describe("without /clusters/", () => {
     ])
       for (const headers of [{}, { authorization: "" }]) {
         const answer = await server.get(path, { user: "alice", headers });
-        // Node sends an empty header: who shows bad credentials is told so, but not by probes of the process.
+        // Node sends an empty header: invalid credentials are rejected, except by probes of the process.
         if (headers.authorization === "" && path !== "/livez" && path !== "/readyz") continue;
         expect([answer.status, answer.text], path).to.deep.equal([200, "ok"]);
         expect(answer.headers["content-type"]).to.equal("text/plain; charset=utf-8");
@@ -60,7 +60,7 @@ describe("without /clusters/", () => {
       .that.matches(/^forbidden: User "system:anonymous" cannot get path "\/version": access denied$/);
   });
 
-  it("masters learn what there is, others nothing", async () => {
+  it("show discovery to system:masters only", async () => {
     await using server = await startWorkspaces();
     for (const path of [
       "/",
@@ -107,7 +107,7 @@ describe("without /clusters/", () => {
     expect((await server.send(reviews, may, { user: "alice" })).status).to.equal(403);
   });
 
-  it("metrics are read by masters and by whom root lets, and are nothing of a workspace's", async () => {
+  it("return metrics to system:masters and users with a role in root, and never in a workspace", async () => {
     await using server = await startWorkspaces();
     expect((await server.get("/metrics", { user: "root" })).text).to.contain("apiserver_request_total");
     expect(outcome(await server.get("/metrics", { user: "bob" }))).to.deep.equal([
@@ -131,7 +131,7 @@ describe("without /clusters/", () => {
     expect((await server.get("/clusters/*/metrics", { user: "root" })).status).to.equal(404);
   });
 
-  it("a service account's token says where its bearer is, and nobody else is taken there", async () => {
+  it("go to the logical cluster of a service account's token, for that account only", async () => {
     await using server = await startWorkspaces();
     const accounts = "/clusters/root/api/v1/namespaces/default/serviceaccounts" as const;
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "builder" } };

@@ -1,4 +1,4 @@
-// What URLs of a workspace server mean, and what is said of those that mean nothing.
+// The meaning of a workspace server's URLs, and the errors of invalid ones.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { ShardRegistry } from "../../../packages/workspace-server/src/state/shard-registry.ts";
@@ -11,7 +11,7 @@ const NAMESPACES = "/api/v1/namespaces";
 const NO_WORKSPACE = (path: string) => [404, "NotFound", `workspaces.tenancy.kcp.io "${path}" not found`];
 
 describe("/clusters/<name or path>", () => {
-  it("takes names and paths, however they are written, and nothing behind them for all there is", async () => {
+  it("accepts names and paths in any encoding, and rejects nested prefixes", async () => {
     await using store = await seeded({ workspace: "org", cluster: "2abc" });
     await using server = await startWorkspaces(store);
     const user = "root";
@@ -25,7 +25,7 @@ describe("/clusters/<name or path>", () => {
     const { paths } = (await server.get("/clusters/root", { user })).body;
     expect(paths).to.include.members(["/api", "/api/v1", "/apis/tenancy.kcp.io/v1alpha1", "/openapi/v2", "/version"]);
     expect((await server.get("/clusters/root/", { user })).body.paths).to.deep.equal(paths);
-    // It has bound nothing.
+    // The workspace has bound nothing.
     const unbound = paths.filter((path: string) => !/\/(tenancy|topology)\./.test(path));
     for (const path of ["/clusters/root:org", "/clusters/root:org/"])
       expect((await server.get(path, { user })).body.paths, path).to.deep.equal(unbound);
@@ -35,7 +35,7 @@ describe("/clusters/<name or path>", () => {
     expect((await server.get("/clusters/root/services/x", { user })).status).to.equal(404);
   });
 
-  it("refuses what is no name before it asks who asks", async () => {
+  it("rejects an invalid name before authentication", async () => {
     await using server = await startWorkspaces();
     for (const said of ["Root", "root:", ":root", "root::org", "a_b", "a.b", "-a", "a-", "x".repeat(64), "system:"])
       for (const user of ["admin", "nobody"])
@@ -48,7 +48,7 @@ describe("/clusters/<name or path>", () => {
     expect((await server.get("/clusters/root//api", { user: "root" })).status).to.equal(400);
   });
 
-  it("does not tell whether there is a name, but to masters, who find nothing in it; a path that leads nowhere is 404", async () => {
+  it("hides whether a name exists, except from system:masters, for whom it is empty; an unknown path is 404", async () => {
     await using store = await seeded({ workspace: "org", cluster: "2abc" });
     await using server = await startWorkspaces(store);
     const at = (cluster: string, user: string) => server.get(`/clusters/${cluster}${NAMESPACES}`, { user });
@@ -79,7 +79,7 @@ describe("/clusters/<name or path>", () => {
     ]);
   });
 
-  it("is 503 where a workspace is unavailable, and 429 where it is on another shard", async () => {
+  it("is 503 for an unavailable workspace, and 429 for one on another shard", async () => {
     const registry = new ShardRegistry();
     const urls = { baseURL: "https://b", externalURL: "https://b", virtualWorkspaceURL: "https://b" };
     registry.index.setShard("root", urls);
@@ -105,7 +105,7 @@ describe("/clusters/<name or path>", () => {
     expect(answer.headers["retry-after"]).to.equal("1");
   });
 
-  it("is shut where the logical cluster is inactive, but for what opens it again; open watches end", async () => {
+  it("is closed while the logical cluster is inactive, except for its reactivation; open watches end", async () => {
     await using store = await seeded({ workspace: "org", cluster: "2abc" });
     await using server = await startWorkspaces(store);
     const its = "/clusters/2abc/apis/core.kcp.io/v1alpha1/logicalclusters/cluster" as const;
@@ -137,7 +137,7 @@ describe("/clusters/<name or path>", () => {
     expect((await server.get(`/clusters/2abc${NAMESPACES}`, { user: "admin" })).status).to.equal(200);
   });
 
-  it("ends watches where the logical cluster goes; one that is made anew at the path is another", async () => {
+  it("ends watches with the logical cluster; a new one at the path is different", async () => {
     await using server = await startWorkspaces();
     const user = "admin";
     const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
@@ -159,7 +159,7 @@ describe("/clusters/<name or path>", () => {
       expect(told.some(({ type, object }) => type === "DELETED" && object.metadata?.name === name)).to.equal(true);
       expect(told.at(-1)?.object).to.include({ code: 410, reason: "Expired" });
     }
-    // Who lists again finds that it is gone, masters that there is nothing.
+    // A new list shows that it is gone; system:masters get an empty list.
     expect((await server.get(`/clusters/${first}${maps}`, { user })).status).to.equal(403);
     expect((await server.get(`/clusters/root:org${maps}`, { user })).status).to.equal(404);
     expect((await server.get(`/clusters/${first}${maps}`, { user: "root" })).body.items).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// All logical clusters at once, and the annotation by which one knows whose an object is.
+// The wildcard over all logical clusters, and the annotation that names an object's logical cluster.
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
@@ -28,7 +28,7 @@ async function start() {
 }
 
 describe("/clusters/*", () => {
-  it("lists and watches for masters, and does nothing else, for nobody else", async () => {
+  it("allows only list and watch, and only to system:masters", async () => {
     await using held = await start();
     const { server } = held;
     const user = "root";
@@ -86,7 +86,7 @@ describe("/clusters/*", () => {
     expect((await server.get("/clusters/*/apis", { user })).body.groups).to.not.be.empty;
   });
 
-  it("names the logical cluster in all that is answered, and nobody comes to own that", async () => {
+  it("shows the logical cluster in every response, without a field manager for it", async () => {
     await using held = await start();
     const { server } = held;
     const user = "root";

@@ -1,4 +1,4 @@
-// What is on a shard that does not run for now is not known: who needs it is told to come again, and not that it is wrong.
+// Objects on a shard that does not run are unknown: clients get a retryable error instead of a rejection.
 import { type Store, StoreError } from "@virtual-workspaces/store";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -35,10 +35,10 @@ const workspaceOf = (name: string, type: object): object => ({
   spec: { type, location: { selector: { matchLabels: { name: "root" } } } },
 });
 
-describe("what is on a shard that does not run for now", function () {
+describe("a shard that temporarily does not run", function () {
   this.timeout(30_000);
 
-  it("is no bad token, and no type that there is not", async () => {
+  it("makes its tokens and types unavailable instead of invalid", async () => {
     await using stores = new Stores();
     let isThere = true;
     const storeOf = (name: string): Store => {
@@ -59,7 +59,7 @@ describe("what is on a shard that does not run for now", function () {
       const far = await makeOn(server, "far", { shard: "shard-1" });
       child = await makeOn(server, "child", { shard: "root", at: "root:far" });
       await makeOn(server, "near", { shard: "root" });
-      // Of one name: what is asked for without a path is the nearer one.
+      // Two types of one name: a reference without a path means the nearer one.
       for (const at of [far, "root"]) await post(`${at}${TYPES}`, typeOf("both"));
       await post(`${far}${TYPES}`, typeOf("base"));
       await post(`root${TYPES}`, typeOf("extending", { extend: { with: [{ name: "base", path: "root:far" }] } }));

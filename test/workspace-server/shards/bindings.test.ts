@@ -1,4 +1,4 @@
-// An export in a workspace on one shard, bound in workspaces on others, by somebody whom the roles there let.
+// An export in a workspace on one shard, bound in workspaces on others by users with the right to bind there.
 import { expect } from "chai";
 import { bindingOf, exportOf, schemaOf } from "../bindings/support/shard.ts";
 import { makeAdmin } from "../support/logical-clusters.ts";
@@ -14,7 +14,7 @@ const isBound = ({ body }: { readonly body: Body }): boolean => body.status?.pha
 describe("exports and shards of one process", function () {
   this.timeout(30_000);
 
-  it("are bound across them, published for each shard that has bindings, and there again after a start", async () => {
+  it("are bound across shards, published for each shard with bindings, and kept over a restart", async () => {
     await using stores = new Stores();
     const versions = async (server: Parameters<typeof shardAt>[0]) => {
       const paths = ["root:near", "root:far"].map((at) => `/clusters/${at}${APIS}/apibindings/w`);
@@ -34,7 +34,7 @@ describe("exports and shards of one process", function () {
       await post(`${provider}${SCHEMAS}`, schemaOf("v1"));
       await post(`${provider}${APIS}/apiexports`, exportOf("widgets", ["v1.widgets.example.dev"]));
       await untilAt(server, `/clusters/${provider}${APIS}/apiexports/widgets`, ({ body }) => body.status?.identityHash);
-      // Who may not bind where the export is may not bind anywhere, whatever they may where they are.
+      // Without the right to bind in the export's workspace, rights in one's own do not help.
       await makeAdmin(server, near, "alice");
       await untilAt(
         server,
@@ -76,7 +76,7 @@ describe("exports and shards of one process", function () {
     await using server = await startSharded(stores);
     expect(namesIn(await server.get(`/clusters/root:near${WIDGETS}`, root))).to.deep.equal(["n"]);
     expect(namesIn(await server.get(`/clusters/root:far${WIDGETS}`, root))).to.deep.equal(["f"]);
-    // It is worked on by the time that another is bound.
+    // A later binding proves that the earlier ones have been reconciled.
     const more = await makeOn(server, "more", { shard: "root" });
     const binding = bindingOf("w", "root:provider:widgets");
     expect((await server.send(`POST /clusters/${more}${APIS}/apibindings`, binding, root)).status).to.equal(201);
@@ -84,14 +84,14 @@ describe("exports and shards of one process", function () {
     expect(await versions(server)).to.deep.equal(before);
   });
 
-  it("are followed from elsewhere, and published no more for a shard that has gone", async () => {
+  it("update bindings on other shards, and drop the URL of a removed shard", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores, { shards: { names: ["shard-1", "shard-2"] } });
     const post = async (place: string, body: object) => {
       const answer = await server.send(`POST /clusters/${place}`, body, root);
       expect(answer.status, answer.text).to.equal(201);
     };
-    // Of each shard the exports are bound on all others, whichever of them started first.
+    // Exports of each shard are bound on all others, in any order of starts.
     for (const [provider, others] of [
       ["root", ["shard-1", "shard-2"]],
       ["shard-2", ["root", "shard-1"]],
@@ -106,7 +106,7 @@ describe("exports and shards of one process", function () {
         await post(`${consumer}${APIS}/apibindings`, bindingOf("w", `root:provider-${provider}:widgets`));
         await untilAt(server, `/clusters/${consumer}${APIS}/apibindings/w`, isBound);
       }
-      // Whoever has bound it follows what it becomes.
+      // Bindings follow changes of the export.
       const size = { type: "object", properties: { size: { type: "integer" }, color: { type: "string" } } };
       const schema = { type: "object", properties: { spec: size } };
       const versions = [{ name: "v1", served: true, storage: true, schema }];

@@ -1,4 +1,4 @@
-// Shards that come and go while the server runs, by their objects and by calls, and a server that starts again.
+// Shards added and removed while the server runs, by their objects and by calls, and over restarts.
 import { expect } from "chai";
 import {
   CONFIG_MAPS,
@@ -18,10 +18,10 @@ import {
   WORKSPACES,
 } from "./support.ts";
 
-describe("shards that come and go", function () {
+describe("shards added and removed at run time", function () {
   this.timeout(30_000);
 
-  it("run when their object is made, by who may, and go when it is deleted and nothing is on them", async () => {
+  it("start with their object, created by an authorized user, and stop after its deletion once they are empty", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores, { shards: { names: [] } });
     expect((await server.send(`POST ${SHARDS}`, shardObject("amber"))).status, "alice").to.equal(403);
@@ -41,7 +41,7 @@ describe("shards that come and go", function () {
       message: "logical clusters are on it: 1 (root:one); delete their workspaces, and the shard goes",
     });
     expect((await shard.get(`/clusters/${cluster}${CONFIG_MAPS}`, root)).status, "it serves on").to.equal(200);
-    // Nothing new is put there, whatever it asks for.
+    // No new workspace is scheduled to it, even by selector.
     const spec = {
       type: { name: "universal", path: "root" },
       location: { selector: { matchLabels: { name: "amber" } } },
@@ -60,12 +60,12 @@ describe("shards that come and go", function () {
       (error: { readonly code: string }) => expect(error.code).to.equal("ECONNREFUSED"),
     );
     expect((await server.get("/readyz", root)).text).to.equal("ok");
-    // Of that name one may come again, over the store of before.
+    // A new one of that name uses the previous store.
     expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), { user: "admin" })).status).to.equal(201);
     await untilAt(server, `/clusters/root${WORKSPACES}/late`, ({ body: { status } }) => status?.phase === "Ready");
   });
 
-  it("come and go by calls, too", async () => {
+  it("can be added and removed by calls", async () => {
     await using stores = new Stores();
     const opened: string[] = [];
     const closed: string[] = [];
@@ -99,7 +99,7 @@ describe("shards that come and go", function () {
       );
   });
 
-  it("are there again with what is on them when the server starts again, and nothing is written that was written", async () => {
+  it("start again with the server and their content, without repeated writes", async () => {
     await using stores = new Stores();
     let far: string;
     let before: unknown;
@@ -137,7 +137,7 @@ describe("shards that come and go", function () {
     expect(await look(server)).to.deep.equal(before);
   });
 
-  it("go when the last workspace does, also if the server started again meanwhile", async () => {
+  it("stop with their last workspace, even after a restart", async () => {
     await using stores = new Stores();
     {
       await using server = await startSharded(stores, { shards: { names: ["amber"] } });
@@ -152,7 +152,7 @@ describe("shards that come and go", function () {
     expect(namesIn(await server.get(SHARDS, root))).to.deep.equal(["root"]);
   });
 
-  it("are nobody else's: neither a Shard of another server nor one of a workspace's is run, and none changes hands", async () => {
+  it("exclude Shards of other servers and workspaces, and never change their server", async () => {
     await using stores = new Stores();
     const opened: string[] = [];
     const storeOf = (name: string) => {

@@ -1,4 +1,4 @@
-// One shard of several that does not work: the others do, and everybody is told.
+// One of several shards fails: the others work, and the failure is reported.
 import { StoreError } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
@@ -22,10 +22,10 @@ import {
 
 const NOT_RUNNING = [503, "ServiceUnavailable", "a shard of this server does not run yet: try again"];
 
-describe("a shard that does not work", function () {
+describe("a shard that fails", function () {
   this.timeout(30_000);
 
-  it("holds up nobody else, is told of, and comes when it can", async () => {
+  it("to start delays no other shard, is reported, and starts when possible", async () => {
     await using stores = new Stores();
     let far: string;
     {
@@ -42,7 +42,7 @@ describe("a shard that does not work", function () {
     await using server = await startSharded(stores, { shards: { storeOf } });
     expect((await server.send(`POST /clusters/root:near${CONFIG_MAPS}`, configMap("a"), root)).status).to.equal(201);
     expect((await server.get("/clusters/system:admin/api/v1/namespaces", root)).status).to.equal(200);
-    // Nothing of what may be on it is written elsewhere, or said not to be there.
+    // Objects that may be on it are neither created elsewhere nor reported as missing.
     for (const said of [far, "root:far", "root:far:child"]) {
       const path = `/clusters/${said}${CONFIG_MAPS}` as const;
       expect(outcome(await server.get(path, root)), said).to.deep.equal(NOT_RUNNING);
@@ -64,7 +64,7 @@ describe("a shard that does not work", function () {
     expectFault(/controller failed .*in-process-shards.*no disk for shard-1/);
   });
 
-  it("that is new and never ran keeps nobody from learning that there is nothing", async () => {
+  it("on its very first start does not hide that a workspace is missing", async () => {
     await using stores = new Stores();
     const storeOf = (name: string) => {
       if (name === "bad") throw new Error("no such place");
@@ -82,7 +82,7 @@ describe("a shard that does not work", function () {
     expectFault(/controller failed .*in-process-shards.*no such place/);
   });
 
-  it("while it runs is its own affair", async () => {
+  it("at run time does not affect other shards", async () => {
     await using stores = new Stores();
     let down = false;
     const storeOf = (name: string) =>
@@ -111,7 +111,7 @@ describe("a shard that does not work", function () {
     expect((await server.send(`POST /clusters/${far}${CONFIG_MAPS}`, configMap("a"), root)).status).to.equal(201);
   });
 
-  it("is closed with the server while it starts", async () => {
+  it("is aborted when the server closes during the start", async () => {
     await using stores = new Stores();
     const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>();
     const storeOf = (_: string, { signal }: { readonly signal: AbortSignal }): Promise<never> => {

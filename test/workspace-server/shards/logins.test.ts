@@ -1,14 +1,14 @@
-// Who logs in to a workspace by its type, where the workspace, the type and who asks are on several shards.
+// Logins by workspace type, with the workspace, the type and the server on several shards.
 import { expect } from "chai";
 import { TestIssuer } from "../../_support/issuer.ts";
 import { makeAdmin } from "../support/logical-clusters.ts";
 import { configure, makeType, mapped } from "../support/logins.ts";
 import { CONFIG_MAPS, makeOn, Stores, shardAt, startSharded } from "./support.ts";
 
-describe("issuers that types of another shard name", function () {
+describe("issuers of types on another shard", function () {
   this.timeout(30_000);
 
-  it("let their users into the workspace, at the server and at its shard, and are there again after a start", async () => {
+  it("let their users into the workspace at the server and at its shard, also after a restart", async () => {
     await using stores = new Stores();
     await using issuer = await TestIssuer.start();
     let cluster = "";

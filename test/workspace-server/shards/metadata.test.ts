@@ -1,4 +1,4 @@
-// Metadata of all logical clusters is a shard's: of its own, at its own address.
+// Metadata of all logical clusters at a shard's address covers that shard only.
 import { expect } from "chai";
 import type { Calls } from "../../_support/plain.ts";
 import { gadget, gadgets, paths } from "../faults/support/tree.ts";
@@ -18,10 +18,10 @@ async function furnish(at: Calls, cluster: string, name: string): Promise<void> 
   await client.create(GADGETS, gadget(name));
 }
 
-describe("metadata over /clusters/* of shards", function () {
+describe("metadata over /clusters/* at a shard", function () {
   this.timeout(60_000);
 
-  it("has what is on the shard that is asked, and no kind that only another has", async () => {
+  it("has the objects of that shard, and no kind that only another one has", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const [far, near] = [

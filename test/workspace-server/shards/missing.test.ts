@@ -1,4 +1,4 @@
-// A shard that does not run for now: what may be on it is not gone, and nobody writes as if it were.
+// A shard that does not run: its objects are not gone, and no controller may write as if they were.
 import type { Store } from "@virtual-workspaces/store";
 import { StoreError } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -27,7 +27,7 @@ const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 const SLICES = "/apis/apis.kcp.io/v1alpha1/apiexportendpointslices";
 const PATCH = { ...root, headers: { "content-type": "application/merge-patch+json" } };
 const CLAIM = { group: "", resource: "configmaps", verbs: ["*"] };
-/** The same at each start: what is written then is written for other reasons. */
+/** Same URLs at each start, so that they cause no writes. */
 const URLS = {
   urls: () => ({ baseURL: "https://a.test", externalURL: "https://a.test", virtualWorkspaceURL: "https://a.test" }),
 };
@@ -37,7 +37,7 @@ const isBound = ({ body }: { readonly body: Body }): boolean => body.status?.pha
 const isUpToDate = ({ body }: { readonly body: Body }): boolean =>
   isBound({ body }) && body.status.conditions.every(({ status }: Body) => status === "True");
 
-/** All objects that are kept, as they are but for who has written them when. */
+/** Returns all stored objects without their managed fields and versions. */
 async function keptIn(store: Store): Promise<Map<string, Body>> {
   const { entries } = await store.range({ from: " ", to: "~" });
   const kept = new Map<string, Body>();
@@ -56,10 +56,10 @@ async function keptIn(store: Store): Promise<Map<string, Body>> {
   return kept;
 }
 
-describe("a shard that does not run for now", function () {
+describe("a shard that temporarily does not run", function () {
   this.timeout(30_000);
 
-  it("has nothing written as if what is on it were gone; what is gone is told of when it runs", async () => {
+  it("causes no writes as if its objects were gone; real deletions take effect when it runs", async () => {
     await using stores = new Stores();
     let isThere = true;
     const storeOf = (name: string): Store => {
@@ -100,13 +100,13 @@ describe("a shard that does not run for now", function () {
       await untilAt(server, at.binding, isUpToDate);
       await untilAt(server, at.slice, ({ body }) => body.status?.endpoints?.length === 2);
     }
-    // Once more, so that all is written that a start writes.
+    // Once more, so that all writes of a restart are done.
     await (await start())[Symbol.asyncDispose]();
     const before = await keptIn(stores.of("root"));
     isThere = false;
     await using server = await start();
     await untilShard(server, "shard-1", "not ready");
-    // Everything is looked at, and this after the others.
+    // Triggers reconciliation of everything; the last one follows the others.
     for (const path of [at.binding, `/clusters/root${APIS}/apiexports/own`, at.slice] as const)
       expect((await server.send(`PATCH ${path}`, { metadata: { labels: { seen: "1" } } }, PATCH)).status).to.equal(200);
     const late = await server.send(`POST /clusters/root:near${APIS}/apibindings`, bindingOf("late", "root:own"), root);
@@ -138,7 +138,7 @@ describe("a shard that does not run for now", function () {
     expectFault(/controller failed .*in-process-shards.*no disk for shard-1/);
   });
 
-  it("and whose Shard was removed by force keeps a deleted workspace, which says why, until it comes again", async () => {
+  it("keeps a workspace under deletion, with the reason, if its Shard was removed by force, until it returns", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     await server.server.addShard("amber");
@@ -155,7 +155,7 @@ describe("a shard that does not run for now", function () {
     const condition = conditionOf(said, "WorkspaceContentDeleted");
     expect(condition).to.include({ status: "False", reason: "ShardNotFound" });
     expect(condition.message).to.match(
-      /^chosen shard "amber" does not exist anymore.*create the Shard again, or give up/,
+      /^chosen shard "amber" does not exist anymore.*create the Shard again, or remove the finalizer/,
     );
     expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), root)).status).to.equal(201);
     await untilAt(server, path, ({ status }) => status === 404);

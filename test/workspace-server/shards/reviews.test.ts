@@ -1,4 +1,4 @@
-// Reviews are answered by every shard, about logical clusters of all of them.
+// Every shard answers reviews about logical clusters of all shards.
 import { DEEP_REVIEW_HEADER } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { StoreError } from "@virtual-workspaces/store";
@@ -26,14 +26,14 @@ const DENIED = { allowed: false, reason: "access denied" };
 describe("access reviews at the address of a shard", function () {
   this.timeout(30_000);
 
-  it("say of another shard's logical cluster what that says itself", async () => {
+  it("return what the shard of the logical cluster returns", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const near = await makeOn(server, "near", { shard: "root" });
     const shard = await shardAt(server, "shard-1");
     await makeAdmin(server, near, "alice");
     await untilAt(server, { path: `/clusters/${near}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
-    // The last is not for administrators either: who exports the kind lets nobody.
+    // The last one is denied to administrators too: the exporter of the kind forbids it.
     const questions = [
       [about("alice", reads), { allowed: true, reason: "access granted" }],
       [about("bob", reads), DENIED],
@@ -52,7 +52,7 @@ describe("access reviews at the address of a shard", function () {
         { user: "alice" },
       );
     expect(said(await rules(shard))).to.deep.equal(said(await rules(server)));
-    // Whoever may not ask there may not ask here.
+    // Users without access there cannot create reviews here.
     const asked = about("alice", reads);
     const byBob = await shard.send(`POST /clusters/${near}${REVIEWS}`, asked, { user: "bob" });
     const ofNothing = await shard.send(`POST /clusters/nothing${REVIEWS}`, asked, { user: "bob" });
@@ -62,7 +62,7 @@ describe("access reviews at the address of a shard", function () {
     expect(outcome(byPath)).to.deep.equal([429, "TooManyRequests", "Not found on this shard"]);
   });
 
-  it("go deep there as well, for masters who ask for it and nobody else: by roles of any kind, and past what guards it", async () => {
+  it("skip the access check in deep reviews, for system:masters only, by roles of any kind", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const shards = { root: server, "shard-1": await shardAt(server, "shard-1") };
@@ -90,7 +90,7 @@ describe("access reviews at the address of a shard", function () {
     }
   });
 
-  it("say no of one that there is not, and nothing while it may be on a shard that does not run", async () => {
+  it("deny in a missing logical cluster, and are 503 while it may be on a shard that does not run", async () => {
     await using stores = new Stores();
     let far: string;
     {

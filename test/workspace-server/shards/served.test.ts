@@ -1,4 +1,4 @@
-// Several shards in one process, each as a kcp shard at its own address, and all of them as one at the server's.
+// Several shards in one process: each like a kcp shard at its own address, and all as one at the server's.
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ import {
 describe("several shards in one process", function () {
   this.timeout(30_000);
 
-  it("are each where their Shard says, with objects and versions of their own", async () => {
+  it("listen at the address in their Shard, with their own objects and versions", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const { body } = await server.get(SHARDS, root);
@@ -66,7 +66,7 @@ describe("several shards in one process", function () {
     expect(await version(shard), "versions are a shard's own").to.equal(before);
   });
 
-  it("are one to whom comes to the server, by names and paths, for reads, watches, writes and children", async () => {
+  it("appear as one at the server's address, by name and path, for reads, watches, writes and children", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const far = await makeOn(server, "far", { shard: "shard-1" });
@@ -103,7 +103,7 @@ describe("several shards in one process", function () {
     expect(namesIn(await shard.get(`/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters`, root))).to.deep.equal([]);
   });
 
-  it("keep what is another's from being read or written by its name, and tell nobody more who may not enter", async () => {
+  it("reject reads and writes of another shard's objects, and reveal no more to users without access", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const near = await makeOn(server, "near", { shard: "root" });
@@ -123,7 +123,7 @@ describe("several shards in one process", function () {
       expect((await shard.get(`/clusters/${system}/api/v1/namespaces`, root)).status, system).to.equal(200);
   });
 
-  it("let in whom the logical cluster's own roles let in, at both addresses", async () => {
+  it("authorize by the logical cluster's own roles, at both addresses", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const far = await makeOn(server, "far", { shard: "shard-1" });
@@ -145,7 +145,7 @@ describe("several shards in one process", function () {
       await ask(shard, far, "bob"),
       await ask(server, near, "alice"),
     ]).to.deep.equal([403, 403, 403]);
-    // A workspace is its maker's, also where the tree goes on elsewhere.
+    // A workspace belongs to its creator, even if its parent is on another shard.
     const child = await makeOn(server, "child", { shard: "root", at: "root:far", user: "alice" });
     await untilAt(
       server,
@@ -155,7 +155,7 @@ describe("several shards in one process", function () {
     expect(await ask(server, child, "bob")).to.equal(403);
   });
 
-  it("take tokens of service accounts that are on another, where these are let in", async () => {
+  it("accept service account tokens of another shard, with the rights granted there", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const far = await makeOn(server, "far", { shard: "shard-1" });
@@ -176,7 +176,7 @@ describe("several shards in one process", function () {
     expect((await server.get(`/clusters/${near}${CONFIG_MAPS}`, { user })).status).to.equal(403);
   });
 
-  it("are chosen for workspaces by what these ask for, and not where they are marked", async () => {
+  it("are chosen by a workspace's selector, and skipped if marked unschedulable", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);
     const headers = { "content-type": "application/merge-patch+json" };
@@ -203,7 +203,7 @@ describe("several shards in one process", function () {
     await phase("d", "Ready");
   });
 
-  it("shut what is inactive wherever it is, serve views of their own, and tell their metrics to the same people", async () => {
+  it("close inactive logical clusters, serve their own views, and share the readers of metrics", async () => {
     await using stores = new Stores();
     const who = (name: string) => [
       defineVirtualWorkspace({
@@ -231,7 +231,7 @@ describe("several shards in one process", function () {
     }
   });
 
-  it("audit what is asked of each, in a file of its own", async () => {
+  it("write an audit log file each", async () => {
     const folder = await memoryFolder("audit-");
     try {
       await using stores = new Stores();

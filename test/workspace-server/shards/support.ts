@@ -1,4 +1,4 @@
-// A server with several shards, whose stores outlive it, and clients of each of them.
+// A server with several shards and stores that outlive it, and clients of each shard.
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { ShardsOptions } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ export const IN_PROCESS = { "virtual-workspaces.io/in-process": "true" };
 // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
 export type Body = any;
 
-/** Stores by the names of shards, in memory. They outlive servers. */
+/** In-memory stores by shard name. They outlive servers. */
 export class Stores implements AsyncDisposable {
   readonly #stores = new Map<string, Store>();
 
@@ -34,7 +34,7 @@ export interface ShardedOptions extends Omit<WorkspacesOptions, "shards"> {
   readonly shards?: Partial<ShardsOptions>;
 }
 
-/** Starts a server with `root` and `shard-1`, over these stores. */
+/** Starts a server with `root` and `shard-1` over these stores. */
 export function startSharded(stores: Stores, { shards, ...options }: ShardedOptions = {}): Promise<Workspaces> {
   return startWorkspaces(stores.of("root"), {
     ...options,
@@ -42,7 +42,7 @@ export function startSharded(stores: Stores, { shards, ...options }: ShardedOpti
   });
 }
 
-/** A shard, at its own address. */
+/** Returns a client of a shard at its own address. */
 export async function shardAt(server: Calls, name: string): Promise<Calls & { readonly url: string }> {
   const { body } = await server.get(`${SHARDS}/${name}`, root);
   const url: string = body.spec.baseURL;
@@ -51,15 +51,15 @@ export async function shardAt(server: Calls, name: string): Promise<Calls & { re
 
 export interface MadeOn {
   readonly shard: string;
-  /** In which workspace. @default root */
+  /** Parent workspace. @default root */
   readonly at?: string;
-  /** By whom. @default the shard's administrator */
+  /** User. @default the shard's administrator */
   readonly user?: string;
-  /** Of `root`. @default universal */
+  /** Type in `root`. @default universal */
   readonly type?: string;
 }
 
-/** Makes a workspace on a shard and waits until it is ready. @returns its logical cluster */
+/** Creates a workspace on a shard and waits until it is ready. @returns its logical cluster */
 export async function makeOn(
   server: Calls,
   name: string,
@@ -78,7 +78,7 @@ export async function makeOn(
   return ready.body.spec.cluster as string;
 }
 
-/** Asks until the answer is as wanted. @param path with whose token, if not the shard's administrator's */
+/** Repeats a request until the response is as expected. @param path may name a user other than the administrator */
 export function untilAt(
   server: Calls,
   path: string | { readonly path: string; readonly user: string },
@@ -96,18 +96,18 @@ export function shardObject(name: string): object {
   return { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata: { name, annotations: IN_PROCESS } };
 }
 
-/** The names of what a list holds. */
+/** Returns the names of the objects in a list. */
 export function namesIn({ status, text, body }: Answer): string[] {
   expect(status, text).to.equal(200);
   return body.items.map(({ metadata }: Body) => metadata.name);
 }
 
-/** The condition of a type. */
+/** Returns the condition of a type. */
 export function conditionOf({ body }: Answer, type: string): Body {
   return body.status?.conditions?.find((condition: Body) => condition.type === type);
 }
 
-/** Waits until a shard is said to run, or not to. @returns its Shard object */
+/** Waits until a Shard's condition says that it runs, or does not. @returns the Shard */
 export function untilShard(server: Calls, name: string, is: "ready" | "not ready"): Promise<Answer> {
   const wanted = is === "ready" ? "True" : "False";
   return untilAt(server, `${SHARDS}/${name}`, (answer) => conditionOf(answer, "Ready")?.status === wanted);

@@ -1,4 +1,4 @@
-// Views over the workspaces of several shards: one for each, at the URLs that endpoint slices publish.
+// Views over the workspaces of several shards: one per shard, at the URLs of endpoint slices.
 import { forward, subjectAccessReview, type Workspaces } from "@virtual-workspaces/forwarding";
 import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Store } from "@virtual-workspaces/store";
@@ -27,7 +27,7 @@ import {
 const APIS = "apis/apis.kcp.io/v1alpha2";
 const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
 
-/** What is where the server publishes that views of exports are. */
+/** View at the URL that the server publishes for exports. */
 function exported({ upstream, identity }: Workspaces): VirtualWorkspace {
   const configMaps = forward({ resource: ConfigMap, upstream, identity });
   const onError = (): void => undefined;
@@ -55,7 +55,7 @@ async function startWithViews(stores: Stores): ReturnType<typeof startSharded> {
 describe("views over several shards", function () {
   this.timeout(30_000);
 
-  it("have each object once, for whoever asks at all URLs of an endpoint slice", async () => {
+  it("show each object once to a client of all URLs of an endpoint slice", async () => {
     await using stores = new Stores();
     await using server = await startWithViews(stores);
     const far = await makeOn(server, "far", { shard: "shard-1" });
@@ -95,7 +95,7 @@ describe("views over several shards", function () {
     }
   });
 
-  it("are over their shard at its address, and at the server's over every workspace by name", async () => {
+  it("cover their shard at its address, and every workspace by name at the server's", async () => {
     await using stores = new Stores();
     await using server = await startWithViews(stores);
     const far = await makeOn(server, "far", { shard: "shard-1" });
@@ -107,28 +107,28 @@ describe("views over several shards", function () {
       (await at.get(`/services/apiexport/a/b/clusters/${cluster}/api/v1/configmaps`, { user })).status;
     expect([await ask(server, far), await ask(server, near), await ask(shard, far)]).to.deep.equal([200, 200, 200]);
     expect(await ask(shard, near)).to.equal(429);
-    // Whom the workspace lets, and nobody else; nobody but masters all of them at once.
+    // Only users with access to the workspace, and only system:masters for all workspaces.
     for (const at of [server, shard]) {
       expect(await ask(at, far, "alice")).to.equal(200);
       expect(await ask(at, far, "bob")).to.equal(403);
       expect(await ask(at, "*", "alice")).to.equal(403);
     }
-    // Whether they may is answered at each; what is there, by its own.
+    // Each address answers access; content only for its own shard.
     expect(await ask(shard, near, "alice")).to.equal(403);
-    // These are one for all shards.
+    // These views exist once for all shards.
     for (const path of ["/services/workspaces/clusters/*/apis", "/services/cache/shards/*/clusters/*/apis"])
       expect([(await server.get(path, root)).status, (await shard.get(path, root)).status], path).to.deep.equal([
         200, 404,
       ]);
   });
 
-  it("are answered what the shards tell each other once that is known, however early they ask", async () => {
+  it("get the objects that shards share once they are known, however early they request them", async () => {
     await using stores = new Stores();
     const path = "/services/cache/shards/*/clusters/*/apis/apis.kcp.io/v1alpha2/apiexports";
     const { promise: serves, resolve } = Promise.withResolvers<unknown>();
     const { log } = testLog();
     let answer: Promise<number> | undefined;
-    // The shard is there before `root` knows what is bound on it.
+    // The shard is known before `root` knows its bindings.
     const held = new Proxy(stores.of("root"), {
       get(target, property) {
         const value = Reflect.get(target, property, target);
@@ -143,8 +143,8 @@ describe("views over several shards", function () {
     await using _server = await startWorkspaces(held, {
       log: (record) => {
         log(record);
-        // By then it would have answered as well.
-        if (record.message === "shard serves") resolve(fetch(`${record["url"]}/livez`));
+        // By now the request would have been answered.
+        if (record.message === "shard is serving") resolve(fetch(`${record["url"]}/livez`));
       },
       shards: {
         names: ["shard-1"],
@@ -158,7 +158,7 @@ describe("views over several shards", function () {
     expect(await answer).to.equal(200);
   });
 
-  it("come with a shard that is added, are closed with it, and one that cannot be made is told of", async () => {
+  it("start with an added shard, close with it, and report an error of their creation", async () => {
     await using stores = new Stores();
     const closed: string[] = [];
     const virtualWorkspaces = (name: string): readonly VirtualWorkspace[] => {

@@ -1,4 +1,4 @@
-// Objects of a collection as the server's own parts follow and change them.
+// Informers over a collection, and changes by the server's own controllers.
 import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent } from "@virtual-workspaces/store";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
@@ -35,8 +35,8 @@ function start() {
   return { tasks, tracked, told, follow, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe("objects that the server follows", () => {
-  it("are told, those that are there first, and found by key, logical cluster and index", async () => {
+describe("an informer", () => {
+  it("notifies of existing objects first, and finds objects by key, logical cluster and index", async () => {
     await using system = start();
     const { tasks, tracked, told, follow } = system;
     await tasks.in("root", "a").set("one", { text: "x", of: "ann" });
@@ -58,10 +58,10 @@ describe("objects that the server follows", () => {
     expect([tracked.store.size, tracked.store.list().length, tracked.store.by("of", "bob").length]).to.deep.equal([
       1, 1, 1,
     ]);
-    expect(() => tracked.store.by("nothing", "x")).to.throw('there is no index "nothing"');
+    expect(() => tracked.store.by("nothing", "x")).to.throw('unknown index "nothing"');
   });
 
-  it("are told to several who come together one by one, and their keys alone to who wants no more", async () => {
+  it("notifies gathered handlers object by object, and handlers of keys with keys only", async () => {
     await using system = start();
     const { tasks, tracked, told } = system;
     await tasks.in("root", "a").set("one", { text: "x" });
@@ -88,7 +88,7 @@ describe("objects that the server follows", () => {
     expect(keys).to.have.length(4);
   });
 
-  it("are not told to those who have left", async () => {
+  it("does not notify disposed handlers", async () => {
     await using system = start();
     const { tasks, tracked, told } = system;
     await tracked.start();
@@ -102,8 +102,8 @@ describe("objects that the server follows", () => {
   });
 });
 
-describe("changes that the server makes itself", () => {
-  it("go on from what is there, and are not made when nothing differs", async () => {
+describe("changes by the server itself", () => {
+  it("start from the stored object, and are skipped when nothing differs", async () => {
     await using system = start();
     const { tasks } = system;
     const first = await ensure(tasks, key("one"), () => ({ spec: { text: "0" }, metadata: { labels: { a: "b" } } }));
@@ -121,7 +121,7 @@ describe("changes that the server makes itself", () => {
     expect(await modify(tasks, key("nothing"), (task) => task)).to.equal(undefined);
   });
 
-  it("are counted only for kinds that have generations", async () => {
+  it("increase the generation only of kinds that have one", async () => {
     await using store = memoryStore();
     const maps = ConfigMap.collection(persistent(store));
     const { object } = await ensure(maps, key("one"), () => ({ data: { a: "b" } }));
@@ -130,7 +130,7 @@ describe("changes that the server makes itself", () => {
     expect([changed?.data, changed?.metadata.generation]).to.deep.equal([{ a: "c" }, undefined]);
   });
 
-  it("mark what finalizers hold, which goes with the last of them", async () => {
+  it("mark an object with finalizers, which goes with the last of them", async () => {
     await using system = start();
     const { tasks } = system;
     const { object } = await ensure(tasks, key("one"), () => ({ spec: {}, metadata: { finalizers: ["test.dev/a"] } }));

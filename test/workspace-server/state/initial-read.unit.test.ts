@@ -1,4 +1,4 @@
-// Objects that are read in several ways at once, in whichever order these come to their end: what is newest counts.
+// Objects read in several ways at once, which complete in any order: the newest state wins.
 import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store, StoreError, type Watch } from "@virtual-workspaces/store";
 import { Pace } from "@virtual-workspaces/transport";
@@ -14,7 +14,7 @@ const Task = defineResource({
   spec: { type: "object", properties: { text: { type: "string" } } },
 });
 
-/** Something that waits while it is shut. */
+/** Blocks while it is closed. */
 class Gate {
   #opened = Promise.resolve();
   #open: () => void = () => undefined;
@@ -33,13 +33,13 @@ class Gate {
   }
 }
 
-/** A store whose answers are given at once, and arrive when they are let: what was read, and what is told. */
+/** A store with delayed responses: reads and events arrive when the test lets them. */
 class SlowStore {
   readonly inner: Store = memoryStore({ revision: 1 });
   readonly ranges = new Gate();
-  /** Watches, in the order in which they were opened. */
+  /** Watches in the order of opening. */
   readonly watches: Gate[] = [];
-  /** Cuts all that are open. */
+  /** Breaks all open watches. */
   #cut = Promise.withResolvers<never>();
   readonly store: Store = new Proxy(this.inner, {
     get: (target, name) => {
@@ -140,8 +140,8 @@ interface Task {
   readonly spec: { readonly text?: string };
 }
 
-describe("objects that are still being read", () => {
-  it("are known of a logical cluster that was read; who follows is told of them later, as of what was", async () => {
+describe("an informer during the initial read", () => {
+  it("knows a loaded logical cluster, and notifies of its objects later, as initial ones", async () => {
     await using system = await start();
     const { tracked, told, known, set, there, load, begin } = system;
     await set("one", "x");
@@ -162,7 +162,7 @@ describe("objects that are still being read", () => {
     expect([told, known]).to.deep.equal([["was one x", "was two y"], []]);
   });
 
-  it("do not come back that are deleted while a logical cluster is read", async () => {
+  it("does not restore objects deleted while a logical cluster is read", async () => {
     await using system = await start();
     const { slow, told, set, gone, there, load, begin } = system;
     await set("one", "x");
@@ -180,7 +180,7 @@ describe("objects that are still being read", () => {
     expect(told).to.deep.equal(["added two y", "added three x"]);
   });
 
-  it("are told once they are heard of, though they were read before", async () => {
+  it("notifies of objects when their events arrive, even if they were read before", async () => {
     await using system = await start();
     const { slow, told, set, gone, there, load, begin } = system;
     await set("old", "x");
@@ -201,7 +201,7 @@ describe("objects that are still being read", () => {
     ]);
   });
 
-  it("do not come back either when all are read that there were", async () => {
+  it("does not restore deleted objects when all are read", async () => {
     await using system = await start();
     const { slow, tracked, known, set, gone, there, load, begin } = system;
     for (const name of ["kept", "loaded", "heard"]) await set(name, "x");
@@ -221,7 +221,7 @@ describe("objects that are still being read", () => {
     expect(known).not.to.include("added heard x");
   });
 
-  it("are not known any more when changes were missed, and are put right when they are read again", async () => {
+  it("forgets what it knew after missed changes, and is correct after the next read", async () => {
     await using system = await start();
     const { slow, tracked, told, set, gone, there, load, begin } = system;
     await set("one", "x");

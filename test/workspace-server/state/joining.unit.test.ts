@@ -1,4 +1,4 @@
-// A shard that joins while others are being asked has not read anything yet: what is on it is neither gone nor unknown.
+// A shard that joins during a request has read nothing yet: its objects are neither gone nor unknown.
 import { LogicalCluster, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
@@ -12,7 +12,7 @@ import { ShardRegistry } from "../../../packages/workspace-server/src/state/shar
 import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/state/shard-state.ts";
 import { EVERYWHERE, HeldStore } from "./start/support/held-store.ts";
 
-/** A shard that has begun and, of what workspaces have, reads what is asked for. */
+/** Starts a shard that reads the content of workspaces on demand. */
 async function begun(name: string, store: Store, registry: ShardRegistry): Promise<ShardContext> {
   const objects = new ShardObjects(new HeldStore(store, EVERYWHERE).store);
   const state = new ShardState(objects);
@@ -24,7 +24,7 @@ async function begun(name: string, store: Store, registry: ShardRegistry): Promi
 
 describe("a shard that joins", () => {
   for (const runsShards of [true, false])
-    it(`is not there yet when the first requests come, ${runsShards ? "and others" : "alone"}: no account is gone`, async () => {
+    it(`is unavailable to the first requests, ${runsShards ? "with other shards" : "alone"}, so that no account seems missing`, async () => {
       const registry = new ShardRegistry({ runsShards });
       const asked = async () => accountsOf(registry).serviceAccount("far", "default", "bot");
       const told = await asked().catch((error: unknown) => error);
@@ -37,7 +37,7 @@ describe("a shard that joins", () => {
       expect(await asked()).to.equal(undefined);
     });
 
-  it("is asked as well by who is asking the others", async () => {
+  it("is included in a load that has already started", async () => {
     await using near = memoryStore();
     await using far = memoryStore();
     {

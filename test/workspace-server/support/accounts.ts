@@ -1,5 +1,5 @@
-// A server with service accounts: their kinds and Secrets in several logical clusters, their tokens, reviews, and a view that
-// says who asks. All of it over real sockets.
+// A server with service accounts in several logical clusters, their Secrets, tokens and reviews, and a view that shows the
+// caller; all over real sockets.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import {
   type Authenticator,
@@ -61,7 +61,7 @@ export function pemOf(
   return key.export({ type, format: "pem" }) as string;
 }
 
-/** One key for all tests: making one takes a while. */
+/** One key for all tests, since generating one takes a while. */
 export const RSA = signingKey("rsa");
 export const EC = signingKey();
 export const KEYS = new ServiceAccountKeys({ signing: pemOf(RSA.privateKey, "pkcs8") });
@@ -70,7 +70,7 @@ export interface AccountServerOptions {
   readonly keys?: ServiceAccountKeys;
   readonly authorizer?: Authorizer<Readonly<Record<string, string>>>;
   readonly maxSeconds?: number;
-  /** Besides those of accounts. */
+  /** Authenticators besides those of accounts. */
   readonly authenticators?: readonly Authenticator[];
 }
 
@@ -80,9 +80,9 @@ export class AccountServer implements AsyncDisposable {
   readonly keys: ServiceAccountKeys;
   readonly minter: TokenMinter;
   readonly authenticator: AudienceAuthenticator;
-  /** ms that the server's clock is ahead. */
+  /** Offset of the server's clock, in milliseconds. */
   ahead = 0;
-  /** What a lookup throws instead of an answer. */
+  /** Error that lookups throw. */
   fault: Error | undefined;
   #plain: PlainServer | undefined;
 
@@ -142,18 +142,18 @@ export class AccountServer implements AsyncDisposable {
     return this.#plain;
   }
 
-  /** An account that is there from now on. */
+  /** Creates an account. */
   account(cluster = "one", name = "builder"): KubeObject {
     return this.accounts.in(cluster, "default").set(name, {}) as KubeObject;
   }
 
-  /** A token for it, of an hour. */
+  /** Returns a token for it, valid for an hour. */
   async token(cluster = "one", name = "builder"): Promise<string> {
     const account = this.account(cluster, name);
     return (await this.minter.bound({ cluster, account, audiences: [AUDIENCE], seconds: 3600 })).token;
   }
 
-  /** Who that token's holder is; undefined is 401. */
+  /** Returns the user of a token; undefined for 401. */
   async ask(token: string): Promise<Identity | undefined> {
     const answer = await this.#server.get("/services/who/", { headers: { authorization: `Bearer ${token}` } });
     if (answer.status === 401 && answer.body.message === "Unauthorized") return undefined;
@@ -162,7 +162,7 @@ export class AccountServer implements AsyncDisposable {
     return { name, uid, groups, extra };
   }
 
-  /** POST to a logical cluster, as alice. */
+  /** Sends a POST to a logical cluster, as alice. */
   post(
     path: string,
     body: unknown,
@@ -176,7 +176,7 @@ export class AccountServer implements AsyncDisposable {
     return this.post(`/api/v1/namespaces/default/serviceaccounts/${name}/token`, body);
   }
 
-  /** The status of a TokenReview. */
+  /** Returns the status of a TokenReview. */
   async review(token: string, audiences?: readonly string[]): Promise<Record<string, unknown>> {
     const body = { apiVersion: AUTHN, kind: "TokenReview", spec: { token, ...(audiences && { audiences }) } };
     const answer = await this.post(`/apis/${AUTHN}/tokenreviews`, body, { cluster: "two" });

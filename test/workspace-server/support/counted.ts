@@ -1,11 +1,11 @@
-// A store that counts what is asked of it: what spins is seen.
+// A store that counts its calls, to detect busy loops.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "@virtual-workspaces/store";
 
 export interface Counted {
   readonly store: Store;
   readonly counts: { gets: number; commits: number };
-  /** Resolves when nothing was asked for a while; a store that is never left alone never is. */
+  /** Resolves after a while without calls; never, if they do not stop. */
   quiet(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// A workspace as the subject of the differential suite: the kinds are CustomResourceDefinitions, made through its own API.
+// A workspace as the subject of the differential suite: its kinds are CustomResourceDefinitions, created through its own API.
 import { CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { Store } from "@virtual-workspaces/store";
@@ -10,7 +10,7 @@ import { counted } from "./counted.ts";
 import { define, makeNamespace, makeWorkspace } from "./logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./workspaces.ts";
 
-/** Where cases keep what is in namespaces. */
+/** Namespaces of the cases. */
 const NAMESPACES = ["ns", "other", "a", "b", "a-b"];
 
 /** Starts a server over a store, and defines the kinds in a new workspace. */
@@ -18,7 +18,7 @@ export async function startInWorkspace(kinds: readonly DifferentialKind[], store
   const { store: asked, quiet } = counted(store);
   const server = await startWorkspaces(asked);
   const subject = await defined(server, "differential", kinds.map(crdOf));
-  // A list is as new as the store: what controllers still write would show in its version.
+  // A list is as new as the store, so pending writes of controllers would change its version.
   await quiet();
   return {
     ...subject,
@@ -29,7 +29,7 @@ export async function startInWorkspace(kinds: readonly DifferentialKind[], store
   };
 }
 
-/** Makes a workspace with these kinds in it. */
+/** Creates a workspace with these kinds. */
 export async function defined(
   server: Workspaces,
   name: string,
@@ -41,7 +41,7 @@ export async function defined(
   return { url: `${server.url}/clusters/${cluster}`, headers: { authorization: "Bearer root" } };
 }
 
-/** Kinds of the same names whose objects may be anything. */
+/** Returns kinds of the same names without validation. */
 export function looseOf(kinds: readonly DifferentialKind[]): readonly object[] {
   const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   return kinds.map(([{ group, kind, plural, scope }, ...others]) => ({
@@ -62,15 +62,12 @@ export function looseOf(kinds: readonly DifferentialKind[]): readonly object[] {
   }));
 }
 
-/**
- * Cases that a workspace answers otherwise, since there is more in it: namespaces, which must be there; an annotation on
- * every object, which a patch can tell; and a garbage collector, which ends what waits for one.
- */
+/** Selects cases with other answers in a workspace, which requires namespaces, annotates every object, and has a garbage collector. */
 export function isOtherInWorkspace(one: Case): boolean {
   return one.name === "in an invalid namespace" || one.name === "with escapes" || awaitsCollector(one);
 }
 
-/** Whether something is asked behind a delete that leaves the rest to the collector: how far it is by then is anybody's guess. */
+/** Whether a case has steps after a delete that leaves dependents to the collector, whose progress is unpredictable. */
 function awaitsCollector({ steps }: Case): boolean {
   const texts = steps.map((step) => stringifyJson(step));
   const asks = (text: string): boolean => /"Foreground"|"Orphan"|orphanDependents|"orphan"/.test(text);
@@ -78,7 +75,7 @@ function awaitsCollector({ steps }: Case): boolean {
   return left >= 0 && left < texts.length - 1;
 }
 
-/** The answers without what every object of a workspace says besides: where it is. */
+/** Removes the logical cluster from the objects of an answer. */
 export function placeless<T>(value: T): T {
   if (Array.isArray(value)) return value.map(placeless) as T;
   if (typeof value !== "object" || value === null) return value;

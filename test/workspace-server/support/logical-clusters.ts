@@ -1,5 +1,5 @@
-// Workspaces, and who may do what in them, and kinds of their own, as a shard's administrator makes them: through the front
-// door. A workspace is called by its logical cluster or by its path.
+// Creates workspaces, permissions and custom kinds over HTTP, as a shard's administrator. A workspace is named by logical
+// cluster or path.
 import { expect } from "chai";
 import type { Answer, Calls } from "../../_support/plain.ts";
 
@@ -7,7 +7,7 @@ const root = { user: "root" };
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Makes the workspace `root:<name>`, which is nobody's, and waits until it is ready. @returns its logical cluster */
+/** Creates the workspace `root:<name>` without an owner, and waits until it is ready. @returns its logical cluster */
 export async function makeWorkspace(server: Calls, name: string, type = "universal"): Promise<string> {
   const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
   const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };
@@ -34,7 +34,7 @@ export async function makeNamespace(server: Calls, cluster: string, name: string
   expect(made.status, made.text).to.equal(201);
 }
 
-/** Makes somebody its administrator: may enter, and do everything there. */
+/** Makes a user its administrator, with access and all rights. */
 export async function makeAdmin(server: Calls, cluster: string, user: string): Promise<void> {
   const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user };
   await bind(server, cluster, { name: "test-admin", role: "cluster-admin", subject });
@@ -63,7 +63,7 @@ export async function bind(server: Calls, cluster: string, { name, role, subject
   expect(made.status, made.text).to.equal(201);
 }
 
-/** Lets somebody enter, and do this with everything. */
+/** Grants a user access, and these verbs on everything. */
 export async function grant(
   server: Calls,
   cluster: string,

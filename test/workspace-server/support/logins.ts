@@ -1,4 +1,4 @@
-// Workspaces whose types name issuers of tokens, as an administrator makes them: through the front door.
+// Workspaces whose types name token issuers, created over HTTP as an administrator.
 import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import type { TestIssuer } from "../../_support/issuer.ts";
@@ -7,10 +7,10 @@ import type { Answer, Calls } from "../../_support/plain.ts";
 const TENANCY = "apis/tenancy.kcp.io/v1alpha1";
 const root = { user: "root" };
 
-/** Where the configurations of types in `root` are. */
+/** Path of the configurations of types in `root`. */
 const CONFIGURATIONS = `/clusters/root/${TENANCY}/workspaceauthenticationconfigurations`;
 
-/** What an issuer's tokens say: `<prefix><sub>`, in groups `<prefix><groups>`. */
+/** Maps an issuer's tokens to user `<prefix><sub>` in groups `<prefix><groups>`. */
 export function mapped(issuer: TestIssuer, prefix: string, more: Partial<JwtAuthenticator> = {}): JwtAuthenticator {
   return issuer.config({
     claimMappings: { username: { claim: "sub", prefix }, groups: { claim: "groups", prefix } },
@@ -18,7 +18,7 @@ export function mapped(issuer: TestIssuer, prefix: string, more: Partial<JwtAuth
   });
 }
 
-/** Says whose tokens are taken, in `root`, anew if that has been said. */
+/** Creates or replaces the configuration of issuers in `root`. */
 export async function configure(
   server: Calls,
   name: string,
@@ -34,7 +34,7 @@ export async function configure(
   );
 }
 
-/** Has a type in `root` name configurations; makes it, if there is none. */
+/** Creates or updates a type in `root` with these configurations. */
 export async function makeType(server: Calls, name: string, configurations: readonly string[]): Promise<void> {
   const object = {
     apiVersion: "tenancy.kcp.io/v1alpha1",

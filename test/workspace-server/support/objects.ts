@@ -1,14 +1,14 @@
-// Objects of a workspace through its front door: made, read, waited for.
+// Creates, reads and awaits objects of a workspace over HTTP.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import type { Answer, Calls } from "../../_support/plain.ts";
 import { definition } from "../crds/definitions.ts";
 
-/** What objects of tests are. */
+/** Object in tests. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
 export type Body = any;
 
-/** A logical cluster, as a shard's administrator has it. */
+/** Client of a logical cluster as a shard's administrator. */
 export class ClusterClient {
   readonly #server: Calls;
   readonly #path: string;
@@ -18,7 +18,7 @@ export class ClusterClient {
     this.#path = `/clusters/${cluster}`;
   }
 
-  /** Makes an object at a path that ends with its plural. */
+  /** Creates an object at a path that ends with its plural. */
   async create(path: string, object: object): Promise<Body> {
     return ok(await this.send("POST", path, object)).body;
   }
@@ -53,13 +53,13 @@ export class ClusterClient {
     return ok(await this.send("PATCH", path, patch));
   }
 
-  /** Defines `widgets.example.dev`, in namespaces, and waits for it. */
+  /** Defines `widgets.example.dev`, namespaced by default, and waits for it. */
   async widgets(scope: "Namespaced" | "Cluster" = "Namespaced"): Promise<void> {
     await this.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition({ spec: { scope } }));
     await this.until("/apis/example.dev/v1/widgets", ({ status }) => status === 200);
   }
 
-  /** Asks until the answer is as wanted. */
+  /** Repeats a request until the response is as expected. */
   async until(path: string, is: (answer: Answer) => boolean): Promise<Answer> {
     for (;;) {
       const answer = await this.get(path);
@@ -73,7 +73,7 @@ export class ClusterClient {
   }
 }
 
-/** How an object names its owner. */
+/** Returns an owner reference to an object. */
 export function ownerOf({ apiVersion, kind, metadata }: Body, more: object = {}): object {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, ...more };
 }

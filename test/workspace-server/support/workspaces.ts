@@ -1,4 +1,4 @@
-// A workspace server in this process, and clients that are its administrators or people.
+// A workspace server in this process, and clients of administrators and users.
 import { staticTokens } from "@virtual-workspaces/framework";
 import { anonymous } from "@virtual-workspaces/framework/authn";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
@@ -14,7 +14,7 @@ import { type Calls, callsTo } from "../../_support/plain.ts";
 import type { TestAuthority } from "../../_support/server.ts";
 import { pemOf } from "./accounts.ts";
 
-/** Tokens are the users' names. */
+/** Tokens equal the users' names. */
 const USERS = {
   root: { name: "shard-admin", groups: ["system:masters"] },
   admin: { name: "kcp-admin", groups: ["system:kcp:admin"] },
@@ -28,15 +28,15 @@ export interface Workspaces extends Calls, AsyncDisposable {
 }
 
 export interface WorkspacesOptions extends Partial<WorkspaceServerOptions> {
-  /** Whose certificate it shows, to clients like kubectl that send tokens nowhere else. @default none */
+  /** Authority of its serving certificate, for clients like kubectl that send tokens only over TLS. @default none */
   readonly authority?: TestAuthority;
-  /** Whether one is anonymous without credentials, as in kcp. @default true */
+  /** Whether requests without credentials are anonymous, as in kcp. @default true */
   readonly nameless?: boolean;
-  /** Users besides: tokens are their names. */
+  /** Further users; their tokens equal their names. */
   readonly users?: readonly string[];
 }
 
-/** Starts one over a store, a new one in memory unless given. */
+/** Starts a server over a store. @default a new store in memory */
 export async function startWorkspaces(
   store: Store = memoryStore(),
   { authority, nameless = true, users = [], ...options }: WorkspacesOptions = {},

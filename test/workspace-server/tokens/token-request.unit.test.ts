@@ -1,4 +1,4 @@
-// TokenRequest, tokens in Secrets, and the documents of the issuer.
+// TokenRequest, tokens in Secrets, and the issuer's documents.
 import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
@@ -29,7 +29,7 @@ describe("TokenRequest", () => {
   });
   afterEach(() => server[Symbol.asyncDispose]());
 
-  it("gives a token of an hour for this server, which lets in", async () => {
+  it("returns a valid token for this server, for one hour", async () => {
     const { status, body } = await server.request({});
     expect(status).to.equal(201);
     const { metadata, spec, status: given } = body;
@@ -41,7 +41,7 @@ describe("TokenRequest", () => {
     expect((await server.ask(given.token))?.uid).to.equal(account.metadata.uid);
   });
 
-  it("gives one for others, for as long as is asked and allowed", async () => {
+  it("returns one for other audiences, for the requested time up to the maximum", async () => {
     const { body, headers } = await server.request({ audiences: ["vault", "db"], expirationSeconds: 600 });
     expect(claimsOf(body.status.token)["aud"]).to.deep.equal(["vault", "db"]);
     expect(headers["warning"]).to.equal(undefined);
@@ -51,7 +51,7 @@ describe("TokenRequest", () => {
     expect(cut.headers["warning"]).to.equal('299 - "requested expiration of 10000 seconds shortened to 7200 seconds"');
   });
 
-  it("is refused in Kubernetes' words", async () => {
+  it("rejects invalid requests with Kubernetes' text", async () => {
     const invalid = (seconds: number, text: string): unknown[] => [
       422,
       "Invalid",
@@ -81,7 +81,7 @@ describe("TokenRequest", () => {
     expect(await bound({ kind: "Secret", apiVersion: "apps/v1", name: "x" })).to.deep.include(400);
   });
 
-  it("binds to a Secret, and ends with it, even if one of that name comes again", async () => {
+  it("binds to a Secret, and becomes invalid with it, even if its name is reused", async () => {
     const secrets = server.secrets.in("one", "default");
     const { uid } = secrets.set("lease", {}).metadata;
     const ref = { kind: "Secret", apiVersion: "v1", name: "lease" };
@@ -103,7 +103,7 @@ describe("TokenRequest", () => {
     ]);
   });
 
-  it("is of the logical cluster of its URL: a Secret of another is not there", async () => {
+  it("uses the logical cluster of its URL: another one's Secret is not found", async () => {
     server.secrets.in("two", "default").set("lease", {});
     const boundObjectRef = { kind: "Secret", apiVersion: "v1", name: "lease" };
     expect(outcome(await server.request({ boundObjectRef }))).to.deep.include('secrets "lease" not found');
@@ -114,7 +114,7 @@ describe("tokens in Secrets", () => {
   const type = "kubernetes.io/service-account-token";
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-  it("are good without an end as long as the Secret holds them, and the account is the same", async () => {
+  it("do not expire while the Secret holds them and the account is the same", async () => {
     await using server = await AccountServer.start();
     const account = server.account();
     const token = await server.minter.legacy({ cluster: "one", account, secretName: "builder-token" });
@@ -154,7 +154,7 @@ describe("tokens in Secrets", () => {
     expect(await error()).to.equal("[invalid bearer token, token has been invalidated]");
   });
 
-  it("that leave something out are nobody's", async () => {
+  it("are rejected without one of their claims", async () => {
     await using server = await AccountServer.start();
     const account = server.account();
     const token = await server.minter.legacy({ cluster: "one", account, secretName: "s" });
@@ -166,14 +166,14 @@ describe("tokens in Secrets", () => {
     }
   });
 
-  it("are for accounts that the Secret names", () => {
+  it("belong to the account that the Secret names", () => {
     const metadata = { annotations: { "kubernetes.io/service-account.name": "builder" } };
     const secret = { apiVersion: "v1", kind: "Secret", metadata, type };
     expect([accountNameIn(secret), accountNameIn({ ...secret, type: "Opaque" })]).to.deep.equal(["builder", undefined]);
   });
 });
 
-describe("requests that name no logical cluster", () => {
+describe("requests without a logical cluster", () => {
   it("go to that of their token", async () => {
     await using server = await AccountServer.start();
     const account = server.account();
@@ -190,7 +190,7 @@ describe("requests that name no logical cluster", () => {
     expect(to("/api", { authorization: undefined })).to.equal(undefined);
   });
 
-  it("go nowhere by what is no name of one", () => {
+  it("are not redirected by an invalid name", () => {
     const forged = (clusterName: unknown): string =>
       signed({ alg: "RS256" }, { "kubernetes.io": { clusterName } }, { key: "secret", alg: "HS256" });
     for (const name of ["../services/x", "root:org", "*", "", 5, "a/b", "a%2fb"])
@@ -204,7 +204,7 @@ describe("requests that name no logical cluster", () => {
 });
 
 describe("the issuer's documents", () => {
-  it("name it and its keys, by which others check its tokens, and nothing that is secret", async () => {
+  it("contain the issuer and its public keys, which verify its tokens, and no secrets", async () => {
     const keys = new ServiceAccountKeys({
       signing: pemOf(RSA.privateKey, "pkcs8"),
       verification: [pemOf(EC.privateKey, "pkcs8")],
@@ -232,12 +232,12 @@ describe("the issuer's documents", () => {
 });
 
 describe("kubectl create token", () => {
-  it("prints one that lets in", async function () {
+  it("prints a valid token", async function () {
     this.timeout(60_000);
     if (!(await run("kubectl", ["version", "--client"])).ok) this.skip();
     await using server = await AccountServer.start({ authenticators: [anonymous()] });
     const { uid } = server.account().metadata;
-    // Over plain HTTP kubectl shows no token of its own.
+    // Over plain HTTP kubectl sends no token of its own.
     using home = tree({ config: "" });
     const to = ["--server", `${server.url}/services/accounts/clusters/one`];
     const args = ["--kubeconfig", join(home.path, "config"), ...to, "create", "token", "builder"];

@@ -1,4 +1,4 @@
-// What a server's own views ask its workspaces is in its audit log and metrics, as in kcp, beside what they are asked.
+// Requests of a server's own views to its workspaces appear in its audit log and metrics, as in kcp, like those to the views.
 import { audit } from "@virtual-workspaces/framework/audit";
 import { metrics } from "@virtual-workspaces/framework/server";
 import { memoryStore } from "@virtual-workspaces/store";
@@ -21,7 +21,7 @@ interface Event {
 describe("views over a server's own workspaces", function () {
   this.timeout(30_000);
 
-  it("are asked, and ask, each for all to see", async () => {
+  it("record both the requests to a view and its own requests", async () => {
     const events: Event[] = [];
     const to = (line: string): void => void events.push(JSON.parse(line));
     const own = loopback();

@@ -1,4 +1,4 @@
-// The example of a view over workspaces, loaded into a server: who sees what of which workspace, live.
+// The example of a view over workspaces, in a server: live objects by workspace and user.
 import { memoryStore } from "@virtual-workspaces/store";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -37,7 +37,7 @@ describe("examples/over-workspaces/published.ts", function () {
       { ...MERGE, ...root },
     );
 
-  it("shows those that are published, to whom the workspace lets read, live", async () => {
+  it("shows published objects live, to users who may read them in the workspace", async () => {
     const path = `/services/published/clusters/${work}/api/v1/configmaps`;
     await using watch = await server.watch(`${path}?watch=true`, { user: "bob" });
     await label("a", "yes");
@@ -48,7 +48,7 @@ describe("examples/over-workspaces/published.ts", function () {
     expect(await watch.take(1)).to.deep.equal(["DELETED a"]);
   });
 
-  it("shows nothing to whom that workspace does not let read, though another does", async () => {
+  it("shows nothing to users without rights in that workspace, despite rights in another", async () => {
     const statusOf = async (cluster: string, user: string): Promise<number> =>
       (await server.get(`/services/published/clusters/${cluster}/api/v1/configmaps`, { user })).status;
     expect(await statusOf(work, "bob")).to.equal(200);
@@ -57,14 +57,14 @@ describe("examples/over-workspaces/published.ts", function () {
     expect(await statusOf("nowhere", "bob")).to.equal(403);
   });
 
-  it("is reached by nobody over the wire as the server's own", async () => {
+  it("cannot be called over the network as the server itself", async () => {
     const path = "/clusters/root/api/v1/configmaps";
     for (const authorization of ["Bearer ", "Bearer loopback", "Bearer system:apiserver"])
       expect((await server.get(path, { headers: { authorization } })).status).to.be.oneOf([401, 403]);
     expect((await own.upstream.send({ path })).status).to.equal(200);
   });
 
-  it("ends with its server: nothing is asked of it any more", async () => {
+  it("closes with its server, and sends it no further requests", async () => {
     const its = loopback();
     const another = await startWorkspaces(memoryStore(), { loopback: its, virtualWorkspaces: [published(its)] });
     await using watch = await another.watch("/services/published/clusters/root/api/v1/configmaps?watch=true", root);

@@ -1,4 +1,4 @@
-// Who gets to a view that keeps a resource, as whom, and who does not.
+// Access to a view that stores a resource: allowed users, their identity at the view, and rejected requests.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { relay, sameCaller } from "@virtual-workspaces/forwarding";
@@ -14,7 +14,7 @@ import { echo, failed, GROUP, Kept, root, type Told, WIDGETS } from "./support/k
 const EXPORT = "/apis/apis.kcp.io/v1alpha2/apiexports/widgets";
 const ALL = { matchAll: true };
 
-describe("a resource that a view keeps", function () {
+describe("a resource that a view stores", function () {
   this.timeout(30_000);
   const told: Told[] = [];
   let kept: Kept;
@@ -39,7 +39,7 @@ describe("a resource that a view keeps", function () {
 
   after(() => kept[Symbol.asyncDispose]());
 
-  it("is for whom the workspace lets, and the view hears of nobody else", async () => {
+  it("is forwarded only for users whom the workspace allows", async () => {
     expect((await kept.in.get(WIDGETS, { user: "alice" })).status).to.equal(200);
     expect(told).to.have.length(1);
     expect(failed(await kept.in.get(WIDGETS, { user: "bob" }))).to.include({ code: 403 });
@@ -49,7 +49,7 @@ describe("a resource that a view keeps", function () {
     expect(told).to.have.length(1);
   });
 
-  it("is nobody's where it is not bound, or not any more", async () => {
+  it("is unavailable where it is not bound, or no longer bound", async () => {
     const cluster = await makeWorkspace(kept.server, "elsewhere");
     const client = new ClusterClient(kept.server, cluster);
     expect((await client.get(WIDGETS)).status).to.equal(404);
@@ -59,7 +59,7 @@ describe("a resource that a view keeps", function () {
     await client.gone(WIDGETS);
   });
 
-  it("is for whom the maximal permission policy of its export lets, besides", async () => {
+  it("also requires permission by the export's maximal permission policy", async () => {
     const provider = new ClusterClient(kept.server, kept.provider);
     await provider.patch(EXPORT, { spec: { maximalPermissionPolicy: { local: {} } } });
     expect(failed(await kept.in.get(WIDGETS, { user: "alice" }))).to.include({ code: 403 });
@@ -68,7 +68,7 @@ describe("a resource that a view keeps", function () {
     expect((await kept.in.get(WIDGETS, { user: "alice" })).status).to.equal(200);
   });
 
-  it("is asked for as the caller, whatever the client says who that is", async () => {
+  it("is forwarded as the caller, whatever identity headers the client sends", async () => {
     const headers = {
       "x-remote-user": "mallory",
       "x-remote-group": "system:masters",
@@ -90,14 +90,14 @@ describe("a resource that a view keeps", function () {
     expect(told.at(-1)?.user.name).to.equal("alice");
   });
 
-  it("is written as it is said, in all ways", async () => {
+  it("forwards writes unchanged", async () => {
     for (const call of [`POST ${WIDGETS}`, `PUT ${WIDGETS}/a/status`, `DELETE ${WIDGETS}/a`] as const) {
       const { status, body } = await kept.in.send(call as `GET /`, { a: 1 });
       expect([status, body.path]).to.deep.equal([200, `/x/clusters/${kept.shop}${call.split(" ")[1]}`]);
     }
   });
 
-  it("is asked for of all workspaces by its identity, as shards do, and of no other", async () => {
+  it("is served over all workspaces by its identity, as for shards, and by no other", async () => {
     const everywhere = (name: string): Promise<{ status: number; body: { path?: string } }> =>
       kept.server.get(`/clusters/*${GROUP}/${name}`, root);
     expect((await everywhere(`widgets:${identity}`)).body.path).to.equal(`/x/clusters/*${WIDGETS}`);
@@ -118,7 +118,7 @@ describe("a resource that a view keeps", function () {
     expect((await kept.server.get(path, { user: "alice" })).status).to.equal(403);
   });
 
-  it("is not asked for in a circle", async () => {
+  it("rejects a forwarding loop", async () => {
     await kept.says({ url: `${kept.server.url}/services/circle/again`, shards: ALL });
     const { code, message } = failed(await kept.in.get(WIDGETS));
     expect(code).to.equal(500);
@@ -137,7 +137,7 @@ describe("a resource that a view keeps", function () {
     expect(told.map(({ hops }) => hops)).to.deep.equal([3]);
   });
 
-  it("is told of by discovery as its view has it, and left out with a warning while that cannot be asked", async () => {
+  it("appears in discovery with the view's verbs, and is omitted with a warning while the view is unavailable", async () => {
     const listed = async (accept = "application/json") => kept.in.get(GROUP, { ...root, headers: { accept } });
     const { body } = await listed();
     expect(body.resources).to.deep.include.members([
@@ -166,7 +166,7 @@ describe("a resource that a view keeps", function () {
     expect((await kept.in.get("/openapi/v3/apis/example.dev/v1")).text).to.include("/widgets/{name}/status");
   });
 
-  it("takes connections over, as the caller", async () => {
+  it("forwards upgraded connections as the caller", async () => {
     const { port } = new URL(kept.server.url);
     const socket = connect(Number(port), "127.0.0.1");
     const lines = ["Host: x", "Authorization: Bearer alice", "Connection: Upgrade", "Upgrade: echo", "", "hello"];
@@ -177,18 +177,18 @@ describe("a resource that a view keeps", function () {
     socket.destroy();
   });
 
-  it("is nothing when the export says nothing of it any more, and nothing is kept in its place", async () => {
+  it("is unavailable once the export no longer names the view, and is never stored elsewhere", async () => {
     const provider = new ClusterClient(kept.server, kept.provider);
     const { body } = await provider.get(EXPORT);
     const put = (resources: object[]) =>
       kept.server.send(`PATCH /clusters/${kept.provider}${EXPORT}`, { spec: { resources } }, { ...root, ...MERGE });
     expect((await put([])).status).to.equal(200);
-    expect(failed(await kept.in.send(`POST ${WIDGETS}`, {})).message).to.match(/does not say any more which view/);
+    expect(failed(await kept.in.send(`POST ${WIDGETS}`, {})).message).to.match(/no longer names the view/);
     expect((await put(body.spec.resources)).status).to.equal(200);
     expect((await kept.in.get(WIDGETS)).status).to.equal(200);
   });
 
-  it("is not there where that is turned off", async () => {
+  it("is missing where the feature is disabled", async () => {
     await using off = await Kept.on(
       await startWorkspaces(undefined, { virtualStorage: false, virtualWorkspaces: [echo("echo")] }),
     );

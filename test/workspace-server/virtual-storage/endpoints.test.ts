@@ -1,10 +1,11 @@
-// Which of the URLs of an object a shard asks at: the one that is for it, or none. kcp's own cases, and what it takes for a match.
+// The endpoint that a shard chooses from the URLs of an object: the one for it, or none. The cases are kcp's, and further
+// rules of a match.
 import { expect } from "chai";
 import { echo, failed, Kept, root, WIDGETS } from "./support/kept.ts";
 
 const SHARD = "/clusters/root/apis/core.kcp.io/v1alpha1/shards/root";
 
-describe("the endpoint of a view that keeps a resource", function () {
+describe("the endpoint of a view that stores a resource", function () {
   this.timeout(30_000);
   let kept: Kept;
   let base: string;
@@ -28,23 +29,27 @@ describe("the endpoint of a view that keeps a resource", function () {
   const ALL = { matchAll: true };
 
   const CHOSEN: readonly (readonly [string, string, () => readonly object[]])[] = [
-    ["is its own without selectors", "here", () => [foreign("shard-0.example.com"), at("here")]],
-    ["is one for every shard", "here", () => [at("here", ALL)]],
-    ["is one that names it", "here", () => [at("here", labelled({ name: "root" }))]],
+    ["is below the shard's own URL without selectors", "here", () => [foreign("shard-0.example.com"), at("here")]],
+    ["can be one for every shard", "here", () => [at("here", ALL)]],
+    ["can be one that selects the shard by name", "here", () => [at("here", labelled({ name: "root" }))]],
     [
-      "is its region's rather than everybody's",
+      "is its region's rather than the one for every shard",
       "there",
       () => [at("here", ALL), at("there", labelled({ region: "eu" }))],
     ],
     [
-      "is its own rather than its region's",
+      "is the more specific one rather than its region's",
       "far",
       () => [at("there", labelled({ region: "eu" })), at("far", labelled({ name: "root", region: "eu" }))],
     ],
-    ["is everybody's outside of a region", "here", () => [at("here", ALL), at("there", labelled({ region: "us" }))]],
-    ["is everybody's rather than one that says nothing", "there", () => [at("here"), at("there", ALL)]],
     [
-      "is one by an expression",
+      "is the one for every shard outside of a region",
+      "here",
+      () => [at("here", ALL), at("there", labelled({ region: "us" }))],
+    ],
+    ["is the one for every shard rather than one without selectors", "there", () => [at("here"), at("there", ALL)]],
+    [
+      "can be one selected by an expression",
       "here",
       () => [at("here", { selector: { matchExpressions: [{ key: "name", operator: "NotIn", values: ["x"] }] } })],
     ],
@@ -57,52 +62,56 @@ describe("the endpoint of a view that keeps a resource", function () {
     });
 
   const REFUSED: readonly (readonly [string, RegExp, () => readonly unknown[]])[] = [
-    ["none that selects another shard", /none of the endpoints selects/, () => [at("here", labelled({ name: "x" }))]],
+    ["one that selects another shard", /none of the endpoints selects/, () => [at("here", labelled({ name: "x" }))]],
     [
-      "none where others say whose they are",
+      "one without selectors where others have them",
       /none of the/,
       () => [at("here"), at("there", labelled({ region: "us" }))],
     ],
     [
-      "no guess between two that are as close",
+      "two that are equally specific",
       /equally well/,
       () => [at("here", labelled({ region: "eu" })), at("there", labelled({ name: "root" }))],
     ],
     [
-      "no guess about one that says both",
+      "one with both matchAll and a selector",
       /both shards.matchAll and shards.selector/,
       () => [at("here", { ...ALL, selector: {} })],
     ],
-    ["no lone URL of somebody else", /no endpoint begins with/, () => [foreign("shard-0.example.com")]],
     [
-      "no URL that only begins with the same letters",
+      "another shard's URL, even if it is the only one",
+      /no endpoint begins with/,
+      () => [foreign("shard-0.example.com")],
+    ],
+    [
+      "a URL that only begins with the same letters",
       /no endpoint begins with/,
       () => [{ url: `${kept.server.url}0/services/here` }],
     ],
-    ["no guess between two of its own", /several endpoints begin/, () => [at("here"), at("there")]],
+    ["two below the shard's own URL", /several endpoints begin/, () => [at("here"), at("there")]],
     [
-      "no shards that are no object",
-      /status.endpoints\[0\].shards is no object/,
+      "shards that are not an object",
+      /status.endpoints\[0\].shards is not an object/,
       () => [{ ...at("here"), shards: "all" }],
     ],
-    ["no selector that is none", /matchLabels is no object/, () => [at("here", { selector: { matchLabels: "name" } })]],
+    ["an invalid selector", /matchLabels is not an object/, () => [at("here", { selector: { matchLabels: "name" } })]],
     [
-      "no operator that is none",
+      "an invalid operator",
       /Nearly/,
       () => [at("here", { selector: { matchExpressions: [{ key: "a", operator: "Nearly" }] } })],
     ],
-    ["no entry without a URL", /status.endpoints\[0\].url is no text/, () => [{}]],
-    ["no URL that is none", /the URL of its endpoint is none/, () => [{ url: "here", shards: ALL }]],
-    ["no URL with a query", /more than a host and a path/, () => [{ url: `${base}/here?x=`, shards: ALL }]],
+    ["an entry without a URL", /status.endpoints\[0\].url is not a string/, () => [{}]],
+    ["an invalid URL", /the URL of its endpoint is invalid/, () => [{ url: "here", shards: ALL }]],
+    ["a URL with a query", /more than a host and a path/, () => [{ url: `${base}/here?x=`, shards: ALL }]],
     [
-      "no way out of /services of its own server",
+      "a URL of its own server outside of /services",
       /asks no other/,
       () => [{ url: `${base}/../clusters/root`, shards: ALL }],
     ],
-    ["nobody elsewhere without a certificate", /--shard-client-cert-file/, () => [foreign("127.0.0.1:9", ALL)]],
+    ["another server without a client certificate", /--shard-client-cert-file/, () => [foreign("127.0.0.1:9", ALL)]],
   ];
   for (const [title, message, endpoints] of REFUSED)
-    it(`is ${title}`, async () => {
+    it(`is never ${title}`, async () => {
       await kept.says(...endpoints());
       const answer = await kept.in.get(WIDGETS);
       const { code, reason, message: said } = failed(answer);
@@ -113,7 +122,7 @@ describe("the endpoint of a view that keeps a resource", function () {
       expect(said, "where it is").to.not.match(/127\.0\.0\.1|shard-0/);
     });
 
-  it("is for its owner to say: without any, whoever asks is told whom to ask", async () => {
+  it("is its publisher's task: without one, the error tells whom to contact", async () => {
     for (const status of [null, {}, { endpoints: null }]) {
       await kept.shelf(status);
       expect(failed(await kept.in.get(WIDGETS)).message).to.equal(
@@ -121,6 +130,6 @@ describe("the endpoint of a view that keeps a resource", function () {
       );
     }
     await kept.shelf({ endpoints: "none" });
-    expect(failed(await kept.in.get(WIDGETS)).message).to.include("status.endpoints is no list");
+    expect(failed(await kept.in.get(WIDGETS)).message).to.include("status.endpoints is not a list");
   });
 });

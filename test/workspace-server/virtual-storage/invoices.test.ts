@@ -1,4 +1,4 @@
-// The example of a view that keeps a resource of an export: who binds the export has it as any resource of theirs.
+// The example of a view that stores a resource of an export: workspaces that bind it use it like any other.
 import { memoryStore } from "@virtual-workspaces/store";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -57,7 +57,7 @@ describe("examples/over-workspaces/invoices.ts", function () {
 
   after(() => server[Symbol.asyncDispose]());
 
-  it("is read, written and watched in the workspace, where nothing of it is kept", async () => {
+  it("serves reads, writes and watches in the workspace, without objects in its store", async () => {
     const path = `/clusters/${shop}${BILLING}/invoices` as const;
     await using watch = await server.watch(`${path}?watch=true`, root);
     const made = await server.send(`POST ${path}`, invoice("a", 100, 20), root);
@@ -68,7 +68,7 @@ describe("examples/over-workspaces/invoices.ts", function () {
     expect(await watch.take(2)).to.deep.equal(["ADDED a", "MODIFIED a"]);
   });
 
-  it("is for whom the workspace lets, also at the view's own address, and nobody else's", async () => {
+  it("is limited to users whom the workspace allows, also at the view's own address", async () => {
     const view = `/services/invoices/main/clusters/${shop}${BILLING}/invoices` as const;
     expect((await server.get(view, root)).body.items).to.have.length(1);
     expect((await server.get(view, { user: "bob" })).status).to.equal(403);

@@ -1,4 +1,5 @@
-// A view at another server that keeps a resource: it knows the shard by a certificate, and hears from it who asks.
+// A view at another server that stores a resource: it authenticates the shard by certificate, and receives the caller from
+// it.
 import type { Authenticator } from "@virtual-workspaces/framework";
 import { clientCertificates, requestHeader } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -7,7 +8,7 @@ import { echo, failed, GROUP, Kept, root, type Told, WIDGETS } from "./support/k
 
 const ALL = { matchAll: true };
 
-describe("a resource that a view at another server keeps", function () {
+describe("a resource that a view at another server stores", function () {
   this.timeout(30_000);
   const told: Told[] = [];
   const views = createAuthority();
@@ -37,7 +38,7 @@ describe("a resource that a view at another server keeps", function () {
 
   after(() => kept[Symbol.asyncDispose]());
 
-  it("is the caller's there, by X-Remote-*, whatever the client says", async () => {
+  it("is forwarded as the caller in X-Remote-*, whatever the client sends", async () => {
     await using there = await away();
     await kept.says({ url: `https://127.0.0.1:${there.port}/services/echo/x`, shards: ALL });
     const headers = { "x-remote-user": "mallory", "x-remote-group": "system:masters", "x-remote-extra-a": "b" };
@@ -54,7 +55,7 @@ describe("a resource that a view at another server keeps", function () {
     expect(told.flatMap(({ headers: lines }) => lines).join("\n")).to.not.match(/mallory|authorization|impersonate/i);
   });
 
-  it("is told of as that server tells the shard itself", async () => {
+  it("appears in discovery with the verbs that server shows to the shard", async () => {
     await using there = await away();
     await kept.says({ url: `https://127.0.0.1:${there.port}/services/echo`, shards: ALL });
     const { body } = await kept.in.get(GROUP, { user: "alice", headers: { "x-remote-user": "mallory" } });
@@ -64,7 +65,7 @@ describe("a resource that a view at another server keeps", function () {
     ]);
   });
 
-  it("is 503 while that server is away, which is not said where, and there again by itself", async () => {
+  it("is 503 while that server is unavailable, without its address, and recovers by itself", async () => {
     const there = await away();
     const { port } = there;
     await kept.says({ url: `https://127.0.0.1:${port}/services/echo`, shards: ALL });
@@ -73,12 +74,12 @@ describe("a resource that a view at another server keeps", function () {
     const { code, reason, message } = failed(await kept.in.get(WIDGETS));
     expect([code, reason]).to.deep.equal([503, "ServiceUnavailable"]);
     expect(message)
-      .to.match(/^the view that keeps this resource /)
+      .to.match(/^the view that stores this resource /)
       .and.not.match(/127\.0\.0\.1/);
     const listed = await kept.in.get(GROUP);
     expect([listed.status, listed.body.resources]).to.deep.equal([200, []]);
     expect(listed.headers["warning"]).to.include("temporarily unavailable: [widgets.example.dev]");
-    expect(warned).to.deep.equal(["a view that keeps resources fails"]);
+    expect(warned).to.deep.equal(["a view that stores resources fails"]);
     await using _ = await startTls([echo("echo", told)], {
       ...{ port, authority: views, authentication: believes() },
       tls: { ...views.server, clientCa: shards.ca },
@@ -86,16 +87,16 @@ describe("a resource that a view at another server keeps", function () {
     expect((await kept.in.get(WIDGETS)).status).to.equal(200);
   });
 
-  it("is nobody's who has a certificate of another authority, or speaks in the open", async () => {
+  it("is never forwarded to a server with another authority's certificate, or without TLS", async () => {
     await using stranger = await away(believes(), createAuthority());
     await kept.says({ url: `https://127.0.0.1:${stranger.port}/services/echo`, shards: ALL });
     expect(failed(await kept.in.get(WIDGETS))).to.include({ code: 503 });
     await kept.says({ url: `http://127.0.0.1:${stranger.port}/services/echo`, shards: ALL });
-    expect(failed(await kept.in.get(WIDGETS)).message).to.match(/not by https/);
+    expect(failed(await kept.in.get(WIDGETS)).message).to.match(/use a URL that begins with https/);
     expect(told).to.deep.equal([]);
   });
 
-  it("is nobody's at a server that does not know the shard: whoever asks is not told to log in", async () => {
+  it("is 503, not 401, from a server that does not trust the shard", async () => {
     await using there = await away([]);
     await kept.says({ url: `https://127.0.0.1:${there.port}/services/echo`, shards: ALL });
     expect(failed(await kept.in.get(WIDGETS))).to.include({ code: 503 });

@@ -1,4 +1,4 @@
-// Killed between any two writes and started again: what was begun is finished, and nothing is left behind.
+// Servers killed between any two writes and restarted: work is completed, without leftovers.
 import { LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -7,17 +7,17 @@ import { contentCollections, objectsOf } from "./support/content.ts";
 import { DyingStore } from "./support/dying-store.ts";
 import { startWorld, World } from "./support/world.ts";
 
-/** Failures are what this is about. */
+/** Failures are expected here. */
 const log = (): void => undefined;
 
-/** Another life of the shards on the same stores. */
+/** Restarts the shards on the same stores. */
 async function again(stores: Readonly<Record<string, Store>>): Promise<World> {
   const world = new World({ log });
   for (const [name, store] of Object.entries(stores)) await world.join(name, store);
   return world;
 }
 
-/** A life that is killed after so many writes, if it has as many to do. @returns whether it was */
+/** Runs a server that is killed after a number of writes. @returns whether it had that many */
 async function live(stores: Readonly<Record<string, Store>>, writes: number, is: (world: World) => boolean) {
   const dying = Object.entries(stores).map(([name, store]) => [name, new DyingStore(store, writes)] as const);
   await using world = await again(Object.fromEntries(dying.map(([name, { store }]) => [name, store])));
@@ -30,7 +30,7 @@ async function live(stores: Readonly<Record<string, Store>>, writes: number, is:
   return was;
 }
 
-/** Everything that is kept is in a logical cluster that is there. */
+/** Returns stored objects whose logical cluster does not exist. */
 async function orphans(stores: Readonly<Record<string, Store>>): Promise<string[]> {
   await using world = await again(stores);
   const clusters = new Set<string>();
@@ -57,13 +57,13 @@ const isReady = (name: string) => (world: World) =>
   world.workspace(name)?.metadata.labels?.["tenancy.kcp.io/phase"] === "Ready";
 const isGone = (name: string) => (world: World) => world.workspace(name) === undefined;
 
-/** The workspaces in `root` are those that are wanted, and Ready. */
+/** Whether the workspaces in `root` are exactly the wanted ones, and Ready. */
 const isAs = (wanted: ReadonlySet<string>) => (world: World) => {
   const there = world.root.state.workspaces.store.list("root").map(({ metadata }) => metadata.name ?? "");
   return there.length === wanted.size && there.every((name) => wanted.has(name) && isReady(name)(world));
 };
 
-/** What a workspace that is done is like. */
+/** Checks a completed workspace. */
 async function expectWhole(stores: Readonly<Record<string, Store>>, name: string): Promise<void> {
   await using world = await again(stores);
   const cluster = await world.phase(name, "Ready");
@@ -84,7 +84,7 @@ const OWNED = { metadata: { annotations: { "experimental.tenancy.kcp.io/owner": 
 
 describe("A server that is killed", () => {
   for (const names of [["root"], ["root", "far"]]) {
-    it(`finishes a workspace, with ${names.length} shards, wherever it stopped, and its end`, async function () {
+    it(`completes and deletes a workspace, with ${names.length} shards, after a crash at any write`, async function () {
       this.timeout(120_000);
       let stopped = true;
       let rounds = 0;
@@ -94,7 +94,7 @@ describe("A server that is killed", () => {
         for (const store of Object.values(stores)) stack.use(store);
         {
           await using world = await startWorld({ stores, working: false });
-          // Not where the Workspace is, so that the two are written apart.
+          // Another shard than the Workspace's, so that the two are written separately.
           const selector = { matchLabels: { name: names.at(-1) ?? "" } };
           await world.make("one", { ...OWNED, spec: { location: { selector } } });
         }
@@ -117,12 +117,12 @@ describe("A server that is killed", () => {
     });
   }
 
-  it("deletes a workspace that it stopped in the middle of making, wherever it stops again", async function () {
+  it("deletes a partly created workspace, after a crash at any write", async function () {
     this.timeout(120_000);
     let begun = true;
     for (let made = 0; begun; made++) {
       let stopped = true;
-      // Of each of the one with every fourth of the other; each is tried so.
+      // Every write of one, with every fourth write of the other.
       for (let writes = made % 4; stopped; writes += 4) {
         await using stack = new AsyncDisposableStack();
         const stores = { root: stack.use(memoryStore()) };
@@ -146,7 +146,7 @@ describe("A server that is killed", () => {
     }
   });
 
-  it("finishes what was to be made and deleted, killed again and again", async function () {
+  it("completes creations and deletions after repeated crashes", async function () {
     this.timeout(120_000);
     const random = new Random(7);
     const stores = { root: memoryStore(), far: memoryStore() };

@@ -1,4 +1,4 @@
-// The end of workspaces: what goes, in which order, and what holds it up.
+// Deletion of workspaces: their content, the order, and what blocks it.
 import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { expect } from "chai";
 import { ensure, modify, remove } from "../../../packages/workspace-server/src/state/modify.ts";
@@ -21,8 +21,8 @@ const leftIn = async (world: World, cluster: string): Promise<string[]> => {
 const condition = (world: World, name: string) =>
   getCondition(world.workspace(name)?.status?.conditions, "WorkspaceContentDeleted");
 
-describe("Workspaces that are deleted", () => {
-  it("go with all that is in them, and all below them", async () => {
+describe("Workspaces under deletion", () => {
+  it("are deleted with their content and all children", async () => {
     await using world = await startWorld();
     await world.make("a");
     const a = await world.phase("a", "Ready");
@@ -40,7 +40,7 @@ describe("Workspaces that are deleted", () => {
     }
   });
 
-  it("wait for finalizers in them, say which, and keep who may do what until then", async () => {
+  it("wait for finalizers of their content, name them, and keep permissions until then", async () => {
     await using world = await startWorld();
     await world.make("one");
     const cluster = await world.phase("one", "Ready");
@@ -64,7 +64,7 @@ describe("Workspaces that are deleted", () => {
     expect(await leftIn(world, cluster)).to.deep.equal([]);
   });
 
-  it("wait for their terminators before anything in them goes", async () => {
+  it("wait for their terminators before any content is deleted", async () => {
     await using world = await startWorld();
     await world.type("root", "guarded", { terminator: true });
     await world.make("one", { spec: { type: { name: "guarded", path: "root" } } });
@@ -85,7 +85,7 @@ describe("Workspaces that are deleted", () => {
     expect(await leftIn(world, cluster)).to.deep.equal([]);
   });
 
-  it("let whoever else holds them be first", async () => {
+  it("wait for other finalizers first", async () => {
     await using world = await startWorld();
     await world.make("one", { metadata: { finalizers: ["test.dev/hold"] } });
     const cluster = await world.phase("one", "Ready");
@@ -100,7 +100,7 @@ describe("Workspaces that are deleted", () => {
     expect(world.root.state.logicalCluster(cluster)).to.equal(undefined);
   });
 
-  it("delete no logical cluster but their own, whatever their annotations and their spec say", async () => {
+  it("delete no logical cluster but their own, whatever their annotations and spec", async () => {
     await using world = await startWorld();
     await world.make("victim");
     const cluster = await world.phase("victim", "Ready");
@@ -118,7 +118,7 @@ describe("Workspaces that are deleted", () => {
     expect(world.root.state.logicalCluster(cluster)?.metadata.deletionTimestamp).to.equal(undefined);
   });
 
-  it("go at once where they were given no place", async () => {
+  it("are deleted at once if they were never scheduled", async () => {
     await using world = await startWorld();
     await world.make("one", { spec: { location: { selector: { matchLabels: { no: "where" } } } } });
     await world.phase("one", "Unavailable");
@@ -126,7 +126,7 @@ describe("Workspaces that are deleted", () => {
     await world.gone("one");
   });
 
-  it("stay Ready when their logical cluster was deleted by itself", async () => {
+  it("stay Ready if their logical cluster was deleted directly", async () => {
     await using world = await startWorld();
     await world.make("one");
     const cluster = await world.phase("one", "Ready");
@@ -138,8 +138,8 @@ describe("Workspaces that are deleted", () => {
   });
 });
 
-describe("Workspaces that are set up", () => {
-  it("wait for whoever has to do it, and say for whom", async () => {
+describe("Workspaces during initialization", () => {
+  it("wait for their initializers, and name them", async () => {
     await using world = await startWorld();
     await world.type("root", "slow", { initializer: true, defaultAPIBindings: [{ path: "root", export: "x" }] });
     await world.make("one", { spec: { type: { name: "slow", path: "root" } } });
@@ -159,7 +159,7 @@ describe("Workspaces that are set up", () => {
     expect(world.workspace("one")?.status?.initializers).to.equal(undefined);
   });
 
-  it("are inactive behind a Workspace that stays Ready, and come back", async () => {
+  it("can be inactive behind a Workspace that stays Ready, and active again", async () => {
     await using world = await startWorld();
     await world.make("one");
     const cluster = await world.phase("one", "Ready");
@@ -176,7 +176,7 @@ describe("Workspaces that are set up", () => {
     await world.until(() => phase() === "Ready");
   });
 
-  it("give their owner a binding that comes back, and is put right", async () => {
+  it("give their owner a binding, restored after deletion or change", async () => {
     await using world = await startWorld();
     const owner = '{"username":"alice"}';
     await world.make("one", { metadata: { annotations: { "experimental.tenancy.kcp.io/owner": owner } } });

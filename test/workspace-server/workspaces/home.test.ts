@@ -1,4 +1,4 @@
-// Home workspaces: asked for, made, reached.
+// Home workspaces: request, creation and path.
 import { User } from "@virtual-workspaces/framework";
 import { homeClusterName } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
@@ -15,13 +15,13 @@ const options = (world: World, more: Partial<HomeOptions> = {}): HomeOptions => 
 });
 
 describe("A home workspace", () => {
-  it("is made when it is asked for, and there the next time", async () => {
+  it("is created on the first request, and found by the next", async () => {
     await using world = await startWorld();
     const first = await homeWorkspace(alice, options(world));
     expect(first).to.deep.equal({ kind: "creating", retryAfterSeconds: 1, message: "Creating the home workspace" });
     const cluster = homeClusterName("alice");
     await world.until(() => world.root.state.logicalCluster(cluster)?.status?.phase === "Ready");
-    // Who has one is not asked whether they may have one.
+    // The owner of one needs no authorization for it.
     const answer = await homeWorkspace(alice, options(world, { isAllowed: () => expect.fail("was asked") }));
     if (answer.kind !== "ready") return expect.fail("it is not ready");
     const { metadata, spec, status } = answer.workspace;
@@ -43,7 +43,7 @@ describe("A home workspace", () => {
     expect(world.registry.index.lookup("user:alice")).to.include({ kind: "cluster", cluster });
   });
 
-  it("is for those who may have one", async () => {
+  it("requires authorization", async () => {
     await using world = await startWorld({ working: false });
     const asked: unknown[] = [];
     const isAllowed: HomeOptions["isAllowed"] = ({ name }, ...access) => {
@@ -60,7 +60,7 @@ describe("A home workspace", () => {
     expect(world.root.state.logicalCluster(homeClusterName("alice"))).to.equal(undefined);
   });
 
-  it("is nobody else's, whatever its name", async () => {
+  it("is never another user's, whatever its name", async () => {
     await using world = await startWorld({ working: false });
     await homeWorkspace(alice, options(world));
     await world.change(homeClusterName("alice"), (each) => ({
@@ -72,7 +72,7 @@ describe("A home workspace", () => {
     expect(message).to.match(/^workspaces.tenancy.kcp.io "~" is forbidden: /);
   });
 
-  it("that is not set up in a minute is an error", async () => {
+  it("fails if it is not initialized within a minute", async () => {
     await using world = await startWorld({ working: false });
     expect((await homeWorkspace(alice, options(world))).kind).to.equal("creating");
     let message = "";

@@ -1,4 +1,4 @@
-// What may be said of logical clusters, of types and of shards, and in which words it is refused.
+// Admission of LogicalClusters, WorkspaceTypes and Shards, with the text of rejections.
 import { expect } from "chai";
 import type { IsAllowed } from "../../../packages/workspace-server/src/authz/access.ts";
 import { manifest, refusal, type ServedWorld, serveWorld } from "./support/served.ts";
@@ -28,7 +28,7 @@ async function edit(
 }
 
 describe("LogicalClusters", () => {
-  it("are neither made nor deleted by users", () =>
+  it("cannot be created or deleted by users", () =>
     start(async (world, server) => {
       const url = server.at("a", "logicalclusters");
       const object = manifest("LogicalCluster", "cluster");
@@ -47,7 +47,7 @@ describe("LogicalClusters", () => {
       expect(await edit(server, one, bare, "admin")).to.equal("200");
     }));
 
-  it("keep what they were made with, and their finalizer", () =>
+  it("keep their immutable fields and their finalizer", () =>
     start(async (_, server) => {
       const one = server.at("root", "logicalclusters/cluster");
       const spec =
@@ -72,7 +72,7 @@ describe("LogicalClusters", () => {
       expect((await server.get(one)).body.metadata.finalizers).to.deep.equal(["core.kcp.io/logicalcluster-deletion"]);
     }));
 
-  it("go forward only, with those who set them up", () =>
+  it("only move forward, with their initializers", () =>
     start(async (_, server) => {
       const url = server.at("a", "logicalclusters");
       const spec = { initializers: ["root:xx", "root:yy"], terminators: ["root:tt"] };
@@ -113,7 +113,7 @@ describe("WorkspaceTypes", () => {
       await server.send(`POST ${server.at(cluster, "workspacetypes")}`, manifest("WorkspaceType", name, { spec })),
     );
 
-  it("have names of their own, and say where others are", () =>
+  it("have valid names, and refer to others by path", () =>
     start(async (world, server) => {
       await server.send(`POST ${server.at("a", "logicalclusters")}`, manifest("LogicalCluster", "cluster"), {
         user: "admin",
@@ -133,7 +133,7 @@ describe("WorkspaceTypes", () => {
       expect(await post(server, {})).to.equal("201");
     }));
 
-  it("name only exports that whoever writes them may bind, but for those that were there", () => {
+  it("name only exports that their author may bind, except existing ones", () => {
     const may: IsAllowed = ({ name: user }, cluster, { verb, name }) =>
       verb !== "bind" || (user === "alice" && cluster === "root" && name === "good");
     return start(
@@ -158,7 +158,7 @@ describe("WorkspaceTypes", () => {
     );
   });
 
-  it("say where they are, and what else says it is put right", () =>
+  it("get their path annotation, which is corrected on other kinds", () =>
     start(async (_, server) => {
       const lying = { metadata: { name: "one", annotations: { "kcp.io/path": "root:other" } } };
       for (const [what, kind] of [
@@ -180,7 +180,7 @@ describe("WorkspaceTypes", () => {
       ).to.equal('403 cannot get this workspace: logicalclusters.core.kcp.io "cluster" not found');
     }));
 
-  it("say where those who set up and clean up find their workspaces, on each shard", () =>
+  it("publish the URLs of their initializing and terminating workspaces, on each shard", () =>
     start(
       async (world) => {
         const type = () => world.root.state.workspaceTypes.store.by("type", "root:universal")[0];
@@ -205,7 +205,7 @@ describe("WorkspaceTypes", () => {
 });
 
 describe("Shards", () => {
-  it("are where they are, unless they say more", () =>
+  it("default their URLs to the base URL", () =>
     start(async (_, server) => {
       const url = server.at("root", "shards");
       const made = await server.send(`POST ${url}`, manifest("Shard", "new", { spec: { baseURL: "https://a" } }));

@@ -1,4 +1,4 @@
-// Who may mount a workspace: whoever may read what it is mounted by.
+// Mounting a workspace requires the right to read the referenced object.
 import { expect } from "chai";
 import { mountKind, root, WORKSPACES } from "../../plugins/mounts/workspaces/support/mounted.ts";
 import { bind, define, makeAdmin, makeNamespace, makeWorkspace } from "../support/logical-clusters.ts";
@@ -51,7 +51,7 @@ describe("mounting a workspace", function () {
     return refusal(await server.send(`POST /clusters/${team}${WORKSPACES}`, about, { user }));
   };
 
-  it("takes that one may get the object, by its name and in its namespace, whether or not it is there", async () => {
+  it("requires get on the object by name and namespace, whether or not it exists", async () => {
     expect(await mount("alice", { kind: "KubeCluster", name: "mine" })).to.equal("201");
     expect(await mount("alice", { kind: "KubeCluster", name: "other" })).to.equal(
       `403 unable to mount KubeCluster "/other": missing verb='get' permission on kubeclusters.example.dev`,
@@ -61,13 +61,13 @@ describe("mounting a workspace", function () {
       expect(await mount("alice", { kind: "SiteProxy", namespace, name: "mine" })).to.equal(
         `403 unable to mount SiteProxy "${namespace}/mine": missing verb='get' permission on siteproxys.example.dev`,
       );
-    // A namespace that the kind does not have gives no permission of that namespace.
+    // A namespace on a cluster-scoped kind does not grant that namespace's permissions.
     expect(await mount("alice", { kind: "KubeCluster", namespace: "sites", name: "other" })).to.match(/^403 unable/);
     for (const user of ["bob", "root"])
       expect(await mount(user, { kind: "KubeCluster", name: "other" })).to.equal("201");
   });
 
-  it("takes, of a kind that is not there yet, that one may get all of its group", async () => {
+  it("requires get on the whole group if the kind does not exist yet", async () => {
     expect(await mount("alice", { kind: "Later", name: "mine" })).to.equal(
       `403 unable to mount Later "/mine": there is no such kind yet, and verb='get' is missing on all resources of the group "example.dev"`,
     );
@@ -80,7 +80,7 @@ describe("mounting a workspace", function () {
     );
   });
 
-  it("is asked of nobody again who changes what else there is of it", async () => {
+  it("needs no check again when other fields change", async () => {
     await mount("bob", { kind: "KubeCluster", name: "other" });
     const path = `clusters/${team}${WORKSPACES}/w${count - 1}` as const;
     const headers = { "content-type": "application/merge-patch+json" };

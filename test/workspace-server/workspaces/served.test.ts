@@ -1,11 +1,11 @@
-// The life of a workspace as clients see it.
+// The lifecycle of a workspace as clients see it.
 import type { LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import type { WatchEvent } from "../../_support/plain.ts";
 import { manifest, serveWorld } from "./support/served.ts";
 import { startWorld } from "./support/world.ts";
 
-/** What of an event tells one step from the others. */
+/** Returns the parts of an event that distinguish the steps. */
 function told({ type, object }: WatchEvent): string {
   const { metadata, spec, status = {} } = object as unknown as Workspace;
   const { annotations = {}, labels = {}, finalizers = [] } = metadata;
@@ -29,7 +29,7 @@ function told({ type, object }: WatchEvent): string {
 const OWNER = "experimental.tenancy.kcp.io/owner";
 
 describe("Workspaces, as clients see them", () => {
-  it("show each step of their scheduling by itself, and then of their end", async () => {
+  it("show each step of their scheduling, and then of their deletion, as an event", async () => {
     await using world = await startWorld();
     await using server = await serveWorld(world);
     await using watch = await server.watch(`${server.at("root", "workspaces")}?watch=1`);
@@ -100,7 +100,7 @@ describe("Workspaces, as clients see them", () => {
     expect((await server.get(server.at(cluster, "logicalclusters/cluster"))).status).to.equal(404);
   });
 
-  it("may use a type in the moment in which it was made", async () => {
+  it("can use a type right after its creation", async () => {
     await using world = await startWorld();
     await using server = await serveWorld(world);
     for (let round = 0; round < 20; round++) {

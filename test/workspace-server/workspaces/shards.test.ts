@@ -1,4 +1,4 @@
-// Where workspaces are put, on several shards and on none.
+// Scheduling of workspaces to several shards and to none.
 import { Shard } from "@virtual-workspaces/kcp";
 import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { memoryStore } from "@virtual-workspaces/store";
@@ -20,7 +20,7 @@ const marked = (value: string | undefined) => (shard: Shard) => {
 };
 
 describe("Workspaces on shards", () => {
-  it("are put where they are wanted, with their children elsewhere, and reached by one path", async () => {
+  it("are scheduled by selector, with children on other shards, under one path", async () => {
     await using world = await startWorld();
     await using _far = await world.join("far");
     await world.addShard("far", { region: "north" });
@@ -43,7 +43,7 @@ describe("Workspaces on shards", () => {
     expect([index.shardOf(one), index.shardOf(two)]).to.deep.equal([undefined, undefined]);
   });
 
-  it("are Unavailable where there is none for them, and Ready when there is, by way of their being set up", async () => {
+  it("are Unavailable without a suitable shard, and Ready once there is one, after initialization", async () => {
     await using world = await startWorld();
     await change(world, "root", marked(""));
     await world.until(() =>
@@ -69,7 +69,7 @@ describe("Workspaces on shards", () => {
     expect(world.workspace("one")?.status?.phase).to.equal("Ready");
   });
 
-  it("say that what they ask for is no selector", async () => {
+  it("report an invalid selector", async () => {
     await using world = await startWorld();
     const selector = { matchExpressions: [{ key: "a", operator: "Like" }] };
     await world.make("one", { spec: { location: { selector } } });
@@ -79,7 +79,7 @@ describe("Workspaces on shards", () => {
     );
   });
 
-  it("wait for a shard that is known and does not run yet", async () => {
+  it("wait for a known shard that does not run yet", async () => {
     await using world = await startWorld();
     await world.addShard("late");
     await world.make("one", at("late"));
@@ -88,7 +88,7 @@ describe("Workspaces on shards", () => {
     await world.phase("one", "Ready");
   });
 
-  it("are Unavailable when their shard is taken off, and follow where it is reached", async () => {
+  it("are Unavailable without their Shard, and follow its URL", async () => {
     await using world = await startWorld();
     await world.make("one");
     await world.phase("one", "Ready");
@@ -111,7 +111,7 @@ describe("Workspaces on shards", () => {
     await world.phase("one", "Ready");
   });
 
-  it("stay as they are while the shard that knows of all others is not there yet", async () => {
+  it("stay unchanged while the shard with all Shard objects has not joined", async () => {
     await using stack = new AsyncDisposableStack();
     const stores = { root: stack.use(memoryStore()), far: stack.use(memoryStore()) };
     let one: string;
@@ -126,7 +126,7 @@ describe("Workspaces on shards", () => {
     await using world = new World({});
     await using _far = await world.join("far", stores.far);
     const { resourceVersion } = world.workspace("two", one)?.metadata ?? expect.fail();
-    // It has been looked at by the time that another, behind it, has.
+    // A later workspace proves that the earlier one has been reconciled.
     await world.make("three", {}, one);
     await world.phase("three", "Unavailable", one);
     expect(world.workspace("two", one)?.metadata.resourceVersion).to.equal(resourceVersion);
@@ -135,7 +135,7 @@ describe("Workspaces on shards", () => {
     expect(world.workspace("two", one)?.metadata.resourceVersion).to.equal(resourceVersion);
   });
 
-  it("take another name where one is taken", async () => {
+  it("get another name if theirs is taken", async () => {
     const names = ["taken", "taken", "other"];
     await using world = await startWorld({ newName: () => names.shift() ?? "none" });
     await world.make("one");

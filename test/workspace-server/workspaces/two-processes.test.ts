@@ -1,10 +1,10 @@
-// Two processes of one shard: one stands still between any two of its writes while the other deletes what it is making.
+// Two processes of one shard: one pauses between any two of its writes while the other deletes what it is creating.
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { type Halt, HeldStore } from "./support/held-store.ts";
 import { startWorld, World } from "./support/world.ts";
 
-/** Its writes fail, or come too late. */
+/** Ignores failures: writes of the paused process fail or come too late. */
 const log = (): void => undefined;
 
 async function worldOn(store: Store): Promise<World> {
@@ -13,7 +13,7 @@ async function worldOn(store: Store): Promise<World> {
   return world;
 }
 
-/** Where the logical clusters that are there say they are. */
+/** Paths of the existing logical clusters. */
 const paths = (world: World): readonly (string | undefined)[] =>
   world.root.state.logicalClusters.store
     .list()
@@ -21,9 +21,9 @@ const paths = (world: World): readonly (string | undefined)[] =>
     .sort();
 
 /**
- * One process makes a workspace and stands still before a write; another comes, and the workspace is deleted through it.
+ * One process creates a workspace and pauses before a write; the workspace is then deleted through another process.
  *
- * @returns whether it had as many writes to do
+ * @returns whether it had that many writes
  */
 async function standsStill(halt: Halt): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
@@ -39,7 +39,7 @@ async function standsStill(halt: Halt): Promise<boolean> {
   await second.gone("one");
   const released = held.release();
   if (isHeld) await released;
-  // Who has seen what was written last has seen all before it.
+  // The last write, once seen, implies all earlier ones.
   await writer.make("last");
   await second.phase("last", "Ready");
   await second.until(() => paths(second).length === 2);
@@ -50,12 +50,12 @@ async function standsStill(halt: Halt): Promise<boolean> {
 describe("Two processes of a shard", function () {
   this.timeout(60_000);
   for (const [name, after] of [
-    ["goes on", Number.POSITIVE_INFINITY],
+    ["continues", Number.POSITIVE_INFINITY],
     ["is killed", 0],
     ["is killed one write later", 1],
     ["is killed two writes later", 2],
   ] as const)
-    it(`leave nothing behind of what one makes and the other deletes, when the first ${name}`, async () => {
+    it(`leave nothing behind when one creates and the other deletes a workspace, and the first ${name}`, async () => {
       let before = 0;
       while (await standsStill({ before, after })) before++;
       expect(before).to.be.greaterThan(8);

@@ -1,4 +1,4 @@
-// What a type is by what it extends, and what limits make of that.
+// Inheritance of workspace types, and their limits.
 import type { WorkspaceType, WorkspaceTypeSpec } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import {
@@ -10,7 +10,7 @@ import {
   WorkspaceTypes,
 } from "../../../packages/workspace-server/src/workspaces/model/workspace-types.ts";
 
-/** Types by `<path>:<name>`; the logical cluster of `root:org` is called `c-org`. */
+/** Returns types by `<path>:<name>`; the logical cluster of `root:org` is named `c-org`. */
 function types(specs: Record<string, WorkspaceTypeSpec & { readonly extends?: readonly string[] }>) {
   const all = Object.entries(specs).map(([key, { extends: bases = [], ...spec }]) => {
     const at = key.lastIndexOf(":");
@@ -36,8 +36,8 @@ function reference(text: string) {
 
 const names = (all: readonly WorkspaceType[]): string[] => all.map(qualifiedName);
 
-describe("Types of workspaces", () => {
-  it("are found at the path that is said, by path and by logical cluster, and nowhere else", () => {
+describe("Workspace types", () => {
+  it("are found only at the given path, or by logical cluster", () => {
     const found = types({ "root:org:a": {}, "root:b": {} });
     expect(qualifiedName(found.find("root", reference("root:org:a")))).to.equal("root:org:a");
     expect(qualifiedName(found.find("root", reference("c-org:a")))).to.equal("root:org:a");
@@ -46,7 +46,7 @@ describe("Types of workspaces", () => {
     );
   });
 
-  it("are found without a path on the way up, and in root at last", () => {
+  it("are found without a path in the nearest ancestor, finally in root", () => {
     const found = types({ "root:org:a": {}, "root:a": {}, "root:b": {} });
     const at = (from: string, name: string): string => qualifiedName(found.find(from, { name }));
     expect(at("root:org:team:x", "a")).to.equal("root:org:a");
@@ -58,7 +58,7 @@ describe("Types of workspaces", () => {
     }
   });
 
-  it("are not chosen between where there are two", () => {
+  it("are rejected as ambiguous if there are two", () => {
     const [type] = [types({ "root:a": {} }).get("root:a")];
     const twice = new WorkspaceTypes({ workspaceTypes: () => [type, type] });
     expect(() => twice.find("root", { name: "a" })).to.throw(
@@ -66,7 +66,7 @@ describe("Types of workspaces", () => {
     );
   });
 
-  it("are all that they extend, each once, and themselves last", () => {
+  it("list all types they extend, once each, and themselves last", () => {
     const found = types({
       "root:d": {},
       "root:c": { extends: ["root:d"] },
@@ -77,7 +77,7 @@ describe("Types of workspaces", () => {
     expect(names(found.aliases(found.get("root:d")))).to.deep.equal(["root:d"]);
   });
 
-  it("say what is missing, and what goes round in circles", () => {
+  it("report missing types and cycles", () => {
     const found = types({
       "root:a": { extends: ["root:b"] },
       "root:b": { extends: ["root:c"] },
@@ -91,7 +91,7 @@ describe("Types of workspaces", () => {
     expect(aliases("root:lost")).to.throw("unable to find inherited workspace type nothing");
   });
 
-  it("may extend one another 20,000 deep", () => {
+  it("can extend one another 20,000 levels deep", () => {
     const type = (at: number): WorkspaceType =>
       ({
         metadata: { name: `t${at}`, annotations: { "kcp.io/path": "root" } },
@@ -101,7 +101,7 @@ describe("Types of workspaces", () => {
     expect(deep.aliases(type(0)).length).to.equal(20_001);
   });
 
-  it("have the initializers and terminators of all that they are, named by logical cluster", () => {
+  it("have the initializers and terminators of all their types, named by logical cluster", () => {
     const defaultAPIBindings = [{ path: "root", export: "x" }];
     const found = types({
       "root:base": { initializer: true, terminator: true, defaultAPIBindings },
@@ -115,7 +115,7 @@ describe("Types of workspaces", () => {
   });
 });
 
-describe("Limits of types", () => {
+describe("Limits of workspace types", () => {
   const list = (...keys: string[]) => ({ types: keys.map(reference) });
   const problems = (specs: Parameters<typeof types>[0], parent = "root:p", child = "root:c"): string => {
     const found = types({ "root:p": {}, "root:c": {}, ...specs });
@@ -123,12 +123,12 @@ describe("Limits of types", () => {
     return together(limitProblems(resolved(parent), resolved(child)));
   };
 
-  it("are none where nothing is said", () => {
+  it("do not exist by default", () => {
     expect(problems({})).to.equal("[]");
     expect(problems({ "root:c": { limitAllowedParents: { none: false } } })).to.equal("[]");
   });
 
-  it("name what is allowed and what there is, in order", () => {
+  it("report allowed and actual types, in order", () => {
     expect(problems({ "root:c": { limitAllowedParents: list("root:z", "root:b") } })).to.equal(
       "workspace type root:c only allows [root:b root:z] parent workspaces, but parent type root:p only implements [root:p]",
     );
@@ -143,7 +143,7 @@ describe("Limits of types", () => {
     );
   });
 
-  it("hold for those who extend a type, and are met by those who extend one that is allowed", () => {
+  it("apply to types that extend the limited one, and accept types that extend an allowed one", () => {
     const base = { "root:base": { limitAllowedParents: list("root:q") }, "root:c": { extends: ["root:base"] } };
     expect(problems(base)).to.equal(
       "workspace type root:c extends root:base, which only allows [root:q] parent workspaces, but parent type root:p only implements [root:p]",
@@ -151,7 +151,7 @@ describe("Limits of types", () => {
     expect(problems({ ...base, "root:q": {}, "root:p": { extends: ["root:q"] } })).to.equal("[]");
   });
 
-  it("are told together, those on parents before those on children", () => {
+  it("are reported together, those on parents before those on children", () => {
     const limited = { limitAllowedParents: list("root:q") };
     expect(
       problems({

@@ -1,4 +1,4 @@
-// What may be said of workspaces, by whom, and in which words it is refused.
+// Admission of Workspaces by user, with the text of rejections.
 import { expect } from "chai";
 import type { IsAllowed } from "../../../packages/workspace-server/src/authz/access.ts";
 import { manifest, refusal, type ServedWorld, serveWorld } from "./support/served.ts";
@@ -8,7 +8,7 @@ const TYPE = "internal.tenancy.kcp.io/type";
 const OWNER = "experimental.tenancy.kcp.io/owner";
 type Call = NonNullable<Parameters<ServedWorld["send"]>[2]>;
 
-/** Without controllers: workspaces stay as they were made. */
+/** Starts without controllers: workspaces stay as created. */
 async function start(
   test: (system: { world: World; server: ServedWorld; post: Post }) => Promise<void>,
   may?: IsAllowed,
@@ -26,8 +26,8 @@ type Post = (content: object, call?: Call) => Promise<string>;
 const typed = (name: string, path?: string) => ({ spec: { type: { name, ...(path !== undefined && { path }) } } });
 const MOUNT = { ref: { apiVersion: "v1", kind: "Cluster", name: "far" } };
 
-describe("Workspaces that are made", () => {
-  it("need a parent of a type that has a default, or a type of their own", () =>
+describe("New Workspaces", () => {
+  it("need a parent whose type has a default, or a type of their own", () =>
     start(async ({ world, post }) => {
       const parent = (type: string | undefined) =>
         world.change("root", (cluster) => {
@@ -55,7 +55,7 @@ describe("Workspaces that are made", () => {
       expect(await said("root:root")).to.equal("201");
     }));
 
-  it("need a logical cluster that they are in", () =>
+  it("need a LogicalCluster around them", () =>
     start(async ({ server }) => {
       const answer = await server.send(`POST ${server.at("nowhere", "workspaces")}`, manifest("Workspace", "one"));
       expect(refusal(answer)).to.equal(
@@ -63,7 +63,7 @@ describe("Workspaces that are made", () => {
       );
     }));
 
-  it("need a type that is there, and all that it extends", () =>
+  it("need an existing type, with all types it extends", () =>
     start(async ({ world, post }) => {
       const extend = (...names: string[]) => ({ extend: { with: names.map((name) => ({ name, path: "root" })) } });
       await world.type("root", "lost", extend("nothing"));
@@ -79,7 +79,7 @@ describe("Workspaces that are made", () => {
       );
     }));
 
-  it("need permission to use the type and what it extends, where these are", () => {
+  it("need permission to use the type and all types it extends, in the types' workspaces", () => {
     const asked: string[] = [];
     const may: IsAllowed = ({ name: user }, cluster, { verb, resource, group, name }) => {
       asked.push(`${user} ${verb} ${resource}.${group} ${name} in ${cluster}`);
@@ -103,7 +103,7 @@ describe("Workspaces that are made", () => {
     }, may);
   });
 
-  it("must be where their type may be", () =>
+  it("must satisfy the limits of their type and parent", () =>
     start(async ({ post }) => {
       expect(await post(typed("home"))).to.equal("403 workspace type root:home cannot have any parent");
       expect(await post(typed("team"))).to.equal(
@@ -111,7 +111,7 @@ describe("Workspaces that are made", () => {
       );
     }));
 
-  it("say who made them and who may enter, whatever was said, unless by the administrator", () =>
+  it("get their owner and required groups from the server, unless an administrator sets them", () =>
     start(async ({ world, server }) => {
       const groups = "authorization.kcp.io/required-groups";
       const owner = "experimental.tenancy.kcp.io/owner";
@@ -134,7 +134,7 @@ describe("Workspaces that are made", () => {
       expect(await made("four", "admin")).to.deep.equal(["mine", "me"]);
     }));
 
-  it("do not say where they are, and if mounted not of which type", () =>
+  it("cannot set their URL and logical cluster, nor a type if mounted", () =>
     start(async ({ post }) => {
       const cluster = { spec: { cluster: "abc" } };
       const url = { spec: { URL: "https://a/b" } };
@@ -151,7 +151,7 @@ describe("Workspaces that are made", () => {
       expect(await post({ spec: { mount: MOUNT } })).to.equal("201");
     }));
 
-  it("get the labels of their own type, not of those it extends, where they have none", () =>
+  it("get the labels of their own type only, unless already set", () =>
     start(async ({ world, server }) => {
       await world.type("root", "base", { additionalWorkspaceLabels: { base: "1" } });
       const extend = { with: [{ name: "base", path: "root" }] };
@@ -165,7 +165,7 @@ describe("Workspaces that are made", () => {
     }));
 });
 
-describe("Workspaces that are changed", () => {
+describe("Updated Workspaces", () => {
   // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
   type Change = (object: any) => void;
   const change = async (
@@ -180,7 +180,7 @@ describe("Workspaces that are changed", () => {
     return answer.status === 422 ? `422 ${answer.body.details.causes[0].message}` : refusal(answer);
   };
 
-  it("keep their place and their type", () =>
+  it("keep their logical cluster and type", () =>
     start(async ({ server, post }) => {
       await post({});
       const say = (how: Change, user?: "alice" | "admin") => change(server, "w0", [how, user]);
@@ -208,7 +208,7 @@ describe("Workspaces that are changed", () => {
       expect(refusal(ready)).to.equal("403 spec.URL must be set for phase Ready");
     }));
 
-  it("keep who made them, unless the administrator says otherwise", () =>
+  it("keep their owner, unless an administrator changes it", () =>
     start(async ({ server, post }) => {
       await post({});
       const owner = async () =>
@@ -225,7 +225,7 @@ describe("Workspaces that are changed", () => {
       expect(await owner()).to.equal(other);
     }));
 
-  it("keep their mount, and lead where that does", () =>
+  it("keep their mount, and follow its URL", () =>
     start(async ({ server, post }) => {
       await post({ spec: { mount: MOUNT } });
       const say = (how: Change, user?: "alice" | "admin") => change(server, "w0", [how, user]);

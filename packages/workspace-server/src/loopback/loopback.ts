@@ -4,19 +4,19 @@ import { sameCaller, type Workspaces } from "@virtual-workspaces/forwarding";
 import { createServer, type Server, type ServerOptions, staticTokens } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 
-/** Who asks by a loopback, unless they ask as somebody else (Kubernetes' `user.APIServerUser`). */
+/** User of loopback requests that name no other identity (Kubernetes' `user.APIServerUser`). */
 const SELF = "system:apiserver";
-/** Requests at a time, before others wait: as many as come from outside may each ask once. */
+/** Maximum of concurrent requests; others wait. As many as requests from outside, each of which may make one. */
 const IN_FLIGHT = 400;
-/** How long views wait for workspaces that have yet to be read, ms. */
+/** Longest wait of views for workspaces that are still being read, in milliseconds. */
 const LONGEST_START = 30_000;
 
 /**
- * A server's own workspaces for views that it runs itself: made first, given to views, and then to the server that has the
- * workspaces. Requests leave the process nowhere. They are made as a member of `system:masters`, by a token that nobody else
- * has; with {@link Workspaces.identity} on behalf of callers, whom the server judges as if they had asked it themselves. They
- * have turns of their own, so that views that wait for workspaces do not hold up what they wait for. In the audit log they are
- * of `system:apiserver`, and of the caller as whom it asks, by the user agent `virtual-workspaces/loopback` and from no address.
+ * A server's own workspaces for the views that it runs: create it first, then pass it to the views and to the server.
+ * Requests stay in the process. They run as a member of `system:masters`, with a token that exists nowhere else; with
+ * {@link Workspaces.identity} they are authorized as the caller's. They have a concurrency limit of their own, so that
+ * views that wait for workspaces do not block the requests they wait for. The audit log shows `system:apiserver`, the
+ * impersonated caller, the user agent `virtual-workspaces/loopback` and no address.
  */
 export class Loopback implements Workspaces, AsyncDisposable {
   readonly upstream: Upstream;
@@ -42,14 +42,14 @@ export class Loopback implements Workspaces, AsyncDisposable {
   }
 
   /**
-   * Serves what the server serves to itself; `within` it, what is asked is in its audit log and metrics. Called once, by the
-   * server. @throws Error when it is another server's already
+   * Serves the server to itself, with the audit log and metrics of `within`. The server calls it once.
+   * @throws Error when another server already uses this loopback
    */
   serve(options: Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log" | "within">): void {
     if (this.#server !== undefined) throw new Error("a loopback is of one server: make another");
     this.#server = createServer({
       ...options,
-      // Nobody but this process asks: whose token it says it has is the caller's.
+      // Only this process sends requests here: a token that a request names is its caller's.
       takesCallersTokens: true,
       authentication: [staticTokens({ [this.#token]: { name: SELF, groups: ["system:masters"] } })],
       limits: { inFlight: IN_FLIGHT, mutating: IN_FLIGHT, perUser: 1, perVirtualWorkspace: 1 },
@@ -58,28 +58,28 @@ export class Loopback implements Workspaces, AsyncDisposable {
   }
 
   /**
-   * From now on it answers; whoever has asked before has waited.
+   * Starts to answer; earlier requests have been waiting for this.
    *
-   * @param known whoever asks waits for this as well; the start itself does not
+   * @param known further condition for requests; the start itself does not wait for it
    */
   async start(known?: Promise<void>): Promise<void> {
     await this.#server?.start();
     this.#started.resolve(known);
   }
 
-  /** Ends all requests under way. */
+  /** Aborts all requests in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.upstream[Symbol.asyncDispose]();
     await this.#server?.close();
   }
 
   #connect(): Duplex {
-    if (this.#server === undefined) throw new Error("the server that has the workspaces has not been made yet");
+    if (this.#server === undefined) throw new Error("the loopback has no server yet: create that first");
     return this.#server.connect();
   }
 }
 
-/** Workspaces of the server that it is then given to, for views that the same server runs. */
+/** Returns the workspaces of the server that receives it later, for views that the same server runs. */
 export function loopback(): Loopback {
   return new Loopback();
 }

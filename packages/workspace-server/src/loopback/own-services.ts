@@ -6,30 +6,30 @@ import type { Upstream } from "@virtual-workspaces/transport";
 import type { ShardUrls } from "../shard-urls.ts";
 import { Loopback } from "./loopback.ts";
 
-/** What {@link OwnServices} serve, and where that is for everybody else. */
+/** Views of {@link OwnServices}, and their public URLs. */
 export interface OwnServicesOptions extends Required<Pick<ServerOptions, "virtualWorkspaces" | "log" | "within">> {
   readonly urls: () => Pick<ShardUrls, "baseURL" | "virtualWorkspaceURL">;
 }
 
-/** What clients are told when a view cannot be had. */
-export const WHAT = "the view that keeps this resource";
+/** Name of an unavailable view in messages to clients. */
+export const WHAT = "the view that stores this resource";
 
 /**
- * The views of a listener, asked within the process: for resources of exports that they keep as the caller, whose rights in the view are
- * those that they have at its address, and by controllers of the server as a member of `system:masters`. Nobody else gets there.
+ * Views of a listener, called only within the process. Requests for resources of exports that views store run as the caller,
+ * with the same rights as at the view's address. Controllers of the server call as a member of `system:masters`.
  */
 export class OwnServices implements AsyncDisposable {
   readonly relay: Relay;
   readonly #loopback = new Loopback();
   #names: ReadonlySet<string> = new Set();
-  /** Whether names that it lacks are passed on to another server. */
+  /** Whether requests for unknown names are forwarded to another server. */
   #passesOn = false;
   readonly #leaving = new AbortController();
   #urls: OwnServicesOptions["urls"] | undefined;
 
   constructor(log: Log) {
     const onError = (error: unknown): void =>
-      log({ level: "warn", message: "views of this server cannot be had", error: String(error) });
+      log({ level: "warn", message: "views of this server are unavailable", error: String(error) });
     this.relay = relay({ upstream: this.#loopback.upstream, identity: sameCaller, what: WHAT, onError });
   }
 
@@ -37,7 +37,7 @@ export class OwnServices implements AsyncDisposable {
     return this.#loopback.upstream;
   }
 
-  /** Called once, by the server that has the views and sets them up. */
+  /** Called once, by the server that owns the views and sets them up. */
   serve({ virtualWorkspaces, urls, log, within }: OwnServicesOptions): void {
     this.#names = new Set(virtualWorkspaces.flatMap(({ prefix, name }) => (prefix === undefined ? [name] : [])));
     this.#passesOn = virtualWorkspaces.some(({ prefix }) => prefix === "/services");
@@ -54,28 +54,28 @@ export class OwnServices implements AsyncDisposable {
     return this.#loopback.start();
   }
 
-  /** Aborts when the listener is about to end, and its views with it: whoever follows one is to stop. */
+  /** Aborts before the listener and its views close: informers of a view must stop. */
   get leaving(): AbortSignal {
     return this.#leaving.signal;
   }
 
-  /** Called before the listener ends. */
+  /** Called before the listener closes. */
   leave(): void {
     this.#leaving.abort();
   }
 
-  /** Whether there is kcp's view of workspaces that are set up: here, or at the server to which the listener passes on what it lacks. */
+  /** Whether kcp's view `initializingworkspaces` exists, here or at the server to which the listener forwards unknown names. */
   get initializing(): boolean {
     return this.#names.has("initializingworkspaces") || this.#passesOn;
   }
 
-  /** The path of one of them, by its URL. @returns `undefined` for a URL that leads elsewhere */
+  /** Returns the path of one of these views by its URL. @returns `undefined` for a URL of another server */
   pathOf(url: URL): string | undefined {
     const urls = this.#urls?.();
     if (urls === undefined) return undefined;
     const path = pathBelow(url, urls.baseURL);
     if (path?.startsWith("/services/")) return path;
-    // Views may be at a server of their own, whose URL that is.
+    // Views may have a separate server, at that URL.
     const published = pathBelow(url, urls.virtualWorkspaceURL);
     const [, root, name = ""] = published?.split("/") ?? [];
     return root === "services" && this.#names.has(name) ? published : undefined;
@@ -87,15 +87,15 @@ export class OwnServices implements AsyncDisposable {
   }
 }
 
-/** There is nobody there but ourselves, who say as whom we ask. */
+/** Only the server itself sends requests here, and it chooses the identity. */
 const ANYBODY: ImpersonationRule = () => allow();
 
-/** A view is set up once, by the server that it is of. */
+/** Removes the setup: the server that owns a view sets it up, once. */
 function withoutSetup({ setup: _, ...view }: VirtualWorkspace): VirtualWorkspace {
   return Object.freeze(view);
 }
 
-/** The view that a URL is of, among those of several listeners. */
+/** Returns the view at a URL, among those of several listeners. */
 export function ownView(
   listeners: Iterable<OwnServices>,
   url: URL,
@@ -108,8 +108,8 @@ export function ownView(
 }
 
 /**
- * What a URL has below another one, without slashes at its end: `/services/x` of `https://host/base/services/x/?y` below
- * `https://host/base/`. By this alone it is known whether a URL that somebody says leads to this server itself.
+ * Returns the path of a URL below a base URL, without trailing slashes: `/services/x` for `https://host/base/services/x/?y`
+ * below `https://host/base/`. Security: this alone decides whether a URL that a user has set leads to this server.
  *
  * @returns `undefined` for a URL that leads elsewhere
  */
@@ -118,7 +118,7 @@ export function pathBelow(url: URL, base: string): string | undefined {
   return place.startsWith(`${root}/`) ? place.slice(root.length) : undefined;
 }
 
-/** Without slashes at its end. */
+/** Removes trailing slashes. */
 export function trimmed(path: string): string {
   return path.replace(/\/+$/, "");
 }

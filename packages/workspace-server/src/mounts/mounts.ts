@@ -14,8 +14,8 @@ import { MountTargets, type MountTargetsOptions } from "./targets.ts";
 type Request = RawRequest<Readonly<Record<string, string>>>;
 
 /**
- * Passes on what is asked of mounted workspaces. What a mount leads to is kept, with its connections, until its Workspace has another
- * URL, is not Ready any more, or is gone: then what is open through it ends.
+ * Forwards requests for mounted workspaces. The target of a mount and its connections are kept until its Workspace has
+ * another URL, is not Ready, or is gone. Then the requests in flight through it are aborted.
  */
 export class Mounts implements AsyncDisposable {
   readonly #options: MountTargetsOptions;
@@ -29,7 +29,7 @@ export class Mounts implements AsyncDisposable {
     this.#following = options.registry.eachShard(({ state }) => state.workspaces.onKey(({ key }) => this.#look(key)));
   }
 
-  /** @throws ApiError 404, 503, and what a relay throws */
+  /** @throws ApiError 404, 503, and the errors of a relay */
   readonly handle = async (req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> => {
     const mount = this.#mountOf(request);
     await mount.pass(request, (passed) => mount.target.relay.handle(req, res, passed));
@@ -52,7 +52,7 @@ export class Mounts implements AsyncDisposable {
 
   #mountOf({ params }: Request): OpenMount {
     const place = mountedWorkspaceOf(params);
-    if (place === undefined) throw new Error("a request that is for no mounted workspace");
+    if (place === undefined) throw new Error("the request is not for a mounted workspace");
     const url = usableMount(this.#options.registry, place);
     return this.#open.of(keyOf(place), url, () => new OpenMount(this.#targetOf(url, place)));
   }
@@ -62,7 +62,7 @@ export class Mounts implements AsyncDisposable {
       return this.#targets.at(url);
     } catch (error) {
       throw ApiError.serviceUnavailable(
-        `nobody can be asked on whom the workspace ${name} is mounted: ${(error as Error).message}`,
+        `the mount target of workspace ${name} is unusable: ${(error as Error).message}`,
       );
     }
   }
@@ -78,9 +78,9 @@ function keyOf({ cluster, name }: Pick<MountedWorkspace, "cluster" | "name">): s
 }
 
 /**
- * Where the mounted workspace of a request leads, if it can be used: Ready, with a URL.
+ * Returns the URL of a request's mounted workspace if it is usable: Ready, with a URL.
  *
- * @throws ApiError 404 when there is none, or for what is behind one; 503 with what keeps it from being used, and since when
+ * @throws ApiError 404 if it does not exist, or for a workspace below it; 503 if it is unusable, with why and since when
  */
 function usableMount(registry: ShardRegistry, place: MountedWorkspace): string {
   const workspace = workspaceAt(registry, place);
@@ -89,14 +89,14 @@ function usableMount(registry: ShardRegistry, place: MountedWorkspace): string {
     throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
   if (place.below !== "")
     throw ApiError.notFoundPath(
-      `the workspace ${path} is mounted, and what is behind a mount has no workspaces of this server: ask ${path} itself`,
+      `the workspace ${path} is mounted, so this server serves no workspaces below it: use ${path} itself`,
     );
   const url = usableURL(workspace);
   if (url === undefined) throw unusable(workspace, path);
   return url;
 }
 
-/** Where a mounted workspace leads, while it may be used. */
+/** Returns the URL of a mounted workspace while it is usable. */
 function usableURL({ spec, status }: Workspace): string | undefined {
   // The phase is written a moment after the condition.
   const isReady = status?.phase === "Ready" && !isConditionFalse(status.conditions, MOUNT_READY_CONDITION);

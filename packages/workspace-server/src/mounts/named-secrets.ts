@@ -4,8 +4,8 @@ import { KINDS_THAT_NAME_SECRETS, type NamesSecrets, namedSecrets } from "@virtu
 import type { IsAllowed } from "../authz/access.ts";
 
 /**
- * Whoever says in a Mount or a ClusterProxy which Secret is used, and for what, must be able to read it: whoever may enter would have what
- * it opens otherwise.
+ * Requires that a user who names a Secret in a Mount or a ClusterProxy may use that Secret. Security: otherwise users could
+ * reach whatever the Secret opens without being able to read it.
  */
 export function admitNamedSecrets(isAllowed: IsAllowed): Admit {
   return (request: AdmitRequest) => {

@@ -5,7 +5,7 @@ import type { MountTarget } from "./targets.ts";
 
 type Request = RawRequest<Readonly<Record<string, string>>>;
 
-/** A mount as long as it leads to the same place, and what is open through it. */
+/** A mount with an unchanged target, and the requests in flight through it. */
 export class OpenMount implements AsyncDisposable {
   readonly target: MountTarget;
   readonly #open = new Set<PassedRequest<Request>>();
@@ -18,7 +18,7 @@ export class OpenMount implements AsyncDisposable {
     return this.#open.size > 0;
   }
 
-  /** Has a request passed on, which ends when the mount does: streams of lines behind one of them, all else at once. */
+  /** Forwards a request, which ends with the mount: a stream of lines after a whole line, all others at once. */
   async pass<R extends Request>(request: R, send: (passed: R) => Promise<void>): Promise<void> {
     const passed = new PassedRequest(request, this.target.path);
     this.#open.add(passed);
@@ -30,15 +30,15 @@ export class OpenMount implements AsyncDisposable {
     }
   }
 
-  /** Ends what is open. */
+  /** Aborts the requests in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const reason = ApiError.serviceUnavailable("the workspace's mount has changed within the request: try again", 1);
+    const reason = ApiError.serviceUnavailable("the workspace's mount changed during the request: try again", 1);
     for (const passed of this.#open) passed.end(reason);
     await this.target[Symbol.asyncDispose]?.();
   }
 }
 
-/** A request as it is where the mount leads to. */
+/** A request as the mount's target sees it. */
 class PassedRequest<R extends Request> implements Disposable {
   readonly derived: R;
   readonly #request: R;
@@ -60,7 +60,7 @@ class PassedRequest<R extends Request> implements Disposable {
     });
   }
 
-  /** Aborts when the server begins to close, or the mount is another. */
+  /** Aborts when the server begins to close or the mount changes. */
   #endingOf(): AbortSignal {
     if (this.#ending !== undefined) return this.#ending.signal;
     this.#ending = new AbortController();

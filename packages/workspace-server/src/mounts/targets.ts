@@ -6,64 +6,65 @@ import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/tran
 import { ownView, pathBelow, trimmed } from "../loopback/own-services.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
-/** How the server asks other servers on which workspaces are mounted. */
+/** Requests to other servers on which workspaces are mounted. */
 export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {
   /**
-   * Opens the connections: whoever may make an object that a workspace is mounted on chooses the address, so this is what keeps them
-   * out of the networks that the server is in.
+   * Opens the connections. Security: users who may create an object to mount on choose the address, so this function alone
+   * keeps them out of the server's networks.
    */
   readonly dial: NonNullable<UpstreamOptions["dial"]>;
   /**
-   * Whether a host, a name or an address, may be asked by plain http, where whoever is on the way reads and changes all, and answers for
-   * it. @default none
+   * Whether a host (name or address) may be called by plain HTTP.
+   * Security: anyone on the network path can then read and change everything, and impersonate the target.
+   * @default none
    */
   readonly mayAskPlain?: (host: string) => boolean;
   /**
-   * The client certificate by which these servers know that `X-Remote-*` says who asks (`--mount-proxy-client-cert-file`). Groups of the
-   * system are left out, `system:masters` first of all, but for those of everybody and of service accounts.
-   * @default they are not told who asks
+   * Client certificate with which those servers trust `X-Remote-*` (`--mount-proxy-client-cert-file`). Security: system
+   * groups, above all `system:masters`, are left out, except those of all users and of service accounts.
+   * @default callers' identities are not sent
    */
   readonly credentials?: NonNullable<UpstreamOptions["credentials"]>;
 }
 
-/** What mounted workspaces may lead to besides views and workspaces of the server itself. */
+/** Targets of mounted workspaces besides views and workspaces of the server itself. */
 export interface MountsOptions {
-  /** @default no other server is asked */
+  /** @default no other servers */
   readonly others?: MountedServersOptions;
 }
 
-/** Where the requests of a mounted workspace are sent. */
+/** Target of a mounted workspace's requests. */
 export interface MountTarget extends Partial<AsyncDisposable> {
   readonly relay: Relay;
-  /** Takes the place of `/clusters/<path of the workspace>`. */
+  /** Replaces `/clusters/<path of the workspace>`. */
   readonly path: string;
 }
 
-/** What {@link MountTargets} are made of. */
+/** Options of {@link MountTargets}. */
 export interface MountTargetsOptions {
   readonly registry: ShardRegistry;
   /** The server's own workspaces, within the process. */
   readonly workspaces: Upstream;
-  /** @default none is asked */
+  /** @default no other servers */
   readonly others: MountedServersOptions | undefined;
   readonly log: Log;
 }
 
-/** Where a mount leads, by its URL: to a view or a workspace of this server, within the process and as the caller, or to another server. */
+/** Finds a mount's target by URL: a view or workspace of this server (called in-process as the caller), or another server. */
 export class MountTargets {
   readonly #options: MountTargetsOptions;
   readonly #workspaces: Relay;
 
   constructor(options: MountTargetsOptions) {
     this.#options = options;
-    this.#workspaces = this.#within(options.workspaces, "the workspace that this one is a link to");
+    this.#workspaces = this.#within(options.workspaces, "the workspace that this one links to");
   }
 
-  /** @throws Error on a URL that cannot be asked; it names the remedy */
+  /** @throws Error on an unusable URL, with the remedy */
   at(url: string): MountTarget {
-    if (!URL.canParse(url)) throw new Error("its URL is none");
+    if (!URL.canParse(url)) throw new Error("its URL is invalid: use an absolute URL");
     const place = new URL(url);
-    if (place.username + place.password !== "") throw new Error("its URL has a user: leave that out");
+    if (place.username + place.password !== "") throw new Error("its URL contains user information: remove it");
     return this.#own(place) ?? this.#other(place);
   }
 
@@ -80,7 +81,7 @@ export class MountTargets {
     return path === undefined ? undefined : { relay: this.#workspaces, path };
   }
 
-  /** As the caller, whose token does not leave the process by this. */
+  /** Calls as the caller. Security: the caller's token does not leave the process. */
   #within(upstream: Upstream, what: string): Relay {
     const besides = ({ token }: Pick<RawRequest<unknown>, "token">): readonly string[] => callersTokenHeaders(token);
     return relay({ upstream, identity: sameCaller, besides, what, onError: this.#onError });
@@ -88,16 +89,16 @@ export class MountTargets {
 
   #other(url: URL): MountTarget {
     const { others } = this.#options;
-    if (others === undefined) throw new Error("it is at another server, and this one asks none");
+    if (others === undefined) throw new Error("it is at another server, which is not enabled");
     const { mayAskPlain, ...asked } = others;
     if (url.protocol !== "https:" && !mayAskPlain?.(hostOf(url)))
       throw new Error(
-        "it is at another server by plain http, which is for hosts that whoever runs this server allows: have its URL begin with https",
+        "it is at another server, by plain HTTP, which this server's administrator has not allowed for that host: use a URL that begins with https",
       );
     const upstream = new Upstream({ ...asked, url: url.origin });
     const passing = relay({
       upstream,
-      // As another server may know them: whoever administers this one does not administer that.
+      // Identities without system groups: administrators of this server do not administer the other one.
       identity: others.credentials === undefined ? "none" : "impersonate",
       headers: "X-Remote",
       what: "the server that this workspace is mounted on",
@@ -111,5 +112,5 @@ export class MountTargets {
   }
 
   readonly #onError = (error: unknown): void =>
-    this.#options.log({ level: "warn", message: "what a workspace is mounted on cannot be had", error: String(error) });
+    this.#options.log({ level: "warn", message: "target of a mounted workspace is unavailable", error: String(error) });
 }

@@ -11,18 +11,18 @@ interface Task {
   readonly key: ObjectKey;
 }
 
-/** Names of logical clusters are never used again: of those that went this many are remembered. */
+/** Number of deleted logical clusters whose names are remembered. Names are never reused. */
 const REMEMBERED = 10_000;
 
 /**
- * Deletes objects that are written into a namespace or a logical cluster while it is deleted, or after that: a client, a
- * controller or another process on the same store was admitted before. No other controller would find them.
+ * Deletes objects that are written into a namespace or logical cluster during or after its deletion. A client, a controller
+ * or another process on the same store was admitted earlier. No other controller would find these objects.
  *
- * A write that comes between the last look at what is left and the deletion itself has the lesser version: what is written
- * into a namespace or a logical cluster that is being deleted is remembered, and looked at when that is gone. Memory: the keys
- * of objects that were written there meanwhile and are not deleted.
+ * A write between the last check for remaining content and the deletion itself has the lower version. This controller
+ * therefore remembers the objects written into a namespace or logical cluster under deletion, and checks them when it is
+ * gone. Memory: the keys of those objects that are not deleted.
  *
- * Cluster-scoped objects are only deleted from logical clusters that this process has seen going.
+ * Cluster-scoped objects are deleted only from logical clusters whose deletion this process has seen.
  */
 export class Leftovers implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
@@ -30,7 +30,7 @@ export class Leftovers implements ShardController {
   readonly #workers: Workers<Task>;
   readonly #following = new DisposableStack();
   readonly #gone = new Set<string>();
-  /** What is written into namespaces and logical clusters that are being deleted, by {@link placeOf}. */
+  /** Objects written into namespaces and logical clusters under deletion, by {@link placeOf}. */
   readonly #late = new Map<string, Map<string, Task>>();
 
   constructor(context: ShardContext) {
@@ -42,7 +42,7 @@ export class Leftovers implements ShardController {
       count: 2,
       work: (task) => this.#work(task),
       onError: (error, { space, key }) =>
-        log({ level: "warn", message: "object left over", shard, key: storeKey(space, key), error: String(error) }),
+        log({ level: "warn", message: "leftover not deleted", shard, key: storeKey(space, key), error: String(error) }),
     });
     const expect = (place: string, { metadata }: KubeObject): void => {
       if (metadata.deletionTimestamp !== undefined && !this.#late.has(place)) this.#late.set(place, new Map());
@@ -81,7 +81,7 @@ export class Leftovers implements ShardController {
   }
 
   #remember(cluster: string): void {
-    // In memory of its own: what it is cut out of is twice as long.
+    // A copy: a slice would keep the longer key in memory.
     this.#gone.add(Buffer.from(cluster).toString());
     if (this.#gone.size <= REMEMBERED) return;
     for (const oldest of this.#gone) {
@@ -91,7 +91,7 @@ export class Leftovers implements ShardController {
   }
 
   #set({ space, key }: StoredObject): void {
-    // What the server itself keeps is not in namespaces that are objects.
+    // The server's own objects are in namespaces that have no Namespace object.
     if (key.cluster.startsWith("system:")) return;
     const task = { space, key };
     if (this.#late.size > 0) for (const place of placesOf(key)) this.#late.get(place)?.set(storeKey(space, key), task);
@@ -104,20 +104,20 @@ export class Leftovers implements ShardController {
     if (this.#late.size > 0) for (const place of placesOf(key)) this.#late.get(place)?.delete(text);
   }
 
-  /** The namespace or logical cluster is gone. */
+  /** Checks the objects of a namespace or logical cluster that is gone. */
   #sweep(place: string): void {
     const late = this.#late.get(place);
     this.#late.delete(place);
     for (const task of late?.values() ?? []) this.#workers.add(task);
   }
 
-  /** As it stands: what is followed may be behind. */
+  /** Reads current objects, since the caches may lag behind. */
   async #work({ space, key }: Task): Promise<void> {
     const { objects, state, kinds } = this.#context;
     if (this.#gone.has(key.cluster)) {
       const cluster = await read(objects.of(state.logicalClusters.resource), logicalClusterKey(key.cluster));
       if (cluster !== undefined) return;
-      // Whatever it says now, finalizers too: no controller can get there to remove them, and names are never used again.
+      // Unconditional, whatever its finalizers: no controller can reach it to remove them, and names are never reused.
       await objects.store.commit({ conditions: [], operations: [{ type: "delete", key: storeKey(space, key) }] });
       return;
     }
@@ -127,7 +127,7 @@ export class Leftovers implements ShardController {
   }
 }
 
-/** Where what is written late is looked for: a logical cluster, or a namespace of it. */
+/** Key of late writes: a logical cluster, or a namespace in it. */
 function placeOf(cluster: string, namespace = ""): string {
   return namespace === "" ? cluster : `${cluster}/${namespace}`;
 }

@@ -7,12 +7,12 @@ import { keyText } from "../state/informers/key-index.ts";
 import { modify } from "../state/modify.ts";
 import { type RemainingContent, StoredContent } from "../state/stored-content.ts";
 
-/** Content that goes within this time is one reason to look again, ms. */
+/** Window in which deletions of content cause one check only, in milliseconds. */
 const TOGETHER = 50;
 
 /**
- * Empties namespaces that are being deleted, and lets them go (Kubernetes' namespace controller). It looks again when
- * content goes, and else not: a finalizer that nobody removes costs nothing. What fails is tried again, later each time.
+ * Empties namespaces under deletion, then removes their finalizer (Kubernetes' namespace controller). It checks again only
+ * when content goes: a finalizer that is never removed costs nothing. Failures are retried with backoff.
  */
 export class NamespaceDeletion implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
@@ -20,7 +20,7 @@ export class NamespaceDeletion implements ShardController {
   readonly #workers: Workers<ObjectKey>;
   readonly #following = new DisposableStack();
   readonly #stop = new AbortController();
-  /** `<logical cluster>/<namespace>` of those that are being deleted. */
+  /** `<logical cluster>/<namespace>` of the namespaces under deletion. */
   readonly #leaving = new Set<string>();
 
   constructor(context: ShardContext) {
@@ -33,7 +33,7 @@ export class NamespaceDeletion implements ShardController {
       work: (key) => this.#work(key),
       onError: (error, key) => {
         if (this.#stop.signal.aborted) return;
-        log({ level: "warn", message: "namespace not emptied", shard, key: keyText(key), error: String(error) });
+        log({ level: "warn", message: "failed to empty namespace", shard, key: keyText(key), error: String(error) });
       },
     });
     const see = (namespace: ObjectOf<NamespaceContent>, { key }: { readonly key: ObjectKey }): void => {
@@ -58,7 +58,7 @@ export class NamespaceDeletion implements ShardController {
     await this.#workers[Symbol.asyncDispose]();
   }
 
-  /** Something in a namespace has changed, or is gone. */
+  /** Handles a change or deletion of an object in a namespace. */
   #changed({ key: { cluster, namespace } }: StoredPlace): void {
     if (namespace === "" || this.#leaving.size === 0 || !this.#leaving.has(`${cluster}/${namespace}`)) return;
     this.#workers.add({ cluster, namespace: "", name: namespace }, TOGETHER);
@@ -73,7 +73,7 @@ export class NamespaceDeletion implements ShardController {
 
   async #work(key: ObjectKey): Promise<void> {
     const { objects, state, registry } = this.#context;
-    // What is in it is found by what is bound there.
+    // The bindings determine which kinds the namespace can contain.
     await registry.load(key.cluster);
     const known = state.namespaces.store.get(key);
     if (known === undefined || !isLeaving(known)) return;
@@ -112,18 +112,18 @@ function isLeaving({ metadata, spec }: ObjectOf<NamespaceContent>): boolean {
   return metadata.deletionTimestamp !== undefined && spec?.finalizers?.includes(NAMESPACE_FINALIZER) === true;
 }
 
-/** What came of an attempt to empty a namespace. */
+/** Outcome of an attempt to empty a namespace. */
 interface Attempt {
-  /** Why it is not known what there is. */
+  /** Error of discovery, while the kinds are unknown. */
   readonly discovery?: string;
-  /** Why some of it could not be deleted. */
+  /** Errors of deletions. */
   readonly failures: readonly string[];
   readonly remains: RemainingContent;
 }
 
 type Said = Pick<NamespaceCondition, "status" | "reason" | "message">;
 
-/** What each condition says when nothing is wrong, in the order in which they stand. */
+/** Reason and message of each condition in the absence of failures, in order of the conditions. */
 const FINE: Readonly<Record<string, readonly [reason: string, message: string]>> = {
   NamespaceDeletionDiscoveryFailure: ["ResourcesDiscovered", "All resources successfully discovered"],
   NamespaceDeletionGroupVersionParsingFailure: ["ParsedGroupVersions", "All legacy kube types successfully parsed"],
@@ -135,7 +135,7 @@ const FINE: Readonly<Record<string, readonly [reason: string, message: string]>>
   NamespaceFinalizersRemaining: ["ContentHasNoFinalizers", "All content-preserving finalizers finished"],
 };
 
-/** The conditions of a namespace that is being deleted, in Kubernetes' words; others stay. */
+/** Returns the conditions of a namespace under deletion, with Kubernetes' texts; other conditions stay. */
 function deletionConditions(before: readonly NamespaceCondition[], attempt: Attempt, now: Date): NamespaceCondition[] {
   const wrong = problems(attempt);
   const own = Object.entries(FINE).map(([type, [reason, message]]): NamespaceCondition => {

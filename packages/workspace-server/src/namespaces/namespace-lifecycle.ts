@@ -7,18 +7,18 @@ import { scopeOf } from "../state/informers/key-index.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import type { ShardState } from "../state/shard-state.ts";
 
-/** What cannot be deleted as long as the logical cluster is to stay. */
+/** Namespaces that cannot be deleted unless the logical cluster is. */
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
-/** What namespaces are looked up in. */
+/** Sources of namespaces. */
 export interface NamespaceLifecycleOptions {
   readonly objects: ShardObjects;
   readonly state: Pick<ShardState, "namespaces" | "logicalCluster">;
 }
 
 /**
- * Admission of what is in namespaces, and of their deletion (kcp's `WorkspaceNamespaceLifecycle`): nothing is created in a
- * namespace that is not there, 404, or that is to go, 403.
+ * Admits creation in namespaces and deletion of namespaces (kcp's `WorkspaceNamespaceLifecycle`). Creation is rejected with
+ * 404 in a missing namespace and with 403 in one under deletion.
  */
 export function namespaceLifecycle(options: NamespaceLifecycleOptions): Admit {
   return async (request) => {
@@ -32,7 +32,7 @@ export function namespaceLifecycle(options: NamespaceLifecycleOptions): Admit {
   };
 }
 
-/** One that was just made may not be known yet. */
+/** Falls back to the store: the cache may lack a new namespace. */
 async function lookUp(
   key: { readonly cluster: string; readonly namespace: string; readonly name: string },
   { objects, state }: NamespaceLifecycleOptions,

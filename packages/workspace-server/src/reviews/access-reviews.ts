@@ -12,23 +12,23 @@ import type { RequestInfo } from "@virtual-workspaces/framework/request";
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "@virtual-workspaces/framework/storage";
 
-/** What access reviews ask. */
+/** Options of access reviews. */
 export interface AccessReviewOptions {
-  /** Who decides about requests, in the logical cluster that the review is created in. */
+  /** Authorizer of requests in the logical cluster of the review. */
   readonly authorizer: Authorizer<Readonly<Record<string, string>>>;
-  /** Says who decides instead, for one who asks so: kcp's deep SubjectAccessReview. @default nobody */
+  /** Returns another authorizer for a request that asks for it: kcp's deep SubjectAccessReview. @default none */
   readonly instead?: (options: WriteOptions, scope: Scope) => AccessReviewOptions["authorizer"] | undefined;
-  /** Where failures of the authorizer are written. */
+  /** Log of authorizer failures. */
   readonly log: Log;
 }
 
 /**
- * Says whether somebody may do something (SubjectAccessReview): what the authorizer says of a user with this name, uid,
- * extras, and these groups and no others, `system:authenticated` neither. The reason is kcp's `access granted` or `access
- * denied`, whatever the authorizer's is: that would tell of rules that the asker need not know.
+ * Reviews whether a user may do something (SubjectAccessReview). The authorizer decides for a user with exactly this name,
+ * uid, extras and groups; not even `system:authenticated` is added. The reason is always kcp's `access granted` or `access
+ * denied`. Security: the authorizer's own reason would reveal rules to the caller.
  */
 export class SubjectAccessReviews implements Storage<ObjectOf<SubjectAccessContent>> {
-  /** No review is kept. */
+  /** Reviews are not stored. */
   readonly lifecycle = "storage";
   readonly #options: AccessReviewOptions;
 
@@ -47,17 +47,17 @@ export class SubjectAccessReviews implements Storage<ObjectOf<SubjectAccessConte
     return { apiVersion, kind, metadata: this.metadata(scope), spec, status: await this.#status(scope, spec, options) };
   }
 
-  /** @throws ApiError on a review that asks nothing sensible */
+  /** @throws ApiError on an invalid review */
   protected refuse(review: ObjectOf<SubjectAccessContent>, _scope: Scope): void {
     refuseInvalid("SubjectAccessReview", reviewProblems(review));
   }
 
-  /** Of the answer. */
+  /** Metadata of the response. */
   protected metadata(_scope: Scope): ObjectOf<SubjectAccessContent>["metadata"] {
     return {};
   }
 
-  /** Who is asked about. */
+  /** User under review. */
   protected subject({ user = "", uid = "", groups = [], extra = {} }: SubjectAccessSpec, _options: WriteOptions): User {
     return new User({ name: user, uid, groups, extra });
   }
@@ -77,7 +77,7 @@ export class SubjectAccessReviews implements Storage<ObjectOf<SubjectAccessConte
   }
 }
 
-/** Says whether somebody may do something in a namespace (LocalSubjectAccessReview), to those who may ask only there. */
+/** Reviews whether a user may do something in a namespace (LocalSubjectAccessReview), for callers with rights only there. */
 export class LocalSubjectAccessReviews extends SubjectAccessReviews {
   protected override refuse(review: ObjectOf<SubjectAccessContent>, { namespace }: Scope): void {
     if ((review.metadata.namespace ?? namespace) !== namespace)
@@ -90,7 +90,7 @@ export class LocalSubjectAccessReviews extends SubjectAccessReviews {
   }
 }
 
-/** Says whether the caller may do something (SelfSubjectAccessReview), in the same words. */
+/** Reviews whether the caller may do something (SelfSubjectAccessReview). */
 export class SelfSubjectAccessReviews extends SubjectAccessReviews {
   protected override refuse(review: ObjectOf<SubjectAccessContent>, _scope: Scope): void {
     refuseInvalid("SelfSubjectAccessReview", selfReviewProblems(review));
@@ -106,7 +106,7 @@ function refuseInvalid(kind: string, causes: readonly StatusCause[]): void {
   throw ApiError.invalid({ kind: { group: "authorization.k8s.io", kind }, name: "", causes: [...causes] });
 }
 
-/** The question as the review asks it, in the version and namespace that it names: nothing is looked up. */
+/** Returns the review's attributes with the version and namespace it names, without discovery. */
 function infoOf({ resourceAttributes: about, nonResourceAttributes: path = {} }: SubjectAccessSpec): RequestInfo {
   const info = {
     isResource: about !== undefined,
@@ -127,12 +127,12 @@ function infoOf({ resourceAttributes: about, nonResourceAttributes: path = {} }:
 
 type Review = ObjectOf<SubjectAccessContent>;
 
-/** What is wrong with a SubjectAccessReview, in Kubernetes' words. */
+/** Returns the faults of a SubjectAccessReview, with Kubernetes' texts. */
 function reviewProblems({ metadata, spec = {} }: Review): readonly StatusCause[] {
   return [...specProblems(spec), ...metadataProblems(metadata)];
 }
 
-/** The same of a SelfSubjectAccessReview, which names nobody. */
+/** Returns the faults of a SelfSubjectAccessReview, which names no user. */
 function selfReviewProblems({ metadata, spec = {} }: Review): readonly StatusCause[] {
   return [...attributeProblems(spec), ...metadataProblems(metadata)];
 }
@@ -141,7 +141,7 @@ function metadataProblems({ managedFields: _, ...given }: Review["metadata"]): r
   return Object.keys(given).length === 0 ? [] : [fieldInvalid("metadata", OMITTED_VALUE, "must be empty")];
 }
 
-/** The same of a LocalSubjectAccessReview. @param namespace the one of its URL */
+/** Returns the faults of a LocalSubjectAccessReview. @param namespace the namespace of its URL */
 function localReviewProblems({ metadata, spec = {} }: Review, namespace: string): readonly StatusCause[] {
   const { managedFields: _, namespace: _own, ...given } = metadata;
   const problems = [...specProblems(spec)];
@@ -188,10 +188,10 @@ function attributeProblems({ resourceAttributes, nonResourceAttributes }: Spec):
   return problems;
 }
 
-/** What may be told to a caller of what went wrong in a review: an ApiError as it stands, of anything else where to look. */
+/** Returns the text of a review's failure for the caller: an ApiError's message, otherwise a reference to the log. */
 export function failureOf(error: unknown, { requestId }: Pick<RequestOptions, "requestId">, log: Log): string {
   if (isApiError(error)) return error.message;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   log({ level: "error", message: "review failed", requestId, error: text });
-  return `the question could not be answered: the server's log says why, under request ${requestId}`;
+  return `the review failed: see the server's log for request ${requestId}`;
 }

@@ -23,11 +23,11 @@ import { workspaceLogins } from "../state/workspace-logins.ts";
 import { LocalSubjectAccessReviews, SelfSubjectAccessReviews, SubjectAccessReviews } from "./access-reviews.ts";
 import { TokenReviews } from "./token-reviews.ts";
 
-/** What reviews ask. */
+/** Options of the review kinds. */
 export interface ReviewKindsOptions {
   readonly authenticators: readonly Authenticator[];
   readonly audiences: readonly string[];
-  /** The shard's own. */
+  /** Authorizer of the shard. */
   readonly authorizer: ShardAuthorizer;
   readonly registry: ShardRegistry;
   readonly log: Log;
@@ -36,13 +36,13 @@ export interface ReviewKindsOptions {
 type AnyAuthorizer = Authorizer<Readonly<Record<string, string>>>;
 
 /**
- * What is only created: who somebody is, and what they may do. The reviews of oneself are resources as well, and not the
- * framework's, which are for all who have logged in: in kcp one may ask only where one may enter.
+ * Kinds that support only `create`: reviews of identities and of access. The self reviews are resources here too, instead of
+ * the framework's, which every authenticated user may create: kcp allows them only where the user has access.
  */
 export function reviewKinds(options: ReviewKindsOptions): readonly ServedResource[] {
   const { authenticators, audiences, registry, log } = options;
   const authorizer = ofEach(options);
-  // Below `:cluster` there is always one; of the server's root there is none, and nobody but masters gets there.
+  // Below `:cluster` the parameter is set; at the server's root it is missing, but only `system:masters` has access.
   const [own, review, deep] = [authorizer, authorizer.review, authorizer.deep] as unknown as AnyAuthorizer[];
   const reviews = { authorizer: review as AnyAuthorizer, log };
   const instead = (request: WriteOptions, { params }: Scope): AnyAuthorizer | undefined =>
@@ -68,14 +68,14 @@ const NAMES: ReadonlySet<string> = new Set(
   ].map(({ group, plural }) => `${plural}.${group}`),
 );
 
-/** Whether a request is about one of these. */
+/** Whether a request creates one of these reviews. */
 export function isReview({ isResource, group, resource, subresource }: AuthorizeRequest<unknown>): boolean {
   return isResource && subresource === "" && NAMES.has(`${resource}.${group}`);
 }
 
 /**
- * What is asked about a logical cluster says the shard that has it: that alone knows what is bound there. In kcp each answers
- * by what is replicated to it.
+ * Calls the authorizer of the shard that has the logical cluster: only that shard knows the bindings there. In kcp each shard
+ * answers by replicated data.
  */
 function ofEach({
   authorizer: own,
@@ -90,7 +90,7 @@ function ofEach({
   });
 }
 
-/** Of others than masters the header is not looked at, as in kcp. */
+/** As in kcp, only members of `system:masters` may use the header. */
 function asksDeeply({ headers = {}, user }: WriteOptions, cluster: string): boolean {
   if (headers[DEEP_REVIEW_HEADER.toLowerCase()] !== "true") return false;
   return effectiveUsers(user, cluster).some(({ groups }) => groups.includes(MASTERS_GROUP));
@@ -99,11 +99,11 @@ function asksDeeply({ headers = {}, user }: WriteOptions, cluster: string): bool
 type Review = ObjectOf<RulesContent>;
 
 /**
- * Says what the caller may do in a namespace (SelfSubjectRulesReview), by the roles of the logical cluster and those that
- * hold in all: as in kcp without regard to maximal permission policies.
+ * Lists the caller's rules in a namespace (SelfSubjectRulesReview), from roles of the logical cluster and global ones. As in
+ * kcp, maximal permission policies are ignored.
  */
 class SelfSubjectRulesReviews implements Storage<Review> {
-  /** No review is kept. */
+  /** Reviews are not stored. */
   readonly lifecycle = "storage";
   readonly #rules: ShardAuthorizer["rules"];
 

@@ -8,24 +8,24 @@ import type { AudienceAuthenticator, ReviewedToken } from "../tokens/authenticat
 import { TokenRefused } from "../tokens/claims.ts";
 import { failureOf } from "./access-reviews.ts";
 
-/** What {@link TokenReviews} ask. */
+/** Options of {@link TokenReviews}. */
 export interface TokenReviewOptions {
-  /** The server's, in their order. Those that know no tokens are passed over: nobody has shown a certificate here. */
+  /** Authenticators of the server, in order. Those without token support are skipped, since a review has no client certificate. */
   readonly authenticators: readonly Authenticator[];
-  /** Who may log in besides to the logical cluster that the review is created in. @default nobody */
+  /** Returns further authenticators of the logical cluster of the review. @default none */
   readonly logins?: ((cluster: string) => readonly TokenAuthenticator[]) | undefined;
-  /** For whom tokens are that say nothing else, and who is meant when nobody is asked for: this server. */
+  /** Audiences of this server: those of tokens without audiences, and of reviews that name none. */
   readonly audiences: readonly string[];
-  /** Where failures of authenticators are written. */
+  /** Log of authenticator failures. */
   readonly log: Log;
 }
 
 /**
- * Says whose a token is: whoever the server would take its bearer for in the logical cluster that the review is created in. An
- * authenticator that knows of no audiences stands for all of the server's own. Whoever may create these can try tokens out.
+ * Returns the user that a token authenticates in the logical cluster of the review (TokenReview). An authenticator without
+ * audiences stands for all of the server's. Security: users who may create TokenReviews can test tokens.
  */
 export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
-  /** No review is kept. */
+  /** Reviews are not stored. */
   readonly lifecycle = "storage";
   readonly #options: TokenReviewOptions;
 

@@ -26,13 +26,13 @@ import { TokenSecrets } from "./token-secrets.ts";
 
 type Task = ObjectKey & { readonly kind: "namespace" | "secret" };
 
-/** The spaces of the kinds that are looked at. */
+/** Key spaces of the reconciled kinds. */
 const [SECRETS, CONFIG_MAPS, ACCOUNTS] = ["/secrets", "/configmaps", "/serviceaccounts"] as const;
 const [ACCOUNT_NAME, TOKEN_TYPE] = [Buffer.from(ACCOUNT_NAME_ANNOTATION), Buffer.from(TOKEN_SECRET_TYPE)];
 
 /**
- * What is in every namespace of every logical cluster: the account `default`, the ConfigMap `kube-root-ca.crt`, and in the
- * Secrets that are to hold tokens, tokens. Memory: the names of these Secrets; of all others nothing is kept.
+ * Reconciles the default content of every namespace: the account `default`, the ConfigMap `kube-root-ca.crt`, and the tokens
+ * in token Secrets. Memory: the names of the token Secrets; nothing about other objects.
  */
 export class NamespaceContents implements ShardController {
   readonly started: Promise<void> = Promise.resolve();
@@ -41,7 +41,7 @@ export class NamespaceContents implements ShardController {
   readonly #secrets: TokenSecrets;
   readonly #workers: Workers<Task>;
   readonly #following = new DisposableStack();
-  /** The names of the Secrets that are to hold tokens, by `<logical cluster>/<namespace>`. */
+  /** Names of the token Secrets, by `<logical cluster>/<namespace>`. */
   readonly #tokens = new Map<string, Set<string>>();
 
   constructor(context: ShardContext) {
@@ -56,9 +56,9 @@ export class NamespaceContents implements ShardController {
       count: 4,
       work: (task) => this.#work(task),
       onError: (error, task) => {
-        // Somebody was faster: it is tried again, quietly.
+        // A concurrent write: retried without a log entry.
         if (isApiError(error) && error.code === 409) return;
-        const message = `what belongs into a ${task.kind} could not be put there`;
+        const message = `failed to reconcile the default content of a ${task.kind}`;
         log({ level: "error", message, shard, key: keyText(task), error: String(error) });
       },
     });
@@ -88,7 +88,7 @@ export class NamespaceContents implements ShardController {
       if (bytes.includes(ACCOUNT_NAME) && bytes.includes(TOKEN_TYPE)) this.#secret(key);
       else this.#forget(key);
     } else if (space === ACCOUNTS) this.#account(key);
-    // What is there from the start is looked at with its namespace.
+    // The initial ones are reconciled with their namespaces.
     else if (space === CONFIG_MAPS && key.name === ROOT_CA_CONFIG_MAP && this.#context.feed.isSynced)
       this.#namespace(key);
   }
@@ -109,7 +109,7 @@ export class NamespaceContents implements ShardController {
     this.#workers.add({ ...key, kind: "secret" });
   }
 
-  /** Which of them name it, they say themselves. */
+  /** Enqueues all token Secrets of the namespace: each names its account. */
   #account(key: ObjectKey): void {
     for (const name of this.#tokens.get(placeOf(key)) ?? []) this.#workers.add({ ...key, name, kind: "secret" });
   }
@@ -139,7 +139,7 @@ const KINDS = { configmaps: ConfigMap, secrets: Secret, serviceaccounts: Service
   Record<KeptResource, TypedDefinition<object>>
 >;
 
-/** The objects of a shard, as the controllers of service accounts write them. */
+/** Returns the objects of a shard with the writes that service account controllers need. */
 function keptObjects(objects: ShardObjects): KeptObjects {
   const collection = ({ resource }: KeptKey): Writable<object> => objects.of(KINDS[resource]);
   return {
@@ -154,7 +154,7 @@ function keptObjects(objects: ShardObjects): KeptObjects {
       modify(collection(key), key, ({ metadata }) => {
         const { resourceVersion } = object.metadata;
         if (metadata.resourceVersion !== resourceVersion)
-          throw ApiError.conflict(groupResourceOf(KINDS[key.resource]), key.name, "it has changed meanwhile");
+          throw ApiError.conflict(groupResourceOf(KINDS[key.resource]), key.name, "the object has changed");
         return object;
       }),
     delete: (key, { uid }) => remove(collection(key), key, uid),
@@ -166,7 +166,7 @@ async function read(from: Writable<object>, key: KeptKey): Promise<KubeObject | 
   return encoded && decodeObject(encoded);
 }
 
-/** Admission is not asked of what the server writes: nothing is made where it could not stay. */
+/** Writes of the server skip admission, so this checks that the namespace is active. */
 async function checkNamespace(objects: ShardObjects, { cluster, namespace }: KeptKey): Promise<void> {
   const key = { cluster, namespace: "", name: namespace };
   const there = await objects.of(Namespace).get(scopeOf(key), key);

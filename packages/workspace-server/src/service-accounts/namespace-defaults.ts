@@ -3,9 +3,9 @@ import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { NamespacedObject } from "../tokens/claims.ts";
 
-/** The account that is in every namespace. */
+/** ServiceAccount of every namespace. */
 export const DEFAULT_ACCOUNT = "default";
-/** The ConfigMap that is in every namespace (`kubectl create token` users and pods read it). */
+/** ConfigMap of every namespace, which users of `kubectl create token` and pods read. */
 export const ROOT_CA_CONFIG_MAP = "kube-root-ca.crt";
 
 const DESCRIPTION = "kubernetes.io/description";
@@ -13,17 +13,17 @@ const WHAT_FOR =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the " +
   "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
-/** What {@link NamespaceDefaults} put there. */
+/** Options of {@link NamespaceDefaults}. */
 export interface NamespaceDefaultsOptions {
   readonly objects: KeptObjects;
-  /** PEM that clients trust the server by, as it is now (`--root-ca-file`, else the serving certificate). */
+  /** CA certificate with which clients verify the server, PEM, current (`--root-ca-file`, else the serving certificate). */
   readonly rootCa: () => string;
 }
 
 /**
- * Puts into a namespace what is in every one: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`, anew when
- * they are deleted, the ConfigMap as it should be when it was changed. To be asked when a namespace is made or either object
- * changes; asking again does nothing. Nothing is kept here.
+ * Ensures the default content of a namespace: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. It recreates
+ * deleted ones and reverts changes of the ConfigMap. Call it when a namespace is created or either object changes; repeated
+ * calls do nothing. It is stateless.
  */
 export class NamespaceDefaults {
   readonly #objects: KeptObjects;
@@ -34,7 +34,7 @@ export class NamespaceDefaults {
     this.#rootCa = rootCa;
   }
 
-  /** @throws what the objects throw, but for what others have done in the meantime: ask again later */
+  /** @throws the errors of the objects except those of concurrent changes: call again later */
   async reconcile(cluster: string, namespace: KubeObject): Promise<void> {
     if (!isActive(namespace)) return;
     const place = { cluster, namespace: namespace.metadata.name ?? "" };
@@ -60,7 +60,7 @@ export class NamespaceDefaults {
   }
 }
 
-/** As it should be; what else there is in its metadata stays. */
+/** Returns the desired object; other metadata stays. */
 function rootCaConfigMap({ name, namespace }: KeptKey, now: KubeObject | undefined, ca: string): KubeObject {
   const { metadata = {} } = now ?? {};
   const annotations = { ...metadata.annotations, [DESCRIPTION]: WHAT_FOR };
@@ -72,34 +72,34 @@ function rootCaConfigMap({ name, namespace }: KeptKey, now: KubeObject | undefin
   };
 }
 
-/** Another was first, or the namespace ends: what changed calls again. */
+/** Whether another writer was first or the namespace is going: that change causes another call. */
 function isOvertaken(error: unknown): boolean {
   if (!isApiError(error)) return false;
   const { reason, code, message } = error;
   return reason === "AlreadyExists" || code === 404 || (code === 403 && message.includes("is being terminated"));
 }
 
-/** Of which kind an object is that these controllers keep, as its resource is called. */
+/** Resource of an object that these controllers maintain. */
 export type KeptResource = "configmaps" | "secrets" | "serviceaccounts";
 
-/** An object's place, and of which kind it is. */
+/** Resource and key of an object. */
 export interface KeptKey extends NamespacedObject {
   readonly resource: KeptResource;
 }
 
-/** What these controllers do with objects. Their writes are the server's own: no rule is asked whether they may. */
+/** Object access of these controllers. Their writes are the server's own and skip authorization and admission. */
 export interface KeptObjects {
-  /** As it is now: a Secret is removed because its account is not there. */
+  /** Returns the current object, not a cached one: a missing account causes the deletion of its Secret. */
   get(key: KeptKey): Awaitable<KubeObject | undefined>;
-  /** @throws ApiError `AlreadyExists`; 404 or 403 where the namespace is gone, or going */
+  /** @throws ApiError `AlreadyExists`; 404 or 403 where the namespace is gone or under deletion */
   create(key: KeptKey, object: KubeObject): Awaitable<unknown>;
   /** @throws ApiError `Conflict`, 404 */
   update(key: KeptKey, object: KubeObject): Awaitable<unknown>;
-  /** Of that uid and version only. @throws ApiError `Conflict`, 404 */
+  /** Deletes only an object with that uid and version. @throws ApiError `Conflict`, 404 */
   delete(key: KeptKey, preconditions: { readonly uid: string; readonly resourceVersion: string }): Awaitable<unknown>;
 }
 
-/** Whether anything may still be made in a namespace. */
+/** Whether objects may still be created in a namespace. */
 export function isActive({ metadata, ...rest }: KubeObject): boolean {
   const { phase } = (rest["status"] ?? {}) as { readonly phase?: unknown };
   return metadata.deletionTimestamp === undefined && phase !== "Terminating";

@@ -8,18 +8,18 @@ import {
 import type { TokenMinter } from "../tokens/minter.ts";
 import type { KeptKey, KeptObjects } from "./namespace-defaults.ts";
 
-/** What {@link TokenSecrets} fill Secrets with. */
+/** Options of {@link TokenSecrets}. */
 export interface TokenSecretsOptions {
   readonly objects: KeptObjects;
   readonly minter: TokenMinter;
-  /** PEM that clients trust the server by, as it is now; "": Secrets are given none. */
+  /** CA certificate with which clients verify the server, PEM, current; `""` adds none to Secrets. */
   readonly rootCa: () => string;
 }
 
 /**
- * Keeps the Secrets that hold a token of a ServiceAccount: fills in `token`, `ca.crt` and `namespace`, and removes those
- * whose account is gone, or is another of the same name. To be asked when such a Secret changes, and for each of a
- * namespace when an account does; asking again does nothing. Nothing is kept here.
+ * Maintains Secrets with a token of a ServiceAccount: fills in `token`, `ca.crt` and `namespace`, and deletes those whose
+ * account is gone or has been replaced. Call it when such a Secret changes, and for each one of a namespace when an account
+ * does; repeated calls do nothing. It is stateless.
  */
 export class TokenSecrets {
   readonly #options: TokenSecretsOptions;
@@ -28,7 +28,7 @@ export class TokenSecrets {
     this.#options = options;
   }
 
-  /** @throws what the objects throw, `Conflict` among it: ask again later */
+  /** @throws the errors of the objects, `Conflict` among them: call again later */
   async reconcile(place: NamespacedObject): Promise<void> {
     const { objects } = this.#options;
     const key: KeptKey = { ...place, resource: "secrets" };
@@ -50,7 +50,7 @@ export class TokenSecrets {
     }
   }
 
-  /** `undefined`: nothing is missing. */
+  /** Returns the completed Secret; `undefined` if nothing is missing. */
   async #filled(
     { cluster, namespace, name }: NamespacedObject,
     secret: KubeObject,
@@ -74,13 +74,13 @@ export class TokenSecrets {
   }
 }
 
-/** Whose token a Secret is to hold; `undefined` where it is of another type, or does not say. */
+/** Returns the account of a token Secret; `undefined` for another type or without an account. */
 export function accountNameIn({ metadata, type }: KubeObject): string | undefined {
   const name = metadata.annotations?.[ACCOUNT_NAME_ANNOTATION] ?? "";
   return type === TOKEN_SECRET_TYPE && name !== "" ? name : undefined;
 }
 
-/** Whether a Secret holds a token of just this account, or is to (Kubernetes' `IsServiceAccountToken`). */
+/** Whether a Secret holds, or will hold, a token of exactly this account (Kubernetes' `IsServiceAccountToken`). */
 function isTokenSecretOf(secret: KubeObject, account: KubeObject): boolean {
   if (accountNameIn(secret) !== account.metadata.name) return false;
   const uid = secret.metadata.annotations?.[ACCOUNT_UID_ANNOTATION] ?? "";

@@ -24,19 +24,19 @@ import { admitInOrder } from "../state/admission.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import { type TokenSubresourceOptions, tokenSubresource } from "../tokens/token-request.ts";
 
-/** How long an event lives that is not written again, s (`--event-ttl`). */
+/** Time to live of an event since its last write, in seconds (`--event-ttl`). */
 const EVENT_TTL = 3_600;
 
-/** What the kinds that all logical clusters have are served with. */
+/** Options of the kinds that all logical clusters have. */
 export interface BaseKindsOptions {
   readonly objects: ShardObjects;
-  /** Asked of all of them. */
+  /** Admission of all these kinds. */
   readonly admit: Admit;
-  /** `serviceaccounts/token`. */
+  /** Options of `serviceaccounts/token`. */
   readonly token: TokenSubresourceOptions;
 }
 
-/** Kubernetes' own kinds, but for CustomResourceDefinition, whose controller serves it. */
+/** Returns Kubernetes' own kinds, except CustomResourceDefinition, which its controller serves. */
 export function baseKinds(options: BaseKindsOptions): readonly ServedResource[] {
   return builtInKinds
     .filter(({ resource }) => resource !== CustomResourceDefinition)
@@ -64,12 +64,12 @@ function events(objects: ShardObjects): PersistentCollection {
   return objects.of(CoreEvent, { ttl: EVENT_TTL });
 }
 
-/** The one kind of kcp's besides those of apis.kcp.io that every logical cluster has without binding it. */
+/** Returns kcp's only kind, besides those of apis.kcp.io, that every logical cluster has without a binding. */
 export function logicalClusters(objects: ShardObjects, admit: Admit): ServedResource {
   return LogicalCluster.serve(objects.of(LogicalCluster), { admit: admit as never });
 }
 
-/** The kinds of apis.kcp.io, exports and bindings in both versions, each with its own admission before that of all. */
+/** Returns the kinds of apis.kcp.io, exports and bindings in both versions. The admission of each kind precedes the common one. */
 export function apiKinds(
   objects: ShardObjects,
   { admit, bindings }: { readonly admit: Admit; readonly bindings: Pick<Bindings, "admission"> },
@@ -88,7 +88,7 @@ export function apiKinds(
   ];
 }
 
-/** Kubernetes' own groups as kcp's discovery has them; what workspaces define and bind comes behind. */
+/** Kubernetes' own groups in the order of kcp's discovery; groups of CRDs and bindings follow. */
 const GROUPS: readonly string[] = [
   "",
   "authentication.k8s.io",
@@ -100,7 +100,7 @@ const GROUPS: readonly string[] = [
   "events.k8s.io",
 ];
 
-/** In the order by which clients choose: `kubectl get events` are those of the core group. */
+/** Sorts resources in the order that clients rely on: `kubectl get events` means those of the core group. */
 export function inGroupOrder(resources: readonly ServedResource[]): readonly ServedResource[] {
   const rank = ({ definition }: ServedResource): number => {
     const at = GROUPS.indexOf(definition.group);
@@ -109,7 +109,7 @@ export function inGroupOrder(resources: readonly ServedResource[]): readonly Ser
   return resources.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The names of a group that kinds of every logical cluster have: no definition of one's own gets them. */
+/** Returns the names that built-in kinds occupy in a group: no CustomResourceDefinition gets them. */
 export function takenNames(served: readonly ServedResource[], group: string): TakenNames {
   const definitions = served.map(({ definition }) => definition).filter((definition) => definition.group === group);
   return {
@@ -121,8 +121,8 @@ export function takenNames(served: readonly ServedResource[], group: string): Ta
 type List = readonly ServedResource[];
 
 /**
- * What logical clusters have in all: what every one has, what their bindings bring, and kinds of their own, but for those
- * whose names bindings have. Equal logical clusters have one and the same list.
+ * Resources of logical clusters: the built-in ones, those of bindings, and those of CRDs unless a binding has the name. Equal
+ * logical clusters share one list.
  */
 export class ServedLists {
   readonly #base: List;
@@ -132,7 +132,7 @@ export class ServedLists {
     this.#base = base;
   }
 
-  /** @param parts the same lists as long as nothing of them has changed */
+  /** @param parts must be identical lists while nothing in them changes */
   of({ bound, own }: { readonly bound: List; readonly own: List }): List {
     let byOwn = this.#known.get(bound);
     if (byOwn === undefined) {

@@ -19,21 +19,21 @@ import type { WorkspaceLogins } from "../state/workspace-logins.ts";
 import { ServedOnce, servedFrom, withOriginalVersion } from "./served-from.ts";
 import { type Clusters, type ServedShard, whenLoaded } from "./served-shard.ts";
 
-/** What is served besides by a shard, and in each of its logical clusters. */
+/** Documents of a shard and of each of its logical clusters. */
 export interface ShardViewOptions {
   readonly documents: NonNullable<VirtualWorkspace<unknown>["documents"]>;
 }
 
-/** What is served where there is no logical cluster. */
+/** Mounts and logins of a view over logical clusters. */
 export interface ClustersViewOptions extends ShardViewOptions {
   readonly mounts: Mounts;
-  /** Who may log in besides, by the name or path of a logical cluster. @default nobody */
+  /** Returns further authenticators for the name or path of a logical cluster. @default none */
   readonly logins?: WorkspaceLogins | undefined;
 }
 
 /**
- * Logical clusters under `/clusters/<name or path>`, what workspaces are mounted on by their paths, and all of a shard at once under
- * `/clusters/*`.
+ * Serves logical clusters under `/clusters/<name or path>`, mounted workspaces by their paths, and all logical clusters of a
+ * shard under `/clusters/*`.
  */
 export function clustersView(clusters: Clusters, { documents, mounts, logins }: ClustersViewOptions): VirtualWorkspace {
   const isShut = (cluster: string): boolean => {
@@ -44,7 +44,7 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
     cluster.startsWith("system:") || clusters.shardOf(cluster).context.state.logicalCluster(cluster) !== undefined;
   const unwatched = new ServedOnce(withoutWatch);
   const everywhere = new ServedOnce(withOriginalVersion);
-  // Masters may ask where there is nothing; watches from when there was something end, as they do the other way round.
+  // `system:masters` may use a missing logical cluster; separate resources end the watches when it goes or comes.
   const ofNobody = new ServedOnce((served) => servedFrom(served, {}));
   const decide = (question: AuthorizeRequest<ClusterParams>, cluster: string): Awaitable<Decision> => {
     const shard = clusters.shardOf(cluster);
@@ -78,7 +78,7 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
       if (mountedWorkspaceOf(question.params) !== undefined) return entering(clusters.shardOf(cluster), question);
       return whenLoaded(clusters.load(cluster), () => decide(question, cluster));
     },
-    // What workspaces are mounted on, if that is a view of this server that takes them.
+    // For mount targets that are views of this server with access to the caller's token.
     takesToken: true,
     handleWhen: ({ params }) => mountedWorkspaceOf(params) !== undefined,
     handle: mounts.handle,
@@ -93,7 +93,7 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
   });
 }
 
-/** Who may enter a workspace may ask what the workspaces in it are mounted on, which decides itself about what they ask. */
+/** Allows requests for a mounted workspace to users with access to its parent; the target authorizes them itself. */
 function entering(
   { authorizer }: ServedShard,
   { user, params: { cluster } }: AuthorizeRequest<ClusterParams>,
@@ -101,25 +101,25 @@ function entering(
   return authorizer.enters(user, cluster) ? allow() : deny("workspace access not permitted");
 }
 
-/** What keeps those from a logical cluster who may do something there: it is on another shard, which answers itself. */
+/** Returns the error for an allowed user whose logical cluster another shard has and serves. */
 function refusalOf(
   question: AuthorizeRequest<ClusterParams>,
   clusters: Clusters,
   shard: ServedShard,
 ): (() => ApiError) | undefined {
   const { cluster = "" } = question.params;
-  // These are answered wherever they are asked, by what is known; what is not known is no answer.
+  // Every shard answers reviews from what it knows; without that it must not answer.
   if (isReview(question)) return shard.context.registry.isUnknown(cluster) ? notRunning : undefined;
   return clusters.isElsewhere(cluster) ? elsewhere : undefined;
 }
 
-/** Whoever may not is told no more than of any name. @throws ApiError 429, 503 */
+/** Replaces only an allowing decision. Security: a denied user learns no more than for any name. @throws ApiError 429, 503 */
 function refuseAllowed(decision: Decision, refusal: () => ApiError): Decision {
   if (decision.allowed) throw refusal();
   return decision;
 }
 
-/** For masters too: what is the process's own is not to look as if it were a workspace's. @throws ApiError 501 */
+/** Rejects endpoints of the process, also for `system:masters`: they must not appear to be a workspace's. @throws ApiError 501 */
 function refuseShardLevel({ isResource, path, params }: AuthorizeRequest<ClusterParams>): void {
   if (isResource || path !== "/metrics" || params.cluster === "*") return;
   const message = "shard-level endpoint not available at workspace scope";
@@ -128,12 +128,12 @@ function refuseShardLevel({ isResource, path, params }: AuthorizeRequest<Cluster
 
 const LOGICAL_CLUSTERS = "/apis/core.kcp.io/v1alpha1/logicalclusters";
 
-/** Whether an inactive logical cluster answers all the same: it must be possible to make it active again. */
+/** Whether an inactive logical cluster serves the request: users must be able to activate it again. */
 function isOpen({ path }: AuthorizeRequest<ClusterParams>): boolean {
   return path.startsWith("/openapi") || path.startsWith(LOGICAL_CLUSTERS);
 }
 
-/** Ends what is open: the framework ends watches on what can no longer be watched. */
+/** Ends open watches: the framework ends a watch whose resource has lost the verb. */
 function withoutWatch(resource: ServedResource): ServedResource {
   const { group, plural } = resource.definition;
   if (group === "core.kcp.io" && plural === "logicalclusters") return resource;

@@ -7,10 +7,10 @@ import { ClusterRoleBinding } from "../kinds/rbac.ts";
 import { type HomeOptions, homeWorkspace } from "../workspaces/home.ts";
 import { ServedOnce, servedFrom } from "./served-from.ts";
 
-/** What stands for the home of whoever asks. */
+/** Name of the caller's home workspace. */
 const HOME = "~";
 
-/** What is served in `root`, where the Workspace `~` is the home of whoever asks for it. */
+/** Resources of `root`, where the Workspace `~` is the caller's home. */
 export class HomeWorkspaces {
   readonly #options: HomeOptions;
   readonly #served: ServedOnce;
@@ -20,7 +20,7 @@ export class HomeWorkspaces {
     this.#served = new ServedOnce((served) => (isWorkspace(served) ? this.#withHomes(served) : served));
   }
 
-  /** Whether a question is about the home of who asks: that has a rule of its own, instead of those of `root`. */
+  /** Whether a request is for the caller's home, which has a rule of its own instead of those of `root`. */
   isAsked(question: AuthorizeRequest<ClusterParams>): boolean {
     const { params, isResource, verb, group, version, resource, identity, subresource, name } = question;
     if (!isResource || verb !== "get" || name !== HOME || subresource !== "" || identity !== "") return false;
@@ -28,12 +28,12 @@ export class HomeWorkspaces {
     return params.cluster === ROOT_CLUSTER;
   }
 
-  /** The same list as long as it is given the same. */
+  /** Returns the same list for the same argument. */
   in(served: readonly ServedResource[]): readonly ServedResource[] {
     return this.#served.of(served);
   }
 
-  /** Wherever workspaces come from. */
+  /** Adds `~` to any storage of Workspaces. */
   #withHomes(served: ServedResource): ServedResource {
     const { storage } = served;
     return servedFrom(served, {

@@ -20,36 +20,36 @@ import { inClusterUrl } from "../tokens/in-cluster.ts";
 import { type ClustersViewOptions, clustersView, type ShardViewOptions } from "./clusters-view.ts";
 import type { Clusters, ServedShard } from "./served-shard.ts";
 
-/** What all listeners of a process have in common. */
+/** Options that all listeners of a process share. */
 export interface CommonListenerOptions
   extends Pick<
     ServerOptions,
     "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
   > {
   readonly authentication: readonly Authenticator[];
-  /** Served by every shard, and in each workspace. */
+  /** Documents of every shard and of each workspace. */
   readonly documents: ShardViewOptions["documents"];
-  /** Serve what workspaces of any shard are mounted on. */
+  /** Mounted workspaces of all shards. */
   readonly mounts: Mounts;
 }
 
-/** The logical clusters that a listener has. */
+/** Logical clusters of a listener. */
 export interface ListenerClusters extends ClustersViewOptions {
-  /** Whose own paths are served. */
+  /** Shard of the paths outside logical clusters. */
   readonly shard: ServedShard;
   readonly clusters: Clusters;
 }
 
-/** What one of them serves. */
+/** Content of a listener. */
 export interface ListenerContent extends Omit<ListenerClusters, "documents" | "mounts" | "logins"> {
-  /** Decides who reads metrics: the shard that has `root`. */
+  /** Shard with `root`, which authorizes readers of metrics. */
   readonly root: ServedShard;
-  /** Below `/services`. */
+  /** Views below `/services`. */
   readonly virtualWorkspaces: readonly VirtualWorkspace[];
   readonly checks: Readonly<Record<string, ReadyCheck>>;
 }
 
-/** Logical clusters and what is asked of the shard itself, and who may act as whom there. */
+/** Returns the views of logical clusters and of the shard itself, with their impersonation rule. */
 export function ownViews({
   shard,
   clusters,
@@ -65,7 +65,7 @@ export function ownViews({
   };
 }
 
-/** A listener for logical clusters: one shard's, or all that run in the process. */
+/** Returns the options of a listener for one shard's logical clusters, or for all of the process. */
 export function listenerOptions(
   { documents, mounts, ...common }: CommonListenerOptions,
   content: ListenerContent,
@@ -84,8 +84,8 @@ export function listenerOptions(
 }
 
 /**
- * The audit log of a further shard: files are one server's own, so `audit.log` is `audit-shard-1.log` there. Streams and
- * functions are shared.
+ * Returns the audit log of a further shard. Servers cannot share a file: instead of `audit.log` it uses `audit-shard-1.log`.
+ * Streams and functions are shared.
  */
 export function auditOf(audit: Audit | undefined, shard: string): Audit | undefined {
   if (audit === undefined) return undefined;
@@ -101,8 +101,8 @@ function besides(path: string, shard: string): string {
 }
 
 /**
- * What is asked of the shard itself, outside of every logical cluster: its version, what is served in all of them, and, as
- * for any other path, reviews. For masters alone; for others nothing is decided without a logical cluster, which is a no.
+ * Serves the shard outside of logical clusters: its version, discovery of the common resources, and reviews of any path. Only
+ * `system:masters` have access, since other users have no rights without a logical cluster.
  */
 function rootView(shard: ServedShard, { documents }: ShardViewOptions): VirtualWorkspace {
   return defineVirtualWorkspace({
@@ -123,13 +123,13 @@ function rootView(shard: ServedShard, { documents }: ShardViewOptions): VirtualW
 
 const REVIEWS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authorization.k8s.io"]);
 
-/** @throws ApiError 404 to those who may do everything, and forgot to say where */
+/** @throws ApiError 404 for an allowed request for objects without a logical cluster */
 function withoutObjects({ isResource, group }: AuthorizeRequest<unknown>, decision: Decision): Decision {
   if (!decision.allowed || !isResource || REVIEWS.has(group)) return decision;
   throw ApiError.notFoundPath("there are no objects outside of logical clusters: ask below /clusters/<name or path>");
 }
 
-/** Who may read metrics: as kcp decides it, by the roles of `root`, whether or not one may enter that. */
+/** Authorizes readers of metrics as kcp does: by the roles of `root`, whether or not the user has access to that workspace. */
 function metricsAccess(shard: ServedShard): Authorizer<unknown> {
   return (question) => {
     const { signal } = question;

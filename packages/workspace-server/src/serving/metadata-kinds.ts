@@ -6,15 +6,15 @@ import type { CrdController } from "../crds/controller/controller.ts";
 import { keySpacesOf } from "../state/key-spaces.ts";
 import { withOriginalVersion } from "./served-from.ts";
 
-/** Who knows which custom kinds there are. */
+/** Sources of {@link MetadataKinds}, among them all custom kinds. */
 export interface MetadataKindsOptions extends Omit<MetadataOptions, "keySpaces"> {
   readonly crds: Pick<CrdController, "scopeOf">;
   readonly bindings: Pick<Bindings, "scopeOf" | "ownKind">;
-  /** What every logical cluster has. */
+  /** Resources of every logical cluster. */
   readonly base: readonly ServedResource[];
 }
 
-/** What watches of a resource resume from: there is nothing behind it. */
+/** History from which watches of a resource resume, without a fallback to older events in the store. */
 const HISTORY = { events: 4096, bytes: 4 * 2 ** 20 } as const;
 
 interface KnownMetadata {
@@ -23,10 +23,9 @@ interface KnownMetadata {
 }
 
 /**
- * Resources over all logical clusters of a shard for those who want metadata alone (kcp's wildcard partial metadata): objects
- * of all CustomResourceDefinitions and of all identities together, in whichever version they are, whichever is asked for.
- * Memory: a few hundred bytes for each resource that was asked for and is still there, and what
- * {@link MetadataCollection} says while somebody reads.
+ * Serves metadata of resources over all logical clusters of a shard (kcp's wildcard partial metadata): objects of all
+ * CustomResourceDefinitions and identities together, in any stored version, whichever the client requests. Memory: a few
+ * hundred bytes for each requested resource while it exists, and that of {@link MetadataCollection} while clients read.
  */
 export class MetadataKinds {
   readonly #options: MetadataKindsOptions;
@@ -37,13 +36,13 @@ export class MetadataKinds {
     this.#options = options;
   }
 
-  /** `undefined` where no kind is called so. @throws ApiError 503 before it is known which there are */
+  /** Returns the resource; `undefined` if no kind has the name. @throws ApiError 503 before the kinds are known */
   of(resource: GroupResource): ServedResource | undefined {
     const own = this.#ownKind(resource);
     return own === undefined ? this.#customKind(resource) : this.#wrapped(own);
   }
 
-  /** Kinds of kcp's own have one place, whoever else calls one so; they too are told of in any version. */
+  /** Returns a kind of kcp's own, stored in one place whatever else has its name; its metadata too appears in any version. */
   #ownKind({ group, resource }: GroupResource): ServedResource | undefined {
     const { base, bindings } = this.#options;
     const found = base.find(
@@ -87,12 +86,12 @@ export class MetadataKinds {
   }
 }
 
-/** Kinds that kcp has as CustomResourceDefinitions of its own. */
+/** Whether kcp defines the kinds of a group as its own CustomResourceDefinitions. */
 function isSystem(group: string): boolean {
   return group.endsWith(".kcp.io");
 }
 
-/** Of whichever kind and version. */
+/** Returns a kind that stands for any version and kind of a resource. */
 function kindOf({ group, resource }: GroupResource, scope: "Cluster" | "Namespaced"): Resource {
   return new Resource({ group, version: "*", kind: "PartialObjectMetadata", plural: resource, scope });
 }

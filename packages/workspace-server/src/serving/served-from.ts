@@ -5,8 +5,8 @@ import type { Storage } from "@virtual-workspaces/framework/storage";
 import { ORIGINAL_API_VERSION_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
 /**
- * The same resource from another storage: what is not said anew is asked of the one it has. For watches it is another: one
- * that was opened on the first ends where the second is served.
+ * Returns the same resource with some storage methods replaced. To watches the storage is a different one: a watch on the old
+ * resource ends where the new one is served.
  */
 export function servedFrom(served: ServedResource, anew: Partial<Storage>): ServedResource {
   const storage = new Proxy(served.storage, {
@@ -19,7 +19,7 @@ export function servedFrom(served: ServedResource, anew: Partial<Storage>): Serv
   return Object.freeze({ ...served, storage });
 }
 
-/** What is made of each resource of a list: once of each, and of each list, so that streams are shared. */
+/** Maps resources of a list, once for each resource and each list, so that streams are shared. */
 export class ServedOnce {
   readonly #make: (served: ServedResource) => ServedResource;
   readonly #lists = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
@@ -43,14 +43,14 @@ export class ServedOnce {
 }
 
 /**
- * A resource as it is served over all logical clusters: who asks for metadata alone is told in an annotation in which version
- * each object is kept, since the answer says `meta.k8s.io/v1` of all of them.
+ * Returns a resource as served over all logical clusters. For metadata-only clients an annotation names each object's stored
+ * version, since the response has `meta.k8s.io/v1` for all.
  */
 export function withOriginalVersion(served: ServedResource): ServedResource {
   return Object.freeze({ ...served, metadata: originalVersion(served) });
 }
 
-/** Kinds that have another group besides are of that which was asked for. */
+/** Kinds that exist in a second group use the version of the request. */
 function originalVersion({ definition, storedAs }: ServedResource): MetadataForm {
   const kept = storedAs?.group === definition.group ? apiVersionOf(storedAs) : undefined;
   return {

@@ -6,35 +6,35 @@ import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { ShardContext } from "../state/context.ts";
 import type { HomeWorkspaces } from "./home-workspaces.ts";
 
-/** What a shard of this process is asked to serve its logical clusters. */
+/** Shard of this process, as far as serving its logical clusters needs it. */
 export interface ServedShard {
   readonly context: ShardContext;
   readonly authorizer: ShardAuthorizer;
-  /** On the shard that has `root`, if users have homes. */
+  /** Home workspaces; only on the shard that has `root`, if enabled. */
   readonly homes: HomeWorkspaces | undefined;
-  /** What is served in a logical cluster, whether or not there is one; the same list for all that are equal. */
+  /** Returns the resources of a logical cluster, whether or not it exists; equal logical clusters share one list. */
   servedIn(cluster: string): readonly ServedResource[];
-  /** What is served of a resource of all logical clusters to those who want metadata alone. */
+  /** Returns the metadata resource of a kind over all logical clusters. */
   metadataOf(resource: GroupResource): ServedResource | undefined;
-  /** Resolves when it has started. */
+  /** Resolves when the shard has started. */
   readonly started: Promise<void>;
 }
 
-/** Logical clusters, and who answers for them. */
+/** Logical clusters and the shards that serve them. */
 export interface Clusters {
-  /** The logical cluster that is meant by a name or path, of which all is known then. @throws ApiError as the shard registry does */
+  /** Resolves a name or path to a logical cluster, and loads it. @throws ApiError as the shard registry does */
   locate(said: string): Awaitable<string | Located>;
-  /** Resolves when all is known of a logical cluster, or of all of a shard (`*`). @returns `undefined` when it is */
+  /** Loads a logical cluster, or all of a shard (`*`). @returns `undefined` when it is loaded */
   load(cluster: string): Promise<void> | undefined;
-  /** The shard that answers for a logical cluster, or for all of them (`*`). @throws ApiError 503 when it does not run */
+  /** Returns the shard of a logical cluster, or of all of them (`*`). @throws ApiError 503 when it does not run */
   shardOf(cluster: string): ServedShard;
-  /** Whether a logical cluster is out of reach here. */
+  /** Whether this listener cannot serve a logical cluster. */
   isElsewhere(cluster: string): boolean;
-  /** Resolves when there is something to serve. */
+  /** Resolves when the listener can serve. */
   readonly started: Promise<void>;
 }
 
-/** The logical clusters of one shard. */
+/** Returns the logical clusters of one shard. */
 export function clustersOf(shard: ServedShard): Clusters {
   const { registry, name } = shard.context;
   return {
@@ -48,13 +48,13 @@ export function clustersOf(shard: ServedShard): Clusters {
   };
 }
 
-/** Of all logical clusters at once nothing is known before all of them are. */
+/** `*` requires that all logical clusters are loaded. */
 export function loaded({ context }: ServedShard, cluster: string): Promise<void> | undefined {
   if (cluster !== WILDCARD) return context.registry.load(cluster);
   return context.objects.isWhole ? undefined : context.objects.whole;
 }
 
-/** Answers when what it depends on is known: at once, if it is. */
+/** Calls `answer` after `loading`; at once without it. */
 export function whenLoaded<R>(loading: Promise<void> | undefined, answer: () => Awaitable<R>): Awaitable<R> {
   return loading === undefined ? answer() : loading.then(answer);
 }

@@ -13,25 +13,25 @@ import { modify } from "../state/modify.ts";
 import { IN_PROCESS_FINALIZER, isInProcess } from "../state/shard-registry.ts";
 import { ReplicaMismatch } from "./replicas.ts";
 
-/** What runs the shards. */
+/** Starts and stops shards. */
 export interface ShardRunner {
-  /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */
+  /** Starts a shard unless it runs. @returns `undefined` when the process ends @throws the error of a failed start */
   run(name: string): Promise<ShardContext | undefined>;
-  /** Stops a shard that runs. */
+  /** Stops a running shard. */
   end(name: string): Promise<void>;
 }
 
-/** Says of a shard that is to go whether anything is left on it. */
+/** Condition of a deleted shard: whether it is empty. */
 const EMPTY = "ShardEmpty";
-/** How often a shard that is to go is looked at, ms. */
+/** Interval of checks of a deleted shard, in milliseconds. */
 const LOOK_EVERY = 500;
-/** How many shards start at a time. */
+/** Maximum of concurrent starts. */
 const WORKERS = 4;
 
-/** Runs the shards of which Shard objects in `root` say that this process does, and stops those that are deleted, once nothing is on them. */
+/** Runs the shards whose Shard objects in `root` assign them to this process. Stops deleted ones once they are empty. */
 export function inProcessShardsController(root: ShardContext, runner: ShardRunner): ShardController {
   const shards = root.objects.of(Shard);
-  /** Found empty once: whoever was choosing a shard at that moment has written it down when it is found so again. */
+  /** Shards found empty once. A concurrent choice of the shard is written down before the second check. */
   const empty = new Set<string>();
 
   const say = (key: ObjectKey, change: (conditions: Condition[] | undefined) => Condition[]): Promise<unknown> =>
@@ -46,7 +46,7 @@ export function inProcessShardsController(root: ShardContext, runner: ShardRunne
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const condition = { type: READY_CONDITION, reason: "NotStarted", severity: "Error", message } as const;
-      // One that another process runs is not to be called broken by this one.
+      // A shard that another process runs must not appear broken because of this one.
       const isElsewhere = (conditions: Condition[] | undefined): boolean =>
         error instanceof ReplicaMismatch && isConditionTrue(conditions, READY_CONDITION);
       await say(key, (all) => (isElsewhere(all) ? (all ?? []) : markFalse(all, condition, new Date())));
@@ -59,7 +59,7 @@ export function inProcessShardsController(root: ShardContext, runner: ShardRunne
     running: ShardContext,
   ): Promise<{ readonly requeueAfter: number } | undefined> => {
     const { name } = key;
-    // What has not been read yet would count as gone.
+    // Unread objects would count as missing.
     if (!running.registry.isWhole || !running.objects.isWhole) return { requeueAfter: LOOK_EVERY };
     const remains = remainsOf(running);
     if (remains.clusters + remains.workspaces + remains.unknown.length > 0) {
@@ -110,28 +110,28 @@ function others(finalizers: readonly string[] = []): string[] {
   return finalizers.filter((each) => each !== IN_PROCESS_FINALIZER);
 }
 
-/** One that is being deleted takes no finalizer more. */
+/** A Shard under deletion accepts no new finalizer. */
 function hold({ metadata, ...shard }: Shard): Shard {
   if (metadata.deletionTimestamp !== undefined) return { metadata, ...shard };
   return { ...shard, metadata: { ...metadata, finalizers: [...others(metadata.finalizers), IN_PROCESS_FINALIZER] } };
 }
 
-/** What is left on a shard. */
+/** Remaining content of a shard. */
 interface ShardRemains {
-  /** Logical clusters, but those of the system, which every shard has. */
+  /** Number of logical clusters, except the system's, which every shard has. */
   readonly clusters: number;
-  /** Some of them, as their users call them. */
+  /** Paths of some of them. */
   readonly examples: readonly string[];
-  /** Workspaces that are to be put there, or that have been. */
+  /** Number of Workspaces scheduled to the shard, with or without a logical cluster. */
   readonly workspaces: number;
-  /** Shards that do not run, and may have such workspaces. */
+  /** Shards that do not run and may contain such Workspaces. */
   readonly unknown: readonly string[];
 }
 
-/** How many are named. */
+/** Maximum of example paths. */
 const EXAMPLES = 5;
 
-/** Counts what is left on a shard. Up to 100 logical clusters are looked at one by one. */
+/** Counts the remaining content of a shard. It inspects logical clusters only if there are at most 100. */
 function remainsOf({ name, state, registry }: ShardContext): ShardRemains {
   const { size } = state.logicalClusters.store;
   const names =
@@ -151,11 +151,11 @@ function remainsOf({ name, state, registry }: ShardContext): ShardRemains {
   };
 }
 
-/** The same for whoever has deleted the shard. */
+/** Returns the condition message for the user who has deleted the shard. */
 function remainsText({ clusters, examples, workspaces, unknown }: ShardRemains): string {
   if (clusters + workspaces === 0)
     return `workspaces that are on it may be in those of shards that do not run: ${unknown.join(", ")}`;
-  if (clusters === 0) return `workspaces are about to be put on it, or to leave it: ${workspaces}`;
+  if (clusters === 0) return `workspaces are being scheduled to it or deleted from it: ${workspaces}`;
   const more = clusters > examples.length ? ", …" : "";
   const named = examples.length === 0 ? "" : ` (${examples.join(", ")}${more})`;
   return `logical clusters are on it: ${clusters}${named}; delete their workspaces, and the shard goes`;

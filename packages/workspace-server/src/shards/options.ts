@@ -5,51 +5,50 @@ import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "../loopback/loopback.ts";
 import type { ShardUrls } from "../shard-urls.ts";
 
-/** What {@link ShardsOptions.storeOf} is told. */
+/** Context of {@link ShardsOptions.storeOf}. */
 export interface ShardStoreContext {
-  /** What is put on it is disposed of when the shard has stopped: the store, if it is not to stay open. */
+  /** Resources to dispose of when the shard has stopped, for example the store. */
   readonly own: AsyncDisposableStack;
-  /** Aborts when the server closes meanwhile. */
+  /** Aborts when the server closes during the start. */
   readonly signal: AbortSignal;
 }
 
-/** What {@link ShardsOptions.virtualWorkspaces} is told. */
+/** Context of {@link ShardsOptions.virtualWorkspaces}. */
 export interface ShardViewsContext extends ShardStoreContext {
-  /** Controllers that send requests to the shard. They are disposed of before its listener closes, so that it answers their last requests. */
+  /** Controllers that send requests to the shard. They stop before its listener closes, which answers their last requests. */
   readonly controllers: AsyncDisposableStack;
   /**
-   * The shard's own workspaces, as they are at its address: by `*` its own alone, and of others 429. It answers once the shard
-   * and `root` have started, and is closed with it.
+   * Workspaces of the shard as at its address: `*` means its own only, and other shards' workspaces are 429. It answers once
+   * the shard and `root` have started, and closes with the shard.
    */
   readonly loopback: Loopback;
-  /** Where the shard listens, once it does; never, if it does not come to that. */
+  /** Resolves when the shard listens; never, if it fails to start. */
   readonly listening: Promise<Listening>;
 }
 
-/** The shards that a server runs besides `root`, each with a store and a listener of its own. */
+/** Shards that a server runs besides `root`, each with its own store and listener. */
 export interface ShardsOptions {
   /**
-   * Shards that there are in any case, `shard-1` for one. Others there are by their Shard objects in `root` with the
-   * annotation `virtual-workspaces.io/in-process: "true"`: who may create these there has the server keep objects and listen.
+   * Shards that always exist, for example `shard-1`. Shard objects in `root` with `virtual-workspaces.io/in-process: "true"`
+   * add others. Security: users who may create these make the server listen and store objects.
    *
    * @default none
    */
   readonly names?: readonly string[];
   /**
-   * Opens where the objects of a shard are kept: each time that it starts, and always the same place for the same name, which
-   * is as the name of any object: lower-case letters, digits, dashes and dots, no slash. Two shards must never share one. A throw is told
-   * in the shard's condition `Ready`, and it is tried again.
+   * Opens the store of a shard, at each start: the same one for the same name. A name is an object's: lower-case letters,
+   * digits, dashes and dots, no slash. Shards must not share a store. Errors go into the condition `Ready`, with a retry.
    */
   readonly storeOf: (name: string, context: ShardStoreContext) => Awaitable<Store>;
-  /** Where a shard listens; where the port is taken, at any free one. @default any free port, on the host of the server */
+  /** Address of a shard's listener; any free port if that one is taken. @default any free port, on the server's host */
   readonly listen?: (name: string) => ListenOptions;
-  /** How a shard is reached, from where it listens. @default there; by users (`externalURL`) at the server */
+  /** URLs of a shard, from its listening address. @default that address; `externalURL` is the server's */
   readonly urls?: (name: string, listening: Listening) => Partial<ShardUrls>;
   /**
-   * Served by a shard besides, below `/services`; made anew each time that it starts. Where APIExportEndpointSlices have a URL
-   * for each shard, clients ask a view at all of them, and are to find there what is on that shard. A throw is as one of `storeOf`.
+   * Creates the shard's views below `/services`, at each start. Where APIExportEndpointSlices list a URL per shard, clients
+   * call the view at each, and expect that shard's content. Errors are handled like those of `storeOf`.
    *
-   * @default nothing
+   * @default none
    */
   readonly virtualWorkspaces?: (name: string, context: ShardViewsContext) => Awaitable<readonly VirtualWorkspace[]>;
 }

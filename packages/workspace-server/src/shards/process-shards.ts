@@ -15,20 +15,20 @@ import { ReplicaMismatch } from "./replicas.ts";
 import { RunningShard, type RunningShardOptions } from "./running-shard.ts";
 import type { Shard } from "./shard.ts";
 
-/** What the shards of a process are made of. */
+/** Options of the shards of a process. */
 export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" | "host" | "joined">;
 
-/** How long `root` waits for others to be known when they start together, ms. */
+/** Longest wait of `root` for the other shards' content at startup, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** How long the name of a shard may be: it is the value of a label. */
+/** Maximum length of a shard's name, which is also a label value. */
 const MOST = 63;
 
-/** The shards of a process: `root`, and those that run because Shard objects say so. To clients of the server they are one. */
+/** Shards of a process: `root`, and those with a Shard object. Clients of the server see them as one. */
 export class ProcessShards implements Clusters, AsyncDisposable {
   readonly #options: ProcessShardsOptions;
   readonly #running = new Map<string, RunningShard>();
-  /** Started or starting. */
+  /** Shards that are starting or running. */
   readonly #begun = new Map<string, Promise<RunningShard>>();
   readonly #stop = new AbortController();
   readonly #assembled = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     return this.#root.started;
   }
 
-  /** @throws ApiError 503 on what nobody knows while a shard that may have it does not run */
+  /** @throws ApiError 503 on an unknown name while a shard that may have it does not run */
   locate(said: string): Awaitable<string | Located> {
     return whenLoaded(this.#root.context.registry.reach(said), () => this.#locate(said));
   }
@@ -79,19 +79,19 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     return false;
   }
 
-  /** Fails as long as one of the shards does not work. */
+  /** Fails while one of the shards does not work. */
   async check(context: { readonly signal: AbortSignal }): Promise<void> {
     if (this.#missing().length > 0) throw notRunning();
     await Promise.all([...this.#running.values()].map((shard) => shard.check(context)));
   }
 
   /**
-   * Begins to start those that are to run. To be called when what is on `root` is known, before its controllers work.
-   * Resolves when what is on the others is known as well, but waits for none that takes long.
+   * Begins to start the shards. Call it when the content of `root` is known, before its controllers work. Resolves when the
+   * content of the others is known as well, with a limit on the wait.
    *
-   * @param host where shards listen if nobody says
-   * @throws ApiError 409 when a shard that is to be here is known to be elsewhere, Unlike when another process has one of them
-   *   otherwise: nothing is right then that this one would write
+   * @param host default host of the shards' listeners
+   * @throws ApiError 409 when another server runs one of the shards, ReplicaMismatch when another process runs one with other
+   * settings: this process would write wrong values
    */
   async begin(host: string): Promise<void> {
     this.#host = host;
@@ -113,7 +113,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     this.#assembled.resolve();
   }
 
-  /** Resolves when each has been tried once. What fails is told, and tried again from now on. */
+  /** Resolves when each start has been tried once. Failures are reported and retried. */
   async start(): Promise<void> {
     await Promise.all([...this.#begun.values()].map((begun) => begun.catch(() => undefined)));
     if (this.#stop.signal.aborted) return;
@@ -121,13 +121,13 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     await this.#controller.started;
   }
 
-  /** Says that there is to be a shard, and starts it. @throws ApiError 409, and what keeps it from running */
+  /** Declares a shard and starts it. @throws ApiError 409, and the error of a failed start */
   async add(name: string): Promise<void> {
     await this.#declare(name);
     await this.run(name);
   }
 
-  /** Has a shard go. @returns when it has @throws ApiError 409 when it is not this process's, and what the signal aborts with */
+  /** Deletes a shard. @returns when it is gone @throws ApiError 409 for another server's shard, and the reason of the signal */
   async remove(name: string, signal?: AbortSignal): Promise<void> {
     const found = await read(this.#root.context.objects.of(ShardKind), shardKey(name));
     if (name === ROOT_SHARD || (found !== undefined && !isInProcess(found))) throw notOurs(name);
@@ -141,7 +141,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     await untilAborted(gone, signal);
   }
 
-  /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */
+  /** Starts a shard unless it runs. @returns `undefined` when the process ends @throws the error of a failed start */
   async run(name: string): Promise<ShardContext | undefined> {
     if (this.#stop.signal.aborted) return undefined;
     try {
@@ -152,7 +152,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     }
   }
 
-  /** Stops a shard that runs, or is starting. */
+  /** Stops a shard that runs or is starting. */
   async end(name: string): Promise<void> {
     const begun = this.#begun.get(name);
     if (begun === undefined) return;
@@ -164,14 +164,14 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     if (running !== undefined) log({ level: "info", message: "shard stopped", shard: name });
   }
 
-  /** No shard starts from now on; the shards themselves go on. */
+  /** Closes the listeners and prevents further starts; the shards keep running. */
   async closeListeners(): Promise<void> {
     this.#stop.abort();
     this.#assembled.resolve();
     await Promise.all([...this.#running.values()].map((shard) => shard.closeListener()));
   }
 
-  /** Ends all controllers. Whoever ends it ends those of `root` at the same time. */
+  /** Stops all controllers. The caller stops those of `root` at the same time. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#assembled.resolve();
@@ -184,7 +184,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     await Promise.all([...this.#begun.keys()].map((name) => this.end(name)));
   }
 
-  /** Resolves when it has joined the others, or cannot. @returns why not */
+  /** Resolves when the shard has joined the registry, or failed to. @returns the error */
   #isKnown(name: string): Promise<unknown> {
     return new Promise(
       (resolve) => void this.#run(name, () => resolve(undefined)).then(() => resolve(undefined), resolve),
@@ -210,7 +210,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
       if (this.#begun.get(name) !== begun) return running;
       this.#running.set(name, running);
       const { urls, log } = running.shard.context;
-      log({ level: "info", message: "shard serves", shard: name, url: urls.baseURL });
+      log({ level: "info", message: "shard is serving", shard: name, url: urls.baseURL });
       return running;
     } catch (error) {
       if (this.#begun.get(name) === begun) this.#begun.delete(name);
@@ -232,7 +232,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     return this.#wanted().filter(({ metadata }) => !this.#running.has(metadata.name ?? ""));
   }
 
-  /** One that has never run has nothing. */
+  /** A shard that has never run has no content. */
   #refuseUnknown(): void {
     if (this.#missing().some(({ spec }) => spec !== undefined)) throw notRunning();
   }

@@ -6,10 +6,10 @@ import { isStoreError, type Lease, type Store, StoreError } from "@virtual-works
 import type { ShardUrls } from "../shard-urls.ts";
 import type { ServiceAccountKeys } from "../tokens/keys.ts";
 
-/** What processes that serve one shard must have alike: each writes it into objects, or signs by it. */
+/** Settings that all processes of a shard must share: each writes them into objects, or signs with them. */
 export interface ReplicaSettings {
   readonly urls: ShardUrls;
-  /** PEM by which clients trust the server. */
+  /** CA certificate with which clients verify the server, PEM. */
   readonly rootCa: string;
   readonly keys: ServiceAccountKeys;
 }
@@ -17,38 +17,37 @@ export interface ReplicaSettings {
 export interface ReplicasOptions {
   readonly store: Store;
   readonly shard: string;
-  /** Tells this process from the others, and is the same when it starts again. */
+  /** Name of this process, unique among them and stable over restarts. */
   readonly instance: string;
   readonly alike: ReplicaSettings;
   readonly log: Log;
 }
 
-/** Another process serves the shard, and makes something else of it: whoever starts is to end. */
+/** Another process serves the shard with other settings: the starting process must exit. */
 export class ReplicaMismatch extends StoreError {
   constructor(message: string) {
     super("Locked", message);
   }
 }
 
-/** How long a process that was killed counts, s. */
+/** Time after which a killed process is forgotten, in seconds. */
 const TTL = 5;
-/** How long one that starts waits for others that differ to be gone, ms: somebody may have been killed. */
+/** Wait of a starting process for differing ones to go, in milliseconds: they may have been killed. */
 const PATIENCE = (TTL + 3) * 1000;
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  urls: "give all the same --shard-base-url, where a balancer hands on to each",
-  rootCa: "give all the same --tls-cert-file, or a --root-ca-file with what clients trust all of them by",
-  keys: "give all the same --service-account-signing-key-file, or each the others' keys by --service-account-key-file",
+  urls: "give all the same --shard-base-url, of a load balancer in front of them",
+  rootCa: "give all the same --tls-cert-file, or a --root-ca-file with which clients can verify all of them",
+  keys: "give all the same --service-account-signing-key-file, or each the others' keys with --service-account-key-file",
 };
 
-/** A further shard is not where the flags say that the server is. */
+/** The server's flags do not set the address of a further shard. */
 const FURTHER =
-  "give all the same --external-hostname and --secure-port, where a balancer hands on the port of each shard, or run one process";
+  "give all the same --external-hostname and --secure-port, with a load balancer on each shard's port, or run one process";
 
 /**
- * The other processes that serve a shard from the same store. Controllers of all of them are at work, which is harmless as
- * long as they make the same of everything: so one that would not does not start. Each keeps a record in the store, which goes
- * with it.
+ * Other processes that serve a shard from the same store. The controllers of all of them work, which is harmless while all
+ * produce the same objects: a process that would not does not start. Each keeps a record with a lease in the store.
  */
 export class Replicas implements AsyncDisposable {
   readonly #options: ReplicasOptions;
@@ -60,7 +59,7 @@ export class Replicas implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** @throws Unlike when a process is there that differs, naming in what and the remedy, and what the store throws */
+  /** @throws ReplicaMismatch when another process differs, with the setting and the remedy, and the errors of the store */
   static async join(options: ReplicasOptions): Promise<Replicas> {
     await using stack = new AsyncDisposableStack();
     const peers = stack.use(new Replicas(options));
@@ -74,7 +73,7 @@ export class Replicas implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    // A store that is away forgets it by itself.
+    // An unavailable store expires the lease itself.
     if (this.#lease !== undefined) await this.#options.store.revoke(this.#lease).catch(() => undefined);
   }
 
@@ -98,7 +97,7 @@ export class Replicas implements AsyncDisposable {
       if (difference === undefined) return;
       const message = `another process serves the shard ${shard} from this store with ${difference}`;
       if (performance.now() >= deadline) throw new ReplicaMismatch(message);
-      if (!told) log({ level: "warn", message: `waiting for it to go: ${message}` });
+      if (!told) log({ level: "warn", message: `waiting for the other process to stop: ${message}` });
       await delay(250);
     }
   }
@@ -131,7 +130,7 @@ export class Replicas implements AsyncDisposable {
         if (signal.aborted || (isStoreError(error) && error.code === "Closed")) return;
         if (!isStoreError(error) || error.code !== "LeaseNotFound") continue;
         await this.#write().catch((cause) =>
-          log({ level: "warn", message: "other processes do not know of this one", error: String(cause) }),
+          log({ level: "warn", message: "failed to announce this process to the others", error: String(cause) }),
         );
       }
     }

@@ -11,31 +11,31 @@ import type { ShardsOptions } from "./options.ts";
 import type { ReplicasOptions } from "./replicas.ts";
 import { Shard, type ShardOptions } from "./shard.ts";
 
-/** What all shards of a process have in common. */
+/** Options that all shards of a process share. */
 export type CommonShardOptions = Omit<ShardOptions, "name" | "urls" | "store" | "services">;
 
-/** What a further shard is made of. */
+/** Options of a further shard. */
 export interface RunningShardOptions {
   readonly name: string;
   readonly shards: ShardsOptions;
   readonly common: CommonShardOptions;
   readonly listeners: CommonListenerOptions;
   readonly root: Shard;
-  /** Where several processes serve the shards, says to them that this one does. @throws Unlike */
+  /** Announces the shard to other processes that serve it. @throws ReplicaMismatch */
   readonly meet?: Meet;
-  /** Where it listens if nobody says. */
+  /** Default host of the listener. */
   readonly host: string;
-  /** Waited for once the shard has joined the others. */
+  /** Called when the shard has joined the registry; the start waits for it. */
   readonly joined: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Says that a process serves a shard, until that is disposed of. @throws Unlike when another does that makes something else of it */
+/** Announces that a process serves a shard, until disposed. @throws ReplicaMismatch when another one has other settings */
 export type Meet = (
   shard: Pick<ReplicasOptions, "store" | "shard"> & { readonly urls: ShardUrls },
 ) => Promise<AsyncDisposable>;
 
-/** A shard besides `root`: its store, its objects and controllers, its listener. */
+/** A shard besides `root`: its store, objects, controllers and listener. */
 export class RunningShard implements AsyncDisposable {
   readonly shard: Shard;
   readonly #server: Server;
@@ -49,7 +49,7 @@ export class RunningShard implements AsyncDisposable {
     this.#stack = stacks.stack;
   }
 
-  /** @throws what the store or the listener throws; then nothing is left behind */
+  /** @throws the errors of the store or the listener; then nothing stays open */
   static async start(options: RunningShardOptions): Promise<RunningShard> {
     const { name, shards, common, root, signal } = options;
     const stack = new AsyncDisposableStack();
@@ -87,14 +87,14 @@ export class RunningShard implements AsyncDisposable {
       itself.serve({ ...own, within: server });
       stack.defer(() => services.leave());
       services.serve({ virtualWorkspaces, urls, log, within: server });
-      stack.defer(() => controllers.disposeAsync()); // before the listener, which they ask
+      stack.defer(() => controllers.disposeAsync()); // before the listener, which they call
       listening = await listenAt(server, placeOf(options));
       listens(listening);
       if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
-      // Before anybody finds it: whoever is put there is told where that is.
+      // Before clients can find it: workspaces scheduled to it need its address.
       await register(root.context, shard.context);
       await shard.start(options.joined);
-      // What the shards tell each other is known once `root` has started, which may wait for this one.
+      // Shards know each other's content once `root` has started, which may wait for this one.
       await Promise.all([itself.start(root.started), services.start()]);
       signal.throwIfAborted();
       return new RunningShard(shard, server, { controllers, stack });
@@ -104,12 +104,12 @@ export class RunningShard implements AsyncDisposable {
     }
   }
 
-  /** Fails when it does not work: its store above all. */
+  /** Fails when the shard does not work, above all its store. */
   async check({ signal }: { readonly signal: AbortSignal }): Promise<void> {
     await this.shard.context.objects.store.head({ signal });
   }
 
-  /** Ends watches cleanly and lets requests under way finish; the shard itself goes on. */
+  /** Ends watches cleanly and drains requests in flight; the shard itself keeps running. */
   async closeListener(): Promise<void> {
     await this.#controllers.disposeAsync();
     this.shard.context.services?.leave();
@@ -121,7 +121,7 @@ export class RunningShard implements AsyncDisposable {
   }
 }
 
-/** Who looks for a shard finds its address in its object: it need not be the one that was wanted. */
+/** Falls back to a free port: clients find the address in the Shard object. */
 async function listenAt(server: Server, place: ListenOptions): Promise<Listening> {
   try {
     return await server.listen(place);
@@ -136,7 +136,7 @@ function placeOf({ name, shards, host }: RunningShardOptions): ListenOptions {
 }
 
 function urlsOf({ name, shards, root }: RunningShardOptions, listening: Listening | undefined): ShardUrls {
-  if (listening === undefined) throw new Error(`shard ${name} does not listen yet: nobody can know where it is`);
+  if (listening === undefined) throw new Error(`shard ${name} has no URL before it listens`);
   const { url } = listening;
   const { externalURL } = root.context.urls;
   return { baseURL: url, externalURL, virtualWorkspaceURL: url, ...shards.urls?.(name, listening) };

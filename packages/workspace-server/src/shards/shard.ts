@@ -63,43 +63,43 @@ import { workspaceControllers } from "../workspaces/workspace-controllers.ts";
 
 const NOTHING: readonly ServedResource[] = [];
 
-/** What a shard is made of. */
+/** Options of a shard. */
 export interface ShardOptions {
-  /** `root` for the one that holds the root of the tree. */
+  /** Name; `root` for the shard with the root of the tree. */
   readonly name: string;
-  /** How it is reached: asked once it has started, when it is known where it listens. */
+  /** URLs of the shard, called once it has started and its listening address is known. */
   readonly urls: () => ShardUrls;
-  /** Its own: versions of one shard are one line. */
+  /** Store of this shard only: its versions form one sequence. */
   readonly store: Store;
-  /** The shards that it runs with. */
+  /** All shards that run together. */
   readonly registry: ShardRegistry;
-  /** Asked by TokenReviews; whoever serves the shard asks them as well. */
+  /** Authenticators for TokenReviews, the same as those of the shard's listener. */
   readonly authenticators: readonly Authenticator[];
   readonly token: TokenSubresourceOptions;
-  /** PEM by which clients trust the server, as it is now. */
+  /** CA certificate with which clients verify the server, PEM, current. */
   readonly rootCa: () => string;
-  /** What tokens are for that say nothing else. */
+  /** Audiences of tokens that name none. */
   readonly audiences: readonly string[];
-  /** How many objects there may be in a logical cluster that says nothing else. @default as many as one likes */
+  /** Default maximum of objects in a logical cluster. @default unlimited */
   readonly totalObjectLimit?: number;
-  /** Whether `status.virtualWorkspaces` of exports is written. @default true */
+  /** Whether exports get `status.virtualWorkspaces`. @default true */
   readonly virtualWorkspaceURLs?: boolean;
-  /** Groups whose members get a home workspace when they ask for it. @default there are no home workspaces */
+  /** Groups whose members get a home workspace on demand. @default home workspaces are disabled */
   readonly homeCreators?: readonly string[];
-  /** Whether resources of exports may be kept by views (`storage.virtual`), and by what those at other servers are asked. @default by views of this process */
+  /** Resources of exports in views (`storage.virtual`), and calls of other servers' views. @default only views of this process */
   readonly virtualStorage?: false | VirtualStorageOptions;
   /** Whether workspaces may be mounted. @default true */
   readonly mounts?: boolean;
-  /** The views of its listener. @default none */
+  /** Views of the shard's listener. @default none */
   readonly services?: OwnServices;
   readonly log: Log;
 }
 
-/** One shard: objects in a store, the controllers that keep them right, and what is served of them in each logical cluster. */
+/** One shard: objects in a store, their controllers, and the resources of each logical cluster. */
 export class Shard implements ServedShard, AsyncDisposable {
   readonly context: ShardContext;
   readonly authorizer: ShardAuthorizer;
-  /** On the shard that has `root`, if users have homes. */
+  /** Home workspaces; only on the shard that has `root`, if enabled. */
   readonly homes: HomeWorkspaces | undefined;
   readonly #crds: CrdController;
   readonly #base: readonly ServedResource[];
@@ -142,9 +142,9 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.authorizer = shardAuthorizer({ state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
-    // Of all kinds. What docs/reference/conformance.md says is not there would be asked here, in kcp's order: mutating webhooks and
-    // policies before the labels of claims (`admitClaims`, the last to change anything), validating ones and ResourceQuota
-    // behind them, where the object is as it will be kept.
+    // Admission of all kinds. The missing plugins in docs/reference/conformance.md belong here, in kcp's order: mutating
+    // webhooks and policies before the labels of claims (`admitClaims`, the last mutation). Validating ones and ResourceQuota
+    // come after it, where the object is final.
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
     const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit, admitNamedSecrets(isAllowed));
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
@@ -199,12 +199,11 @@ export class Shard implements ServedShard, AsyncDisposable {
   }
 
   /**
-   * Makes what is to be there from the start, reads what the shard is run by, and sets its controllers to work. Of what every
-   * workspace has it reads what is asked for, and the rest in the background: what needs all of it waits for that.
+   * Creates the initial objects, reads the shard's own state, and starts its controllers. Kinds with objects in every
+   * workspace are read on demand and in the background; what needs all of them waits.
    *
-   * @param joined waited for once others know what is on it, before controllers work: for shards that start together, so that
-   *   none takes for missing what another has
-   * @throws ApiError 503 when the store cannot be read or written, and what `joined` throws
+   * @param joined awaited before controllers work: shards that start together must not miss each other's objects
+   * @throws ApiError 503 when the store cannot be read or written, and the errors of `joined`
    */
   async start(joined?: () => Promise<void>): Promise<void> {
     await bootstrap(this.context, { homeCreators: this.#homeCreators });
@@ -221,7 +220,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     await this.#bindings.started;
     if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#stop.signal);
     this.#stack.use(this.#freeNames());
-    // Before there is much to do: it writes, and would have to wait for its turn.
+    // Before the controllers have work: this write would have to wait behind theirs.
     await register(this.context.registry.shard(ROOT_SHARD) ?? this.context, this.context);
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
@@ -233,7 +232,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.#background = this.#readAll();
   }
 
-  /** What is told of all objects is judged by what is known. */
+  /** Starts the feed after everything is read: its consumers rely on the informers. */
   async #readAll(): Promise<void> {
     try {
       await this.context.objects.readAll();
@@ -243,24 +242,24 @@ export class Shard implements ServedShard, AsyncDisposable {
     if (this.context.objects.isWhole) this.context.feed.start();
   }
 
-  /** What is served in a logical cluster, whether or not there is one; the same list for all that are equal. */
+  /** Returns the resources of a logical cluster, whether or not it exists; equal logical clusters share one list. */
   servedIn(cluster: string): readonly ServedResource[] {
     const isOne = cluster !== WILDCARD && cluster !== BOUND_CRDS_CLUSTER;
     const own = isOne ? this.#crds.servedIn(cluster) : NOTHING;
     return this.#lists.of({ bound: this.#bindings.servedIn(cluster), own });
   }
 
-  /** What is served of a resource of all logical clusters to those who want metadata alone. */
+  /** Returns the metadata resource of a kind over all logical clusters. */
   metadataOf(resource: GroupResource): ServedResource | undefined {
     return this.#metadata.of(resource);
   }
 
-  /** Resolves when it has started. */
+  /** Resolves when the shard has started. */
   get started(): Promise<void> {
     return this.#ready.promise;
   }
 
-  /** Ends the controllers, and nothing else. Of shards that end together all come first: none is to see another leave. */
+  /** Stops only the controllers. Stop those of all shards first when several end: none must see another leave. */
   stop(): Promise<void> {
     return this.#controllers.disposeAsync();
   }
@@ -278,14 +277,14 @@ export class Shard implements ServedShard, AsyncDisposable {
     return (...served) => storage.serve(...served);
   }
 
-  /** Where objects of a kind are that exports claim. */
+  /** Returns the stored objects of a kind that exports claim. */
   #keptKinds(cluster: string, { group, resource }: GroupResource): readonly KeptKind[] | undefined {
     const name = `${resource}.${group}`;
     const kept = this.context.kinds.in(cluster).all.filter((kind) => nameOf(kind) === name);
     return kept.length === 0 ? undefined : kept.map(({ objects }) => objects as unknown as KeptKind);
   }
 
-  /** Definitions that wait for a name may get it when a binding changes. */
+  /** Rechecks definitions that wait for a name when a binding changes. */
   #freeNames(): Disposable {
     const recheck = (_: unknown, { key }: Keyed): void => this.#crds.recheck(key.cluster);
     return this.context.state.apiBindings.on({
@@ -305,7 +304,7 @@ export class Shard implements ServedShard, AsyncDisposable {
   }
 }
 
-/** The controllers of a shard: the one list of them. */
+/** Returns the controllers of a shard, in their only list. */
 function shardControllers(
   context: ShardContext,
   isBound: (cluster: string, kind: StoredKind) => boolean,

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 
-/** Several admissions as one, each told what the ones before made of the object. */
+/** Combines admissions into one: each sees the object as the previous ones have changed it. */
 export function admitInOrder(...hooks: readonly Admit[]): Admit {
   return async (request: AdmitRequest): Promise<KubeObject | undefined> => {
     let changed: KubeObject | undefined;

@@ -4,13 +4,13 @@ import { REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { AuthorizerState, LogicalClusterState } from "../authz/authorizer-state.ts";
 import type { ShardContext } from "./context.ts";
 
-/** What the authorizers of a shard know: its own roles, and where other shards' logical clusters are in their lives. */
+/** Returns the state for a shard's authorizer: its own roles, and the phases of all shards' logical clusters. */
 export function authorizerState(
   { name, state, registry }: Pick<ShardContext, "name" | "state" | "registry">,
   binding: AuthorizerState["binding"],
 ): AuthorizerState {
   const { policies } = state.rbac;
-  // Bindings are known with their logical cluster, and say whose policy counts as well.
+  // Loads bindings with their logical cluster, then the exporter's, whose policy counts as well.
   const load = async (cluster: string, group: string, resource: string): Promise<void> => {
     await registry.load(cluster);
     const exported = binding(cluster, group, resource)?.export;

@@ -9,35 +9,35 @@ import type { ShardRegistry } from "./shard-registry.ts";
 import type { ShardState } from "./shard-state.ts";
 import type { KindsOfClusters } from "./stored-kinds.ts";
 
-/** What the controllers and the serving of one shard share. */
+/** State that the controllers and the serving of one shard share. */
 export interface ShardContext {
   readonly name: string;
   readonly urls: ShardUrls;
-  /** Its collections, to write to. */
+  /** Collections of the shard, for writes. */
   readonly objects: ShardObjects;
-  /** Informers over them, to read. */
+  /** Informers over these collections, for reads. */
   readonly state: ShardState;
-  /** All shards. */
+  /** Registry of all shards. */
   readonly registry: ShardRegistry;
-  /** Who may do what there. */
+  /** Authorizer of the shard's logical clusters. */
   readonly authorizer: ShardAuthorizer;
-  /** What is served in each logical cluster, and where it is kept. */
+  /** Kinds of each logical cluster, with their storage. */
   readonly kinds: KindsOfClusters;
-  /** Tells of all objects of the shard, as bytes. It begins when all controllers are made. */
+  /** Events of all encoded objects of the shard. It begins after all controllers are created. */
   readonly feed: ObjectFeed;
-  /** PEM by which clients trust the server, as it is now. */
+  /** CA certificate with which clients verify the server, PEM, current. */
   readonly rootCa: () => string;
-  /** Makes tokens of service accounts. */
+  /** Signs tokens of service accounts. */
   readonly minter: TokenMinter;
   /** Whether workspaces may be mounted. @default true */
   readonly mounts?: boolean;
   readonly log: Log;
-  /** The views of its own listener. */
+  /** Views of the shard's own listener. */
   readonly services: OwnServices | undefined;
 }
 
-/** A controller of a shard, or several. */
+/** One or several controllers of a shard. */
 export interface ShardController extends AsyncDisposable {
-  /** Resolves once it is at work. What is there was told before. */
+  /** Resolves when the controller works and has received the initial objects. */
   readonly started: Promise<unknown>;
 }

@@ -17,23 +17,23 @@ import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storag
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import { scopeOf } from "./informers/key-index.ts";
 
-/** What is written to, of a kind. */
+/** Writable objects of a kind. */
 export type Writable<T extends object> = Pick<
   PersistentCollection<T>,
   "resource" | "get" | "create" | "update" | "delete"
 >;
 
-/** A new object: its content, and what of its metadata is not the server's to say. */
+/** New object: its content, and metadata that the server does not set. */
 export type Draft<T extends object> = T & {
   readonly metadata?: Pick<ObjectMeta, "annotations" | "finalizers" | "labels" | "ownerReferences">;
 };
 
 /**
- * Changes an object as a controller does: reads it as it stands now, and writes what `change` makes of it, again if others
- * were faster. Admission is not asked, since controllers are the server's own. An object that is being deleted goes with its last
- * finalizer; one that `change` returns unchanged, or gives nothing for, is not written.
+ * Changes an object as a controller: reads the stored object and writes the result of `change`, with retries on conflicts.
+ * Admission is skipped. An object under deletion goes with its last finalizer. If `change` returns an unchanged object or
+ * nothing, nothing is written.
  *
- * @returns the object as it stands then; `undefined` when there is none, or it went
+ * @returns the resulting object; `undefined` when it does not exist or is gone
  */
 export async function modify<T extends object>(
   collection: Writable<T>,
@@ -44,7 +44,7 @@ export async function modify<T extends object>(
     const encoded = await collection.get(scopeOf(key), key);
     if (encoded === undefined) return undefined;
     const before = decodeObject(encoded) as ObjectOf<T>;
-    // Parsed once more, in half the time of a clone.
+    // Parsing again takes half the time of a clone.
     const next = change(decodeObject(encoded) as ObjectOf<T>);
     if (next === undefined || isDeepStrictEqual(next, before)) return before;
     try {
@@ -56,7 +56,7 @@ export async function modify<T extends object>(
   }
 }
 
-/** Creates an object as a controller does. @returns it, or the one that is there already */
+/** Creates an object as a controller. @returns it, or the existing one */
 export async function ensure<T extends object>(
   collection: Writable<T>,
   key: ObjectKey,
@@ -75,10 +75,10 @@ export async function ensure<T extends object>(
 }
 
 /**
- * Deletes an object as a controller does: it stays, marked, while finalizers hold it.
+ * Deletes an object as a controller: it stays, marked, while it has finalizers.
  *
- * @param uid only the object of this uid: one that took its name is left alone
- * @returns whether it was there
+ * @param uid deletes only an object with this uid, not a later one of that name
+ * @returns whether it existed
  */
 export async function remove<T extends object>(
   collection: Writable<T>,
@@ -94,11 +94,10 @@ export async function remove<T extends object>(
 }
 
 /**
- * Deletes an object as a client does that says what becomes of its dependents (`propagationPolicy`): one that is on its way
- * already changes its mind about them.
+ * Deletes an object like a client with a `propagationPolicy`; for an object under deletion it changes the policy.
  *
- * @param judged whether it is still the object that is to go, as it stands now
- * @returns the object as it stands then; `undefined` when it is gone
+ * @param judged whether the stored object is still the one to delete
+ * @returns the resulting object; `undefined` when it is gone
  */
 export async function removeWith<T extends object>(
   collection: Writable<T>,
@@ -135,7 +134,7 @@ function marked<T extends object>({ strategy }: ResourceDefinition, object: Obje
   return object;
 }
 
-/** An object as it is kept now, which may be newer than what is followed of it. */
+/** Returns the stored object, which may be newer than the informer's. */
 export async function read<T extends object>(
   collection: Writable<T>,
   key: ObjectKey,
@@ -165,7 +164,7 @@ async function replace<T extends object>(
   return decodeObject(written) as ObjectOf<T>;
 }
 
-/** A change of metadata or status is no new generation. */
+/** Whether the generation increases: not for changes of metadata or status. */
 function isRespecified(before: KubeObject, next: KubeObject): boolean {
   const content = ({ metadata: _m, status: _s, ...rest }: KubeObject): object => rest;
   const marked = before.metadata.deletionTimestamp === undefined && next.metadata.deletionTimestamp !== undefined;

@@ -3,23 +3,23 @@ import type { Workspace } from "@virtual-workspaces/kcp";
 import type { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import type { ShardPeer } from "./shard-peer.ts";
 
-/** What finds a Workspace: the shard registry. */
+/** Lookup of Workspaces, implemented by the shard registry. */
 interface WorkspaceLookup {
   readonly index: Pick<PathIndex, "lookup">;
   shardWith(cluster: string): Pick<ShardPeer, "state"> | undefined;
 }
 
-/** Which Workspace with a mount a request is for, in the logical cluster around it. */
+/** Workspace with a mount that a request is for, and the logical cluster of that Workspace. */
 export interface MountedWorkspace {
   readonly cluster: string;
   readonly name: string;
-  /** What the path says behind it, `foo:bar`, or "". */
+  /** Rest of the path below it: `foo:bar` or "". */
   readonly below: string;
 }
 
 /**
- * The Workspace with a mount that a path leads to or through, whatever has become of it: the index knows only those that are
- * Ready, or were. What is behind it is its own affair.
+ * Returns the Workspace with a mount at a path or on the way to it, in any phase: the path index has only those that are or
+ * were Ready. The mount's target interprets the rest.
  */
 export function mountAt(registry: WorkspaceLookup, path: string): MountedWorkspace | undefined {
   const names = path.split(":");
@@ -33,7 +33,7 @@ export function mountAt(registry: WorkspaceLookup, path: string): MountedWorkspa
   return undefined;
 }
 
-/** The Workspace of that name as it is now. */
+/** Returns the current Workspace of that name. */
 export function workspaceAt(
   registry: WorkspaceLookup,
   { cluster, name }: Pick<MountedWorkspace, "cluster" | "name">,
@@ -41,17 +41,17 @@ export function workspaceAt(
   return registry.shardWith(cluster)?.state.workspaces.store.get({ cluster, namespace: "", name });
 }
 
-/** Whether a mount is all that a Workspace leads to: a logical cluster comes first, as in kcp. */
+/** Whether a Workspace leads only to a mount: a logical cluster takes precedence, as in kcp. */
 export function isMounted({ spec }: Workspace): boolean {
   return spec.mount !== undefined && !spec.cluster;
 }
 
-/** As `locate` of a view says it. */
+/** Returns the mounted workspace as a view's `locate` does. */
 export function asLocated({ cluster, name, below }: MountedWorkspace): Located {
   return { cluster, params: { mount: name, below } };
 }
 
-/** What {@link asLocated} has said; `undefined` of a request that is for a logical cluster. */
+/** Returns the value of {@link asLocated}; `undefined` for a request for a logical cluster. */
 export function mountedWorkspaceOf(params: object): MountedWorkspace | undefined {
   const { cluster = "", mount, below = "" } = params as Readonly<Record<string, string>>;
   return mount === undefined ? undefined : { cluster, name: mount, below };

@@ -6,26 +6,26 @@ import { Informer, READ_SLICE, STORE_RETRY } from "./informers/informer.ts";
 import type { Indexers } from "./informers/key-index.ts";
 
 /**
- * How much of the past is in memory of each kind, at most. There are forty, and an event takes twice the bytes that count here:
- * watches that resume from further back, and lists as of then, are read from the store.
+ * Maximum of history in memory for each kind. There are forty kinds, and an event takes twice the counted bytes. Older
+ * watches and lists are read from the store.
  */
 const HISTORY = { events: 512, bytes: 2 ** 20 } as const;
 
-/** How many logical clusters are known to have nothing. */
+/** Maximum of logical clusters remembered as empty. */
 const MOST_EMPTY = 10_000;
 
-/** How an informer watches a kind. */
+/** Options of an informer over a kind. */
 export interface InformerOptions<T> {
   readonly indexers?: Indexers<T>;
   /**
-   * When its objects are read: `first`, before the shard serves. Of kinds of which every workspace has some they are read in the
-   * background, and, when they are asked for, `withCluster`, all that a logical cluster has, or `byName`, one by one, where a logical
-   * cluster may have very many. @default "first"
+   * Time at which objects are read: `first` is before the shard serves. The others are read in the background and on demand:
+   * `withCluster` all of a logical cluster, `byName` single objects, where there may be very many.
+   * @default "first"
    */
   readonly read?: "first" | "withCluster" | "byName";
 }
 
-/** The objects of a shard, of all its logical clusters: a collection for each kind, in one store, with one line of versions. */
+/** Objects of a shard in all its logical clusters: one collection per kind, in one store, with one sequence of versions. */
 export class ShardObjects implements Disposable {
   readonly store: Store;
   readonly #onError: PersistentOptions["onError"];
@@ -34,9 +34,9 @@ export class ShardObjects implements Disposable {
   readonly #first: Informer<object>[] = [];
   readonly #withCluster: Informer<object>[] = [];
   readonly #byName: Informer<object>[] = [];
-  /** Logical clusters that are being read. */
+  /** Reads in progress, by logical cluster. */
   readonly #loading = new Map<string, Promise<void>>();
-  /** Logical clusters that are known to have nothing here, the last that were asked for. */
+  /** Most recently requested logical clusters that have no objects. */
   readonly #empty = new Set<string>();
   readonly #stop = new AbortController();
   readonly #whole = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ export class ShardObjects implements Disposable {
     this.#onFailure = onError ?? ((error) => process.emitWarning(String(error)));
   }
 
-  /** The collection of a kind, the same for all who ask. @param options count when it is made, the first time */
+  /** Returns the collection of a kind, shared by all callers. @param options apply to the first call */
   of<T extends object>(resource: TypedDefinition<T>, options: PersistentOptions = {}): PersistentCollection<T> {
     const name = `${resource.plural}.${resource.version}.${resource.group}`;
     const known = this.#collections.get(name) as PersistentCollection<T> | undefined;
@@ -60,7 +60,7 @@ export class ShardObjects implements Disposable {
     return made;
   }
 
-  /** A new informer over a kind, which works from {@link start} or {@link begin} on. */
+  /** Returns a new informer over a kind, which works from {@link start} or {@link begin} on. */
   informer<T extends object>(resource: TypedDefinition<T>, options: InformerOptions<ObjectOf<T>> = {}): Informer<T> {
     const informer = new Informer<T>(this.of(resource), options.indexers);
     const { read = "first" } = options;
@@ -69,15 +69,16 @@ export class ShardObjects implements Disposable {
     return informer;
   }
 
-  /** Reads the objects of all informers, and watches them, as {@link Informer.start} says. @throws ApiError 503 when the store cannot be read */
+  /** Reads and watches the objects of all informers, see {@link Informer.start}. @throws ApiError 503 when the store cannot be read */
   async start(held?: Promise<unknown>): Promise<void> {
     await Promise.all(this.#all.map((informer) => informer.start(held)));
     this.#becomeWhole();
   }
 
   /**
-   * The same, but for the kinds of which every workspace has objects: these are watched, and read where they are asked for
-   * ({@link load}), and all of them by {@link readAll}. @throws ApiError 503 when the store cannot be read
+   * Same as {@link start}, except for kinds with objects in every workspace: these are watched, and read by
+   * {@link load} or {@link readAll}.
+   * @throws ApiError 503 when the store cannot be read
    */
   async begin(held: Promise<unknown> = Promise.resolve()): Promise<void> {
     await Promise.all(this.#first.map((informer) => informer.start(held)));
@@ -86,17 +87,17 @@ export class ShardObjects implements Disposable {
     for (const informer of this.#later) informer.begin(after, { held, head, onError: this.#onFailure });
   }
 
-  /** Whether all is known that there is. */
+  /** Whether all objects are known. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** Resolves when all is known that there is. */
+  /** Resolves when all objects are known. */
   get whole(): Promise<void> {
     return this.#whole.promise;
   }
 
-  /** Reads what a logical cluster has, and notifies handlers at once: for what the server needs itself. @throws ApiError 503 */
+  /** Reads a logical cluster and notifies handlers at once: for the server's own clusters. @throws ApiError 503 */
   async loadFirst(cluster: string): Promise<void> {
     await Promise.all(
       this.#withCluster.map((informer) => informer.load(cluster, { signal: this.#stop.signal, isOld: false })),
@@ -104,9 +105,9 @@ export class ShardObjects implements Disposable {
   }
 
   /**
-   * Sees to it that all is known of a logical cluster, but what is read by name: nothing is to be decided about it before.
+   * Loads a logical cluster, except kinds read by name. Decisions about it need that first.
    *
-   * @returns `undefined` when it is known; else a promise, which rejects with ApiError 503 when the store cannot be read
+   * @returns `undefined` when it is loaded; else a promise, which rejects with ApiError 503 when the store cannot be read
    */
   load(cluster: string): Promise<void> | undefined {
     if (this.#isWhole || this.#withCluster.every((informer) => informer.knows(cluster))) return undefined;
@@ -119,9 +120,8 @@ export class ShardObjects implements Disposable {
   }
 
   /**
-   * Reads all there is, kind by kind, in slices, and then notifies the handlers that wait for that. What fails is tried again: while an
-   * object cannot be read, its logical cluster cannot be loaded, and not all is known. Resolves when that is done, or this is
-   * disposed of.
+   * Reads all objects, kind by kind, in slices, then notifies the waiting handlers. Failures are retried: while an object is
+   * unreadable, its logical cluster cannot be loaded, and {@link isWhole} stays false. Resolves at the end, or on disposal.
    */
   async readAll(): Promise<void> {
     const pace = new Pace(READ_SLICE);
@@ -131,7 +131,7 @@ export class ShardObjects implements Disposable {
     for (const informer of this.#later) await informer.notifyAll(pace);
   }
 
-  /** Handlers that are added until this is disposed of are notified together: see {@link Informer.gather}. */
+  /** Notifies handlers added until disposal together, see {@link Informer.gather}. */
   gather(): Disposable {
     const stack = new DisposableStack();
     for (const informer of this.#all) stack.use(informer.gather());
@@ -164,7 +164,7 @@ export class ShardObjects implements Disposable {
     if (!this.#withCluster.some(({ store }) => store.keysIn(cluster).length > 0)) this.#isEmpty(cluster);
   }
 
-  /** Anybody can ask for any name: of those that nobody has only the last are known. */
+  /** Remembers an empty logical cluster. Callers can use any name, so only the latest are kept. */
   #isEmpty(cluster: string): void {
     this.#empty.delete(cluster);
     this.#empty.add(cluster);
@@ -181,7 +181,7 @@ export class ShardObjects implements Disposable {
       return backoffDelay(failures, STORE_RETRY);
     };
     const read = (): Promise<void> => untilAborted(informer.readAll(pace), signal);
-    // It fails only by the end.
+    // Rejects only on disposal.
     await retry(read, { delayAfter, signal, ref: false }).catch(() => undefined);
   }
 }

@@ -9,29 +9,29 @@ import type { ShardObjects } from "./objects.ts";
 import type { ShardState } from "./shard-state.ts";
 
 /**
- * A shard as the other shards see it. Whatever one shard asks of another goes through this interface, so that the other
- * one may run elsewhere. {@link inProcessPeer} is the implementation for a shard of the same process.
+ * A shard as the other shards see it. Calls from one shard to another use only this interface, so that the other one may run
+ * elsewhere. {@link inProcessPeer} implements it for a shard of the same process.
  */
 export interface ShardPeer {
   readonly name: string;
   readonly urls: ShardUrls;
-  /** Informers over its objects. */
+  /** Informers over the shard's objects. */
   readonly state: PeerState;
-  /** Its objects as they are stored now, to read and to write. */
+  /** Stored objects of the shard, for reads and writes. */
   readonly objects: PeerObjects;
-  /** Decides about requests to its logical clusters, which it alone knows the bindings of. */
+  /** Authorizer of the shard's logical clusters: only this shard knows their bindings. */
   readonly authorizer: ShardAuthorizer;
-  /** The virtual workspaces of its own listener; `undefined` where it has none, or they are asked by their URL. */
+  /** Virtual workspaces of the shard's own listener; `undefined` if it has none, or they are called by their URL. */
   readonly services: OwnServices | undefined;
   /**
-   * Reads a cluster-scoped object of any kind that one of its logical clusters serves.
+   * Reads a cluster-scoped object of any kind that one of the shard's logical clusters serves.
    *
    * @returns `undefined` when the logical cluster serves no such kind
    */
   referred(cluster: string, reference: ObjectReference): Promise<ReferredObject | undefined>;
 }
 
-/** The informers that other shards read. */
+/** Informers that other shards read. */
 export type PeerState = Pick<
   ShardState,
   | "apiBindings"
@@ -46,24 +46,24 @@ export type PeerState = Pick<
   | "workspaceTypes"
 >;
 
-/** The collections that other shards read and write. */
+/** Collections that other shards read and write. */
 export interface PeerObjects extends Pick<ShardObjects, "isWhole" | "load" | "whole"> {
   of<T extends object>(resource: TypedDefinition<T>): PeerCollection<T>;
 }
 
-/** A kind's objects on another shard. */
+/** Objects of a kind on another shard. */
 export type PeerCollection<T extends object> = Writable<T> & Pick<PersistentCollection<T>, "cache">;
 
-/** Names an object without a namespace, as APIs refer to one. */
+/** Reference to an object without a namespace, as in APIs. */
 export interface ObjectReference {
   readonly group: string;
   readonly kind: string;
   readonly name: string;
 }
 
-/** What was found by an {@link ObjectReference}. */
+/** Object found by an {@link ObjectReference}. */
 export interface ReferredObject {
-  /** Of its kind. */
+  /** Plural name of the object's kind. */
   readonly plural: string;
   readonly object: KubeObject | undefined;
 }

@@ -23,28 +23,28 @@ import { watchWorkspaceLogins } from "./workspace-logins.ts";
 export interface ShardRegistryOptions {
   /** @default false */
   readonly runsShards?: boolean;
-  /** Is told of types and what they name. @default nobody logs in by a type */
+  /** Receives the workspace types and the issuers they name. @default issuers of workspace types are ignored */
   readonly authentication?: WorkspaceAuthentication;
 }
 
-/** The shards that run together, and the index of their workspaces. */
+/** Shards that run together, and the index of their workspaces. */
 export class ShardRegistry {
   readonly index: PathIndex = new PathIndex();
-  /** Whether Shards may ask to be run by this process. */
+  /** Whether this process runs shards on behalf of Shard objects. */
   readonly runsShards: boolean;
-  /** Who may log in to workspaces by their types, if anybody may. */
+  /** Authenticators by workspace type, if enabled. */
   readonly authentication: WorkspaceAuthentication | undefined;
   readonly #shards = new Map<string, ShardPeer>();
   readonly #followers = new Set<Follower>();
   readonly #identities = Promise.withResolvers<void>();
   #known: ReadonlyMap<string, string> = new Map();
 
-  /** The hashes of the exports in `root` that kcp's own kinds come by, by name; none before {@link identified}. */
+  /** Identity hashes of the exports in `root` with kcp's own kinds, by name; empty before {@link identified}. */
   get identities(): ReadonlyMap<string, string> {
     return this.#known;
   }
 
-  /** Resolves when the shard that has `root` knows them: nothing that is bound can be served before. */
+  /** Resolves when the shard with `root` knows these identities: bound resources cannot be served earlier. */
   get identified(): Promise<void> {
     return this.#identities.promise;
   }
@@ -64,8 +64,8 @@ export class ShardRegistry {
   }
 
   /**
-   * Shards that have run, and do not run here now: what is found on none of the others may be on one of these, and is not to
-   * be taken for gone. Who has left something as it was looks again when a shard joins, and when a Shard is deleted.
+   * Shards that have run and do not run here now. Objects not found on the others may be on these, and must not be treated as
+   * gone. Controllers that skip an object check again when a shard joins or a Shard is deleted.
    */
   get missing(): readonly Shard[] {
     if (!this.runsShards) return [];
@@ -79,13 +79,13 @@ export class ShardRegistry {
     return this.#shards.get(name);
   }
 
-  /** The shard that has a logical cluster. */
+  /** Returns the shard of a logical cluster. */
   shardWith(cluster: string): ShardPeer | undefined {
     const name = this.index.shardOf(cluster);
     return name === undefined ? undefined : this.#shards.get(name);
   }
 
-  /** Calls for each shard, those that are here and those that join; what it gives is disposed of when the shard leaves, or this is. */
+  /** Calls `follow` for each present and future shard; disposes of its result when the shard leaves, or with the returned object. */
   eachShard(follow: (shard: ShardPeer) => Disposable): Disposable {
     const follower = new Follower(follow);
     this.#followers.add(follower);
@@ -98,7 +98,7 @@ export class ShardRegistry {
     };
   }
 
-  /** Adds a shard, and what is on it to the index, now and as it changes. @returns ends that */
+  /** Adds a shard, and keeps the index current with its content. @returns removes it */
   join(shard: ShardPeer): Disposable {
     const { name, state, urls } = shard;
     this.#shards.set(name, shard);
@@ -136,81 +136,81 @@ export class ShardRegistry {
     return stack;
   }
 
-  /** The LogicalCluster of a logical cluster, wherever it is. */
+  /** Returns the LogicalCluster of a logical cluster on any shard. */
   logicalCluster(cluster: string): LogicalCluster | undefined {
     return this.shardWith(cluster)?.state.logicalCluster(cluster);
   }
 
-  /** The path of a logical cluster: as it says itself, or by the Workspaces that lead to it; `undefined` as long as neither is known. */
+  /** Returns the path of a logical cluster, from its annotation or the Workspaces that lead to it; `undefined` while unknown. */
   pathOf(cluster: string): string | undefined {
     return this.logicalCluster(cluster)?.metadata.annotations?.[PATH_ANNOTATION] ?? this.index.pathOf(cluster);
   }
 
-  /** Whether all is known that there is on the shards that are here. */
+  /** Whether all objects on the running shards are known. */
   get isWhole(): boolean {
     for (const { objects } of this.#shards.values()) if (!objects.isWhole) return false;
     return true;
   }
 
-  /** Resolves when all is known that there is on the shards that are here. @returns `undefined` when it is */
+  /** Resolves when all objects on the running shards are known. @returns `undefined` when they are */
   whole(): Promise<void> | undefined {
     return this.isWhole ? undefined : this.#becomesWhole();
   }
 
   /**
-   * Sees to it that all is known of a logical cluster but its Workspaces, whichever shard has it. Until then nothing may be decided about it: not
-   * that it is not there, nor what its roles and bindings say, nor that anything in it is missing.
+   * Loads a logical cluster, except its Workspaces, on whichever shard. Decisions need this first: about its existence, its
+   * roles and bindings, or missing objects.
    *
-   * @returns `undefined` when it is known; else a promise, which rejects with ApiError 503 when a store cannot be read
+   * @returns `undefined` when it is loaded; else a promise, which rejects with ApiError 503 when a store cannot be read
    */
   load(cluster: string): Promise<void> | undefined {
     if (cluster === "") return undefined;
-    // The common case makes nothing: it is asked several times for each request.
+    // Avoids allocation in the common case: called several times per request.
     if (this.isWhole) return undefined;
     const pending = this.#loading(cluster);
     return pending.length === 0 ? undefined : this.#loaded(cluster, pending);
   }
 
-  /** The same of all logical clusters that a name or a path leads through: then {@link locate} and the index can be asked. */
+  /** Loads all logical clusters along a name or path, as {@link locate} and the index need. */
   reach(said: string): Promise<void> | undefined {
     return this.isWhole ? undefined : this.#reach(said);
   }
 
-  /** The WorkspaceTypes of a key `<path or logical cluster>:<name>`: one, or more where there is a mistake. */
+  /** Returns the WorkspaceTypes of a key `<path or logical cluster>:<name>`: several only after a mistake. */
   workspaceTypes(key: string): WorkspaceType[] {
     return this.shards.flatMap(({ state }) => state.workspaceTypes.store.by("type", key));
   }
 
   /**
-   * The logical cluster that `/clusters/<said>` means: a name means itself, whether or not there is one. Of a workspace that is mounted
-   * the one around it, with what says which ({@link placeOf}).
+   * Returns the logical cluster of `/clusters/<said>`: a name stands for itself, whether or not it exists. For a mounted
+   * workspace it returns the parent's logical cluster, with the mount ({@link asLocated}).
    *
-   * @param shard where it has to be; none: anywhere
-   * @throws ApiError 400 when it is neither name nor path, 404 when the path leads nowhere, 429 when it leads to another shard,
-   *   503 when it is unavailable
+   * @param shard required shard; any shard if omitted
+   * @throws ApiError 400 on neither a name nor a path, 404 on an unknown path, 429 on a path to another shard, 503 when it is
+   * unavailable
    */
   locate(said: string, shard?: string): string | Located {
     return isClusterName(said) ? said : this.#find(said, shard);
   }
 
-  /** Whether it is known that another shard has a logical cluster. Those of the system are on each. */
+  /** Whether another shard is known to have a logical cluster. Every shard has those of the system. */
   isElsewhere(cluster: string, shard: string): boolean {
     return !cluster.startsWith("system:") && (this.index.shardOf(cluster) ?? shard) !== shard;
   }
 
-  /** Whether a logical cluster may be on a shard that does not run: then it is neither there nor gone. */
+  /** Whether a logical cluster may be on a shard that does not run: then its existence is unknown. */
   isUnknown(cluster: string): boolean {
     if (cluster === WILDCARD || cluster.startsWith("system:")) return false;
     return this.index.shardOf(cluster) === undefined && this.isPart;
   }
 
-  /** The same of what a path or name leads to. */
+  /** Same as {@link isUnknown} for a path or name. */
   isAway(place: string): boolean {
     if (isClusterName(place)) return this.isUnknown(place);
     return this.isPart && this.index.lookup(place).kind !== "cluster";
   }
 
-  /** Whether there may be shards that do not run yet. Requests come before the first has joined, and `root` knows which there are. */
+  /** Whether some shards may not run yet. Requests arrive before the first shard joins, and only `root` knows the others. */
   get isPart(): boolean {
     const begins = this.runsShards ? !this.#shards.has(ROOT_SHARD) : this.#shards.size === 0;
     return begins || this.missing.length > 0;
@@ -224,7 +224,7 @@ export class ShardRegistry {
     return this.shards.flatMap(({ objects }) => objects.load(cluster) ?? []);
   }
 
-  /** A shard that joins meanwhile is asked as well: what is on it would be neither away nor there. */
+  /** Includes shards that join meanwhile: their content would be neither unknown nor loaded. */
   async #loaded(cluster: string, first: readonly Promise<void>[]): Promise<void> {
     for (let pending = first; pending.length > 0; pending = this.#loading(cluster)) await Promise.all(pending);
   }
@@ -239,7 +239,7 @@ export class ShardRegistry {
       const workspaces = this.shardWith(cluster)?.state.workspaces;
       await workspaces?.loadOne(key);
       const workspace = workspaces?.store.get(key);
-      // A mount, or nothing.
+      // A mount, or a missing Workspace.
       if (!workspace?.spec.cluster) return;
       cluster = workspace.spec.cluster;
       await this.load(cluster);
@@ -262,12 +262,12 @@ export class ShardRegistry {
   }
 }
 
-/** Whether it is the name of a logical cluster, and no path. */
+/** Whether the text is the name of a logical cluster, not a path. */
 export function isClusterName(said: string): boolean {
   return said.startsWith("system:") || !said.includes(":");
 }
 
-/** What somebody has to do with each shard, for as long as it is there. */
+/** Holds a resource for each shard while the shard is present. */
 class Follower implements Disposable {
   readonly #follow: (shard: ShardPeer) => Disposable;
   readonly #held = new Map<string, Disposable>();
@@ -293,15 +293,15 @@ class Follower implements Disposable {
 }
 
 /**
- * On a Shard object in `root`: `"true"` has the server run it in its own process, in a store and at an address of its own, and
- * say in the object where that is. Given when the object is created, and for good.
+ * Annotation of a Shard object in `root`. With `"true"` the server runs the shard in its own process, with a store and an
+ * address of its own, and writes that address into the object. Set at creation; immutable.
  */
 export const IN_PROCESS_ANNOTATION = "virtual-workspaces.io/in-process";
 
-/** Holds the Shard object of such a shard until no logical cluster is left on it, and it has stopped. */
+/** Finalizer of such a Shard object, until no logical cluster is left on the shard and it has stopped. */
 export const IN_PROCESS_FINALIZER = "virtual-workspaces.io/in-process";
 
-/** Whether the server is to run a shard. */
+/** Whether the server runs this shard in its own process. */
 export function isInProcess({ metadata }: Pick<Shard, "metadata">): boolean {
   return metadata.annotations?.[IN_PROCESS_ANNOTATION] === "true";
 }

@@ -32,42 +32,42 @@ import {
 import type { Informer } from "./informers/informer.ts";
 import type { ShardObjects } from "./objects.ts";
 
-/** What a kind holds. */
+/** Content type of a kind. */
 type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
 
 /**
- * What a shard knows of its objects without asking its store: the kinds that it is run by. Of those of which every workspace
- * has objects it knows all only when `ShardObjects.isWhole`, and before that of a logical cluster once that is loaded.
+ * Informers over the kinds that a shard itself needs. Of kinds with objects in every workspace they have all objects only
+ * when `ShardObjects.isWhole`, and those of a logical cluster once it is loaded.
  */
 export class ShardState {
   readonly rbac: RbacState;
   readonly namespaces: Informer<NamespaceContent>;
   readonly logicalClusters: Informer<ContentOf<typeof LogicalCluster>>;
   /**
-   * Index `cluster`: by the name of the logical cluster that they lead to. `shard`: by the name of the shard that was chosen.
-   * `mounted`: those with a mount, by the logical cluster they are in. `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
+   * Index `cluster`: logical cluster that the Workspace leads to. `shard`: name of the chosen shard.
+   * Index `mounted`, of Workspaces with a mount, and `unplaced`, of those without a target: their parent's logical cluster.
+   * Index `unschedulable`: "" for those without a suitable shard.
    */
   readonly workspaces: Informer<ContentOf<typeof Workspace>>;
-  /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
+  /** Index `type`: `<path>:<name>` and `<logical cluster>:<name>`. */
   readonly workspaceTypes: Informer<ContentOf<typeof WorkspaceType>>;
   readonly workspaceAuthenticationConfigurations: Informer<ContentOf<typeof WorkspaceAuthenticationConfiguration>>;
   readonly shards: Informer<ContentOf<typeof Shard>>;
   readonly partitionSets: Informer<ContentOf<typeof PartitionSet>>;
   readonly partitions: Informer<ContentOf<typeof Partition>>;
   /**
-   * Index `export`: by `<path>:<name>` and `<logical cluster>:<name>`. Index `identity`: by the hash. Index `secret`: by
-   * `<logical cluster>/<namespace>/<name>` of the secret that they refer to. Index `schema`: by `<logical cluster>/<name>` of
-   * their APIResourceSchemas.
+   * Index `export`: `<path>:<name>` and `<logical cluster>:<name>`. Index `identity`: the hash. Index `secret`:
+   * `<logical cluster>/<namespace>/<name>` of the identity's Secret. Index `schema`: `<logical cluster>/<name>` of schemas.
    */
   readonly apiExports: Informer<ContentOf<typeof APIExport>>;
   /**
-   * Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. Index `claimed`: by `<logical cluster>
-   * <resource>.<group>` of each claim that they accept, until a deleted one has nothing left but to go. Index `claiming`: by
-   * the logical cluster of those that accept any.
+   * Index `export`: `<path or logical cluster>:<name>`, as in the reference. Index `claimed`:
+   * `<logical cluster> <resource>.<group>` of each accepted claim, until only the binding itself has to be deleted.
+   * Index `claiming`: logical cluster of those with accepted claims.
    */
   readonly apiBindings: Informer<ContentOf<typeof APIBinding>>;
   readonly apiResourceSchemas: Informer<ContentOf<typeof APIResourceSchema>>;
-  /** Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. */
+  /** Index `export`: `<path or logical cluster>:<name>`, as in the reference. */
   readonly apiExportEndpointSlices: Informer<ContentOf<typeof APIExportEndpointSlice>>;
 
   constructor(objects: ShardObjects) {
@@ -76,7 +76,7 @@ export class ShardState {
     this.namespaces = objects.informer(Namespace, { read });
     this.logicalClusters = objects.informer(LogicalCluster, { read });
     this.workspaces = objects.informer(Workspace, {
-      // A parent may have any number of them, and nothing is decided by them but where paths lead.
+      // A parent may have very many, and only the resolution of paths depends on them.
       read: "byName",
       indexers: {
         cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
@@ -125,7 +125,7 @@ export class ShardState {
     });
   }
 
-  /** The LogicalCluster of a logical cluster. */
+  /** Returns the LogicalCluster of a logical cluster. */
   logicalCluster(cluster: string): LogicalClusterObject | undefined {
     return this.logicalClusters.store.get(logicalClusterKey(cluster));
   }
@@ -138,10 +138,10 @@ function acceptedResources({ metadata, spec, status }: APIBindingObject): string
   return [...new Set(accepted.map(({ group = "", resource }) => `${resource}.${group}`))];
 }
 
-/** The condition of an APIBinding that is being deleted: the objects that it brought are gone. */
+/** Condition of an APIBinding under deletion: its objects are gone. */
 export const RESOURCES_DELETED_CONDITION = "BindingResourceDeleteSuccess";
 
-/** What others refer to by the path of its workspace, or the name of its logical cluster. */
+/** Returns the keys by which others refer to an object: its workspace's path or logical cluster, and its name. */
 function byPath({ metadata }: KubeObject, { cluster, name }: ObjectKey): string[] {
   const path = metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
   return [...new Set([path, cluster])].map((place) => `${place}:${name}`);
@@ -154,14 +154,14 @@ function referred(
   return to === undefined ? [] : [`${to.path === undefined || to.path === "" ? cluster : to.path}:${to.name}`];
 }
 
-/** Where the LogicalCluster of a logical cluster is. */
+/** Returns the key of the LogicalCluster of a logical cluster. */
 export function logicalClusterKey(cluster: string): ObjectKey {
   return { cluster, namespace: "", name: LOGICAL_CLUSTER_NAME };
 }
 
 const WITH_CLUSTER = { read: "withCluster" } as const;
 
-/** The roles and bindings of a shard as policies, as current as what is told of its store. */
+/** Roles and bindings of a shard as policies, as current as the informers. */
 class RbacState {
   readonly policies: RbacPolicies = new RbacPolicies();
   readonly clusterRoles: Informer<ClusterRoleKindContent>;
@@ -174,7 +174,7 @@ class RbacState {
     this.#follow(objects.informer(RoleBinding, WITH_CLUSTER));
   }
 
-  /** Keeps the policies as current as the informer. */
+  /** Keeps the policies in step with the informer. */
   #follow<T extends object>(informer: Informer<T>): Informer<T> {
     const set = (object: unknown, cluster: string): void => this.policies.set(cluster, object as RbacObject);
     informer.mirror({

@@ -2,30 +2,30 @@ import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storag
 import { removeWith } from "./modify.ts";
 import type { KindsOfClusters, StoredKind } from "./stored-kinds.ts";
 
-/** How many objects are deleted at a time: a store takes many in one go. */
+/** Maximum of concurrent deletions: stores handle many at once. */
 const AT_ONCE = 32;
 const DELETED = Buffer.from('"deletionTimestamp"');
 const HELD = Buffer.from('"finalizers"');
 
-/** Which objects are meant. */
+/** Selection of objects. */
 export interface StoredContentOptions {
   readonly kinds: KindsOfClusters;
   readonly cluster: string;
-  /** Only what is in this namespace. @default everything in the logical cluster, in namespaces or not */
+  /** Limits the selection to a namespace. @default everything in the logical cluster, namespaced or not */
   readonly namespace?: string;
-  /** Kinds that are left alone. @default none */
+  /** Whether to skip a kind. @default none */
   readonly except?: (kind: StoredKind) => boolean;
 }
 
-/** What is still there. */
+/** Remaining objects. */
 export interface RemainingContent {
-  /** How many objects there are of each kind, by `<plural>.<group>`, as Kubernetes names it in conditions. */
+  /** Number of objects of each kind, by `<plural>.<group>`, as in Kubernetes' conditions. */
   readonly objects: ReadonlyMap<string, number>;
-  /** How many objects each finalizer is on. */
+  /** Number of objects with each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
 }
 
-/** What is in a logical cluster, or in a namespace of it: of all kinds that are served there and that can be deleted. */
+/** Content of a logical cluster, or of a namespace in it, of all served kinds that can be deleted. */
 export class StoredContent {
   readonly #options: StoredContentOptions;
 
@@ -33,7 +33,7 @@ export class StoredContent {
     this.#options = options;
   }
 
-  /** @throws ApiError 503 when it is not known yet what is served */
+  /** @throws ApiError 503 while the served kinds are unknown */
   get kinds(): readonly StoredKind[] {
     const { kinds, cluster, namespace, except } = this.#options;
     return kinds
@@ -44,10 +44,10 @@ export class StoredContent {
   }
 
   /**
-   * Deletes all that nobody has deleted yet, as a client would: what finalizers hold is marked, dependents are left to the
-   * garbage collector. Goes on with other kinds where one fails.
+   * Deletes all objects not yet under deletion, as a client would: finalizers keep them, and dependents are left to the
+   * garbage collector. Continues with other kinds after a failure.
    *
-   * @returns why some could not be deleted, a text for each kind
+   * @returns a text for each kind with failures
    */
   async deleteAll(signal: AbortSignal): Promise<readonly string[]> {
     const failures: string[] = [];
@@ -62,7 +62,7 @@ export class StoredContent {
     return failures.sort();
   }
 
-  /** What is there now. @throws ApiError 503 when the store cannot be read */
+  /** Returns the remaining content. @throws ApiError 503 when the store cannot be read */
   async remaining(signal: AbortSignal): Promise<RemainingContent> {
     const objects = new Map<string, number>();
     const finalizers = new Map<string, number>();

@@ -3,19 +3,19 @@ import { Converted, type ResourceDefinition, type ServedResource } from "@virtua
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { Writable } from "./modify.ts";
 
-/** What is done with the objects of a kind in a store. */
+/** Operations on the stored objects of a kind. */
 export type StoredObjects = Writable<object> & Pick<PersistentCollection, "objectsIn" | "space">;
 
-/** A kind that is served in a logical cluster, and where its objects are. */
+/** A kind served in a logical cluster, with its storage. */
 export interface StoredKind {
-  /** As it is kept. */
+  /** Definition as stored. */
   readonly definition: ResourceDefinition;
   readonly objects: StoredObjects;
-  /** Whether clients may delete objects of it. */
+  /** Whether clients may delete its objects. */
   readonly deletable: boolean;
 }
 
-/** The kinds of a logical cluster: each once, whatever it is served as. */
+/** Kinds of a logical cluster, each once, whatever its served versions. */
 export class StoredKinds {
   readonly all: readonly StoredKind[];
   readonly #bySpace: ReadonlyMap<string, StoredKind>;
@@ -38,18 +38,18 @@ export class StoredKinds {
     this.#byType = byType;
   }
 
-  /** By what keys in the store begin with. */
+  /** Returns the kind of a key space in the store. */
   in(space: string): StoredKind | undefined {
     return this.#bySpace.get(space);
   }
 
-  /** As objects name their kind, in any version that is served. */
+  /** Returns the kind that an object names, in any served version. */
   of(apiVersion: string, kind: string): StoredKind | undefined {
     return this.#byType.get(typeOf(apiVersion, kind));
   }
 }
 
-/** The kinds of each logical cluster: those of equal ones are worked out once, and kept as long as what is served is. */
+/** Kinds of each logical cluster, computed once for equal ones and cached while the served resources stay the same. */
 export class KindsOfClusters {
   readonly #servedIn: (cluster: string) => readonly ServedResource[];
   readonly #known = new WeakMap<readonly ServedResource[], StoredKinds>();
@@ -58,7 +58,7 @@ export class KindsOfClusters {
     this.#servedIn = servedIn;
   }
 
-  /** @throws ApiError 503 when it is not known yet */
+  /** @throws ApiError 503 while they are unknown */
   in(cluster: string): StoredKinds {
     const served = this.#servedIn(cluster);
     let kinds = this.#known.get(served);
@@ -74,7 +74,7 @@ function typeOf(apiVersion: string, kind: string): string {
   return `${apiVersion} ${kind}`;
 }
 
-/** Where objects are kept that are served in whichever version; `undefined` of what is not kept, as reviews are not. */
+/** Returns the stored objects behind a storage of any version; `undefined` for resources that are not stored, such as reviews. */
 function storedObjects(storage: object): StoredObjects | undefined {
   let below: object = storage;
   while (below instanceof Converted) below = below.from;

@@ -10,10 +10,10 @@ import type { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import type { ShardPeer } from "./shard-peer.ts";
 import { notRunning } from "./unavailable.ts";
 
-/** Who may log in to a logical cluster, by its name or path, besides those who may everywhere. */
+/** Returns the authenticators of a logical cluster, by name or path, besides the server's. */
 export type WorkspaceLogins = (said: string) => readonly TokenAuthenticator[];
 
-/** What logging in by the type of a workspace asks of the shard registry. */
+/** Parts of the shard registry that logins by workspace type need. */
 interface LoginRegistry {
   readonly authentication: WorkspaceAuthentication | undefined;
   readonly index: Pick<PathIndex, "lookup">;
@@ -22,10 +22,10 @@ interface LoginRegistry {
 }
 
 /**
- * By the types of workspaces. As whoever logs in is known before it is said whether there is such a workspace, the path is looked
- * at here first: users are confined to what it leads to now, wherever it may lead in a moment.
+ * Returns logins by workspace type. Authentication precedes the resolution of the path, so this resolves it first. Security:
+ * the user is limited to the logical cluster found now, even if the path leads elsewhere a moment later.
  *
- * @returns `undefined` where nobody logs in so
+ * @returns `undefined` if disabled
  */
 export function workspaceLogins(registry: LoginRegistry): WorkspaceLogins | undefined {
   const { authentication } = registry;
@@ -43,7 +43,7 @@ export function workspaceLogins(registry: LoginRegistry): WorkspaceLogins | unde
   };
 }
 
-/** Tells the authenticators what the types of a shard name, now and as it changes. @returns ends that */
+/** Keeps the authenticators current with the types of a shard. @returns stops that */
 export function watchWorkspaceLogins({ name, state }: ShardPeer, to: WorkspaceAuthentication): Disposable {
   const stack = new DisposableStack();
   stack.defer(() => to.deleteShard(name));

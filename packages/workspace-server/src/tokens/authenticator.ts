@@ -19,41 +19,40 @@ import type { ServiceAccountKeys } from "./keys.ts";
 import { type AccountLookup, Liveness } from "./liveness.ts";
 import { DEFAULT_ISSUER } from "./minter.ts";
 
-/** Whose a token is, and for whom it is meant of those who were asked for. */
+/** User of a token, and those of the requested audiences that it is meant for. */
 export interface ReviewedToken {
   readonly user: User;
   readonly audiences: readonly string[];
 }
 
-/** An authenticator that knows for whom tokens are meant, and says why one is not good: what a TokenReview asks. */
+/** Authenticator that knows the audiences of tokens and the reason of a rejection, for TokenReviews. */
 export interface AudienceAuthenticator extends TokenAuthenticator {
   /**
-   * Whose a token is. `undefined`: not one of its kind.
+   * Returns the user of a token; `undefined` for another kind of token.
    *
-   * @param audiences for one of these it must be meant; it is answered for which
-   * @throws TokenRefused when it is one of its kind, and not good
+   * @param audiences the token must be meant for one of these; the result has those that match
+   * @throws TokenRefused on an invalid token of this kind
    */
   reviewToken(token: string, audiences: readonly string[]): Awaitable<ReviewedToken | undefined>;
 }
 
-/** What {@link serviceAccountTokens} takes. */
+/** Options of {@link serviceAccountTokens}. */
 export interface ServiceAccountTokenOptions {
   readonly keys: ServiceAccountKeys;
   readonly accounts: AccountLookup;
-  /** Whose tokens are taken: the first of them issues (`--service-account-issuer`). @default `[DEFAULT_ISSUER]` */
+  /** Accepted issuers; the first one issues (`--service-account-issuer`). @default `[DEFAULT_ISSUER]` */
   readonly issuers?: readonly string[];
-  /** Who this server is: tokens for others are not taken (`--api-audiences`). @default the issuers */
+  /** Audiences of this server (`--api-audiences`); tokens for others are rejected. @default the issuers */
   readonly audiences?: readonly string[];
-  /** ms since 1970. @default the clock */
+  /** Returns ms since 1970. @default the system clock */
   readonly now?: () => number;
 }
 
 /**
- * Takes tokens of service accounts, those of TokenRequests and those in Secrets. Each is checked against the account and
- * the Secret of the logical cluster that it names itself, for every request: what is deleted is out at once, and so is what
- * comes after under the same name. The user has the name, uid and groups as in Kubernetes, and says in the extra
- * `authentication.kcp.io/cluster-name` where the account is: without a look at that, accounts of other workspaces would
- * pass for one's own. Of at most 10,000 tokens it is remembered that they were signed by us.
+ * Authenticates tokens of service accounts, from TokenRequests and Secrets. Every request checks the account and the Secret
+ * in the logical cluster that the token names. Tokens of deleted or replaced ones are therefore rejected at once. The user has Kubernetes' name, uid and groups, and the account's logical cluster in the extra
+ * `authentication.kcp.io/cluster-name`. Security: without a check of that extra, accounts of other workspaces would pass for
+ * local ones. The verified signatures of at most 10,000 tokens are remembered.
  */
 export function serviceAccountTokens(options: ServiceAccountTokenOptions): AudienceAuthenticator {
   const { keys, accounts, issuers = [DEFAULT_ISSUER], audiences = issuers, now = Date.now } = options;
@@ -95,31 +94,28 @@ function userOf(claims: Claims): User {
   });
 }
 
-/** As Go prints a list of texts. */
+/** Formats texts like Go's `%v`. */
 function listed(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
 }
 
-/** The most tokens that are remembered, a kilobyte each or so. The one that was not used for longest goes first. */
+/** Maximum of remembered tokens, about 1 KiB each; the least recently used one goes first. */
 const MOST = 10_000;
 
-/**
- * Who has signed which tokens. That a signature is good is remembered, under the token's SHA-256; whether the account is
- * still there is not known here.
- */
+/** Verifies signatures of tokens. Good ones are remembered by the token's SHA-256; the account's existence is checked elsewhere. */
 class Signatures {
   readonly #keys: ServiceAccountKeys;
   readonly #issuers: ReadonlySet<unknown>;
-  /** In the order of use. */
+  /** In order of use, the oldest first. */
   readonly #known = new Map<string, Claims>();
 
-  /** @param issuers whose tokens these keys have signed, besides those in Secrets */
+  /** @param issuers accepted issuers, besides that of tokens in Secrets */
   constructor(keys: ServiceAccountKeys, issuers: readonly string[]) {
     this.#keys = keys;
     this.#issuers = new Set([...issuers, LEGACY_ISSUER]);
   }
 
-  /** What a token says. `undefined`: it is not one of ours. @throws TokenRefused when it says so, but is not signed by us */
+  /** Returns the claims of a token; `undefined` for a foreign issuer. @throws TokenRefused on a bad signature */
   async claims(token: string): Promise<Claims | undefined> {
     const key = hash("sha256", token, "base64");
     const known = this.#known.get(key);

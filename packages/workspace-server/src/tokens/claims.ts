@@ -2,25 +2,25 @@ import { isUtf8 } from "node:buffer";
 import { isClusterName, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { memberOf, parseJson } from "@virtual-workspaces/apimachinery/json";
 
-/** The issuer of tokens in Secrets, whatever the server's is called. */
+/** Issuer of tokens in Secrets, whatever the server's issuer. */
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";
 
-/** What the flat claims of tokens in Secrets begin with. */
+/** Prefix of the flat claims of tokens in Secrets. */
 const FLAT = "kubernetes.io/serviceaccount/";
 
-/** An object that a token names, and which one of that name. */
+/** Name and uid of an object that a token names. */
 export interface Named {
   readonly name: string;
   readonly uid: string;
 }
 
-/** What a token of a TokenRequest says. Times are seconds since 1970. */
+/** Claims of a token from a TokenRequest. Times are seconds since 1970. */
 export interface BoundClaims {
   readonly form: "bound";
   readonly account: NamespacedObject & Named;
-  /** The Secret with which it ends, if any. */
+  /** Secret whose deletion invalidates the token, if any. */
   readonly secret: Named | undefined;
-  /** Whether it is bound to what there is not here: a pod, a node. */
+  /** Whether the token is bound to an object that does not exist here: a pod or a node. */
   readonly elsewhere: boolean;
   readonly id: string;
   readonly audiences: readonly string[];
@@ -29,17 +29,17 @@ export interface BoundClaims {
   readonly issued: number;
 }
 
-/** What a token in a Secret says. */
+/** Claims of a token in a Secret. */
 export interface LegacyClaims {
   readonly form: "legacy";
   readonly account: NamespacedObject & Named;
   readonly secretName: string;
 }
 
-/** What a token says. */
+/** Claims of a token. */
 export type Claims = BoundClaims | LegacyClaims;
 
-/** The payload of a token of a TokenRequest. */
+/** Returns the payload of a token from a TokenRequest. */
 export function boundPayload(claims: Omit<BoundClaims, "form" | "elsewhere">, issuer: string): JsonObject {
   const { account, secret, id, audiences, expires, notBefore, issued } = claims;
   const { cluster, namespace, name, uid } = account;
@@ -60,7 +60,7 @@ export function boundPayload(claims: Omit<BoundClaims, "form" | "elsewhere">, is
   };
 }
 
-/** The payload of a token in a Secret. */
+/** Returns the payload of a token in a Secret. */
 export function legacyPayload({ account, secretName }: Omit<LegacyClaims, "form">): JsonObject {
   return {
     iss: LEGACY_ISSUER,
@@ -73,7 +73,7 @@ export function legacyPayload({ account, secretName }: Omit<LegacyClaims, "form"
   };
 }
 
-/** The logical cluster that a token names, verified or not; `undefined` where it names none. */
+/** Returns the logical cluster that a token names, verified or not; `undefined` if none. */
 export function clusterOf(payload: JsonObject): string | undefined {
   const nested = memberOf(payload, "kubernetes.io");
   const name =
@@ -81,7 +81,7 @@ export function clusterOf(payload: JsonObject): string | undefined {
   return typeof name === "string" && isClusterName(name) ? name : undefined;
 }
 
-/** Reads what somebody has vouched for. @throws TokenRefused, in Kubernetes' words where it has some */
+/** Reads claims from a verified payload. @throws TokenRefused, with Kubernetes' text where it exists */
 export function claimsOf(payload: JsonObject): Claims {
   return memberOf(payload, "iss") === LEGACY_ISSUER ? legacyOf(payload) : boundOf(payload);
 }
@@ -156,49 +156,49 @@ function malformed(): TokenRefused {
   return new TokenRefused("service account token claims could not be validated due to unexpected validation error");
 }
 
-/** A token that is one of ours and yet not good. The text is Kubernetes'; a TokenReview tells it, a 401 does not. */
+/** Rejected token of a known issuer. The text is Kubernetes'; TokenReviews show it, a 401 does not. */
 export class TokenRefused extends Error {
   override readonly name: string = "TokenRefused";
 }
 
-/** What users begin with that are service accounts. */
+/** Prefix of the user names of service accounts. */
 const USER_PREFIX = "system:serviceaccount:";
-/** The group of all service accounts. */
+/** Group of all service accounts. */
 const ALL_SERVICE_ACCOUNTS = "system:serviceaccounts";
 
-/** The type of Secrets that hold a token without an end (`v1.SecretTypeServiceAccountToken`). */
+/** Type of Secrets with a token that does not expire (`v1.SecretTypeServiceAccountToken`). */
 export const TOKEN_SECRET_TYPE = "kubernetes.io/service-account-token";
-/** On such a Secret: whose token it is to hold. */
+/** Annotation of such a Secret: name of its account. */
 export const ACCOUNT_NAME_ANNOTATION = "kubernetes.io/service-account.name";
-/** On such a Secret: the uid of that account. */
+/** Annotation of such a Secret: uid of its account. */
 export const ACCOUNT_UID_ANNOTATION = "kubernetes.io/service-account.uid";
-/** Of a user: by which token they came. */
+/** Extra of a user: ID of the token used. */
 export const CREDENTIAL_ID_EXTRA = "authentication.kubernetes.io/credential-id";
 
-/** Where an account or a Secret is. */
+/** Logical cluster, namespace and name of an account or a Secret. */
 export interface NamespacedObject {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The name of an account as a user: `system:serviceaccount:default:builder`. */
+/** Returns the user name of an account: `system:serviceaccount:default:builder`. */
 export function userNameOf({ namespace, name }: Pick<NamespacedObject, "namespace" | "name">): string {
   return `${USER_PREFIX}${namespace}:${name}`;
 }
 
-/** The groups that an account is in, but the one of everybody who has logged in. */
+/** Returns the groups of an account, except that of all authenticated users. */
 export function groupsOf({ namespace }: Pick<NamespacedObject, "namespace">): readonly string[] {
   return [ALL_SERVICE_ACCOUNTS, `${ALL_SERVICE_ACCOUNTS}:${namespace}`];
 }
 
-/** The longest token that is looked at, characters. */
+/** Maximum length of a token, in characters; longer ones are not parsed. */
 const LONGEST_TOKEN = 64 * 1024;
-/** What a part may hold: it is read before anybody has vouched for it. */
+/** Limits of a parsed part, which is not verified yet. */
 const LIMITS = { names: 500, containers: 500 };
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
-/** A token in its parts. Nobody has vouched for it yet. */
+/** Parts of a token. Security: its signature is not verified yet. */
 export interface UnverifiedToken {
   readonly algorithm: string;
   readonly kid: string | undefined;
@@ -206,9 +206,9 @@ export interface UnverifiedToken {
 }
 
 /**
- * Reads a signed token in three parts (JWS compact form). `undefined` for all else, and for what readers could take for
- * different things: a member that comes twice, a header that asks for more than a signature (`crit`). Where a header says
- * that its key is (`jku`, `x5u`, `jwk`) is not looked at.
+ * Parses a signed token in three parts (JWS compact form). Returns `undefined` for anything else. Security: ambiguous tokens
+ * are rejected too: those with a duplicate member, or a header with `crit`. Key locations in the header (`jku`, `x5u`, `jwk`)
+ * are ignored.
  */
 export function parseToken(token: string): UnverifiedToken | undefined {
   if (token.length > LONGEST_TOKEN) return undefined;

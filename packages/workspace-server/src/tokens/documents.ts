@@ -2,29 +2,29 @@ import { createPublicKey } from "node:crypto";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { ServiceAccountKeys } from "./keys.ts";
 
-/** Where the keys are. */
+/** Path of the keys. */
 export const KEYS_PATH = "/openid/v1/jwks";
-/** Where it says where the keys are. */
+/** Path of the configuration, which has the URL of the keys. */
 export const CONFIGURATION_PATH = "/.well-known/openid-configuration";
 
-/** A document, and how it is to be answered. */
+/** A document with its response headers. */
 export interface IssuerDocument {
   readonly contentType: string;
   readonly cacheControl: string;
   readonly body: string;
 }
 
-/** What {@link issuerDocuments} are about. */
+/** Options of {@link issuerDocuments}. */
 export interface IssuerDocumentOptions {
   readonly keys: ServiceAccountKeys;
   readonly issuer: string;
-  /** The URL of the keys, as clients reach it: `https://kcp.example.com:6443/openid/v1/jwks`. */
+  /** Public URL of the keys: `https://kcp.example.com:6443/openid/v1/jwks`. */
   readonly keysUrl: string;
 }
 
 /**
- * By path, what relying parties ask an issuer (Kubernetes' service account issuer discovery): {@link CONFIGURATION_PATH} and
- * {@link KEYS_PATH}. Nothing in it is secret: only public halves of keys.
+ * Returns the documents that relying parties request from an issuer, by path (Kubernetes' service account issuer discovery):
+ * {@link CONFIGURATION_PATH} and {@link KEYS_PATH}. They contain only public keys and no secrets.
  */
 export function issuerDocuments(options: IssuerDocumentOptions): ReadonlyMap<string, IssuerDocument> {
   const { keys, issuer, keysUrl } = options;
@@ -50,17 +50,17 @@ export function issuerDocuments(options: IssuerDocumentOptions): ReadonlyMap<str
   ]);
 }
 
-/** What {@link servedDocuments} need. */
+/** Options of {@link servedDocuments}. */
 interface ServedDocumentOptions extends Omit<IssuerDocumentOptions, "keysUrl"> {
-  /** The URL of the keys, if they are served elsewhere. @default where the configuration was asked for */
+  /** URL of the keys, if another server serves them. @default beside the requested configuration */
   readonly keysUrl: string | undefined;
-  /** How the server is reached, asked for each request. */
+  /** Public URL of the server, called for each request. */
   readonly externalURL: () => string;
 }
 
 /**
- * The issuer's documents, as a view serves them: in every workspace, where its own rule says who reads them. None where the
- * issuer is no URL that relying parties could ask, as in Kubernetes.
+ * Returns the issuer's documents for a view: each workspace serves them, and its own rule authorizes readers. Empty if the
+ * issuer is not a URL for relying parties, as in Kubernetes.
  */
 export function servedDocuments(options: ServedDocumentOptions): NonNullable<VirtualWorkspace<unknown>["documents"]> {
   if (!isDiscoverable(options.issuer)) return {};

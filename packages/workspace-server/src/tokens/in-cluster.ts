@@ -2,15 +2,14 @@ import type { IncomingMessage } from "node:http";
 import { clusterOf, parseToken } from "./claims.ts";
 
 const OWN = /^\/(metrics|healthz|livez|readyz)(?=[?/]|$)/;
-/** Compared with case, as kcp does. */
+/** Case-sensitive, as in kcp. */
 const BEARER = "Bearer ";
 
 /**
- * What the URL of a request should have been that comes with a token of a service account and names no logical cluster, as
- * clients do that read `KUBERNETES_SERVICE_HOST`: `/api/v1/secrets` is `/clusters/<that of the token>/api/v1/secrets`.
- * `undefined`: leave it as it is. The token is not verified: this says where to go, not who asks, and who asks is then found
- * out by the token as ever. What is the process's own (`/metrics`, `/healthz`, `/livez`, `/readyz`) stays so: kcp rewrites it
- * too, and its own account for metrics gets 501.
+ * Returns the intended URL of a request with a service account token and no logical cluster, as from clients that use
+ * `KUBERNETES_SERVICE_HOST`: `/api/v1/secrets` becomes `/clusters/<that of the token>/api/v1/secrets`. `undefined`: keep the
+ * URL. Security: the token is not verified here and only selects the path; authentication follows as usual. Paths of the
+ * process (`/metrics`, `/healthz`, `/livez`, `/readyz`) stay: kcp rewrites them too, and its own metrics account gets 501.
  */
 export function inClusterUrl({ url = "", headers }: Pick<IncomingMessage, "url" | "headers">): string | undefined {
   if (!url.startsWith("/") || url.startsWith("/clusters/") || url.startsWith("/services/")) return undefined;
@@ -22,6 +21,6 @@ export function inClusterUrl({ url = "", headers }: Pick<IncomingMessage, "url" 
   if (cluster === undefined) return undefined;
   const query = url.indexOf("?");
   const [path, rest] = query === -1 ? [url, ""] : [url.slice(0, query), url.slice(query)];
-  // kcp resolves dot segments here, with which a path could leave the cluster; the framework refuses them.
+  // kcp resolves dot segments here, with which a path could leave the cluster; the framework rejects them.
   return `/clusters/${cluster}${path.endsWith("/") ? path.slice(0, -1) : path}${rest}`;
 }

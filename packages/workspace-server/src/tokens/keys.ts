@@ -2,37 +2,37 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type Ke
 import { promisify } from "node:util";
 import { readIfThere, writeAtomically } from "../admin/files.ts";
 
-/** The algorithms that tokens are signed with: by an RSA key, by one on the curve P-256. */
+/** Signature algorithms of tokens: RSA, or ECDSA on curve P-256. */
 export type TokenAlgorithm = "RS256" | "ES256";
 
-/** A public key by which tokens are checked. */
+/** Public key that verifies tokens. */
 export interface VerificationKey {
-  /** Of the public key's DER the SHA-256, as in Kubernetes. */
+  /** Key ID: SHA-256 of the public key's DER encoding, as in Kubernetes. */
   readonly kid: string;
-  /** The only algorithm that it checks, whatever a token says. */
+  /** The only algorithm the key accepts. Security: the token's own claim is not trusted. */
   readonly algorithm: TokenAlgorithm;
   readonly key: KeyObject;
 }
 
-/** What {@link ServiceAccountKeys} are made of, PEM. */
+/** Keys of {@link ServiceAccountKeys}, PEM. */
 export interface ServiceAccountKeyOptions {
-  /** The private key that signs, RSA of 2048 bits or more, or P-256 (`--service-account-signing-key-file`). */
+  /** Private key that signs: RSA of at least 2048 bits, or P-256 (`--service-account-signing-key-file`). */
   readonly signing: string;
   /**
-   * What tokens are checked with besides: keys that have signed, or will. Each text may hold several keys, public or
-   * private, or certificates (`--service-account-key-file`). @default only the public half of the one that signs
+   * Keys of past and future signers (`--service-account-key-file`): each text has public or private keys, or certificates.
+   * @default only the signing key's public half
    */
   readonly verification?: readonly string[];
 }
 
-/** The keys of service account tokens: one signs, that one and all others check. */
+/** Keys of service account tokens: one signs; that one and all others verify. */
 export class ServiceAccountKeys {
-  /** Signs. */
+  /** Key that signs. */
   readonly signing: VerificationKey;
-  /** Checks, the signing one first. */
+  /** Keys that verify, the signing one first. */
   readonly verification: readonly VerificationKey[];
 
-  /** @throws Error on a key that cannot be read, is too short, or of another kind */
+  /** @throws Error on a key that is unreadable, too short or of another type */
   constructor({ signing, verification = [] }: ServiceAccountKeyOptions) {
     this.signing = described(privateKey(signing));
     const others = verification.flatMap((pem) => publicKeys(pem)).map((key) => described(key));
@@ -40,7 +40,7 @@ export class ServiceAccountKeys {
     this.verification = [...new Map(all.map((key) => [key.kid, key])).values()];
   }
 
-  /** Those that may have signed a token: the one that it names where there is that one, else all of its algorithm. */
+  /** Returns keys that may have signed a token: the one with its key ID, else all of its algorithm. */
   candidates(algorithm: string, kid: string | undefined): readonly VerificationKey[] {
     const fitting = this.verification.filter((key) => key.algorithm === algorithm);
     const named = fitting.filter((key) => key.kid === kid);
@@ -60,7 +60,7 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
 function publicKeys(pem: string): readonly KeyObject[] {
   const blocks = [...pem.matchAll(BLOCK)].filter(([, label]) => label !== "EC PARAMETERS").map(([block]) => block);
-  if (blocks.length === 0) throw new Error("service account keys: a verification key holds no PEM");
+  if (blocks.length === 0) throw new Error("service account keys: a verification key contains no PEM");
   return blocks.map((block) => {
     try {
       return createPublicKey(block);
@@ -85,11 +85,11 @@ function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }:
 const generate = promisify(generateKeyPair);
 
 /**
- * The private key in a file, PEM; made if there is none, readable by its owner alone (kcp's `sa.key`). A file that is there
- * is never replaced: all tokens that it has signed would be nobody's. To be called by one process at a time.
+ * Returns the private key in a file, PEM; creates it if missing, readable only by its owner (kcp's `sa.key`). An existing
+ * file is never replaced, since all tokens it has signed would become invalid. Only one process at a time may call it.
  *
- * @param bits of the RSA key. kcp makes 4096, for which the first start would wait a second or more. @default 2048
- * @throws Error on a file that can neither be read nor made, or that is empty
+ * @param bits size of the RSA key; kcp's 4096 would delay the first start by a second or more. Default: 2048
+ * @throws Error on a file that cannot be read or created, or is empty
  */
 export async function serviceAccountKeyFile(path: string, bits = 2048): Promise<string> {
   const kept = readIfThere(path);

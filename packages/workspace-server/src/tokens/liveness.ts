@@ -2,12 +2,12 @@ import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { type BoundClaims, type Claims, type LegacyClaims, TokenRefused } from "./claims.ts";
 
-/** How far clocks may differ, ms: what has ended, or has been deleted, is taken for that long (go-jose's `DefaultLeeway`). */
+/** Tolerated clock skew, in milliseconds: expired and deleted tokens stay valid that long (go-jose's `DefaultLeeway`). */
 const LEEWAY = 60_000;
 
 /**
- * Whether a token that we have signed is still good: now, and of the account and the Secret that it was made for, in its
- * own logical cluster. Asked for every request.
+ * Checks whether a verified token is still valid: its times, and its account and Secret in its own logical cluster. Called
+ * for every request.
  */
 export class Liveness {
   readonly #accounts: AccountLookup;
@@ -18,7 +18,7 @@ export class Liveness {
     this.#now = now;
   }
 
-  /** @throws TokenRefused in Kubernetes' words */
+  /** @throws TokenRefused with Kubernetes' text */
   async check(token: string, claims: Claims): Promise<void> {
     if (claims.form === "legacy") await this.#checkLegacy(token, claims);
     else await this.#checkBound(claims);
@@ -68,7 +68,7 @@ export class Liveness {
   }
 }
 
-/** One of the same name that came after is another account. */
+/** An account recreated under the same name is a different one. */
 function checkUid({ metadata: { uid = "" } }: KubeObject, claimed: Claims["account"]): void {
   if (uid !== claimed.uid) throw new TokenRefused(`service account UID (${uid}) does not match claim (${claimed.uid})`);
 }
@@ -83,13 +83,13 @@ function holds(secret: KubeObject, token: string): boolean {
 }
 
 /**
- * Reads what tokens are about, in the logical cluster that the token names, whichever one the request is for. It is asked
- * for every request with a token: answer from memory. What it does not find is a token that is not good any more, so a
- * cluster that cannot be asked now is a throw, an `ApiError` 503, and not `undefined`.
+ * Reads objects that tokens name, in the token's logical cluster, whatever the request's. It is called for every request with
+ * a token: answer from memory. A missing object invalidates the token, so throw `ApiError` 503 for an unavailable cluster
+ * instead of returning `undefined`.
  */
 export interface AccountLookup {
-  /** The ServiceAccount as it is now. */
+  /** Returns the current ServiceAccount. */
   serviceAccount(cluster: string, namespace: string, name: string): Awaitable<KubeObject | undefined>;
-  /** The Secret as it is now. */
+  /** Returns the current Secret. */
   secret(cluster: string, namespace: string, name: string): Awaitable<KubeObject | undefined>;
 }

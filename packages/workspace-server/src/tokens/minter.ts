@@ -3,31 +3,31 @@ import type { JsonObject, KubeObject } from "@virtual-workspaces/apimachinery";
 import { boundPayload, legacyPayload, type Named } from "./claims.ts";
 import type { ServiceAccountKeys } from "./keys.ts";
 
-/** What `--service-account-issuer` is in kcp. */
+/** kcp's default of `--service-account-issuer`. */
 export const DEFAULT_ISSUER = "https://kcp.default.svc";
 
-/** What signs tokens, and as whom. */
+/** Keys and issuer of {@link TokenMinter}. */
 export interface MinterOptions {
   readonly keys: ServiceAccountKeys;
-  /** What `iss` of tokens is. @default DEFAULT_ISSUER */
+  /** Value of the claim `iss`. @default DEFAULT_ISSUER */
   readonly issuer?: string;
-  /** ms since 1970. @default the clock */
+  /** Returns ms since 1970. @default the system clock */
   readonly now?: () => number;
 }
 
-/** What a token of limited life is to say. */
+/** Content of a token that expires. */
 export interface BoundTokenRequest {
   readonly cluster: string;
-  /** Whose it is to be. */
+  /** Account of the token. */
   readonly account: KubeObject;
-  /** The Secret with which it is to end. @default none */
+  /** Secret whose deletion invalidates the token. @default none */
   readonly secret?: KubeObject | undefined;
   readonly audiences: readonly string[];
-  /** s */
+  /** Lifetime, in seconds. */
   readonly seconds: number;
 }
 
-/** Signs tokens for service accounts (Kubernetes' `TokenGenerator`). Nothing is kept of them. */
+/** Signs tokens for service accounts (Kubernetes' `TokenGenerator`). It stores none of them. */
 export class TokenMinter {
   readonly #keys: ServiceAccountKeys;
   readonly #issuer: string;
@@ -39,7 +39,7 @@ export class TokenMinter {
     this.#now = now;
   }
 
-  /** A token that ends. @returns it, and when that is, ms since 1970 */
+  /** Signs a token that expires. @returns the token and its expiration, ms since 1970 */
   async bound(request: BoundTokenRequest): Promise<{ readonly token: string; readonly expiresAt: number }> {
     const { cluster, account, secret, audiences, seconds } = request;
     const issued = Math.floor(this.#now() / 1000);
@@ -57,7 +57,7 @@ export class TokenMinter {
     return { token, expiresAt: (issued + seconds) * 1000 };
   }
 
-  /** A token without an end, good as long as its Secret holds it. */
+  /** Signs a token without expiration, valid while its Secret holds it. */
   legacy(request: Pick<BoundTokenRequest, "cluster" | "account"> & { readonly secretName: string }): Promise<string> {
     const { cluster, account, secretName } = request;
     const { namespace = "" } = account.metadata;
@@ -66,7 +66,7 @@ export class TokenMinter {
 
   async #signed(payload: JsonObject): Promise<string> {
     const { key, algorithm, kid } = this.#keys.signing;
-    // Loaded with the first token: a start need not wait for it.
+    // Loaded with the first token, so that it does not delay the start.
     const { CompactSign } = await import("jose");
     const bytes = new TextEncoder().encode(JSON.stringify(payload));
     return new CompactSign(bytes).setProtectedHeader({ alg: algorithm, kid }).sign(key);

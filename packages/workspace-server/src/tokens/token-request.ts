@@ -12,29 +12,29 @@ import { tokenRequestMessage } from "../kinds/protobuf.ts";
 import type { AccountLookup } from "./liveness.ts";
 import type { TokenMinter } from "./minter.ts";
 
-/** Shortest and longest life of a token, s. */
+/** Minimum and maximum lifetime of a token, in seconds. */
 const SHORTEST = 600;
 const LONGEST = 2 ** 32;
 const DEFAULT_SECONDS = 3600;
 
-/** What {@link tokenSubresource} takes. */
+/** Options of {@link tokenSubresource}. */
 export interface TokenSubresourceOptions {
-  /** The kind TokenRequest. */
+  /** Kind TokenRequest. */
   readonly kind: KindSubresource<KubeObject, TokenRequestContent>["kind"];
   readonly minter: TokenMinter;
   readonly accounts: Pick<AccountLookup, "secret">;
-  /** For whom tokens are whose request does not say: this server. */
+  /** Audiences of tokens whose request names none: this server. */
   readonly audiences: readonly string[];
-  /** Longer lives are cut to this, with a warning, s (`--service-account-max-token-expiration`). @default none are */
+  /** Limit of lifetimes, in seconds, with a warning (`--service-account-max-token-expiration`). @default none */
   readonly maxSeconds?: number;
 }
 
 type Request = SubresourceWrite<KubeObject, TokenRequestContent>;
 
 /**
- * `serviceaccounts/token`: a new token for the account that it is asked of, in the logical cluster of the URL. Whoever may
- * create these may be that account. A token may be bound to a Secret of the namespace, and ends with it; there are no pods
- * and no nodes.
+ * Serves `serviceaccounts/token`: a new token for the account in the logical cluster of the URL. Security: users who may
+ * create these can act as that account. A token may be bound to a Secret of the namespace, and becomes invalid with it; pods
+ * and nodes do not exist.
  */
 export function tokenSubresource(options: TokenSubresourceOptions): KindSubresource<KubeObject, TokenRequestContent> {
   const requests = new TokenRequests(options);
@@ -79,7 +79,7 @@ class TokenRequests {
     return maxSeconds;
   }
 
-  /** The Secret that a token is to end with. @throws ApiError 400, 404, 409 */
+  /** Returns the Secret that a token is bound to. @throws ApiError 400, 404, 409 */
   async #bound(
     { object }: Request,
     cluster: string,
@@ -105,21 +105,21 @@ class TokenRequests {
   }
 }
 
-/** What Kubernetes binds tokens to. Of pods and nodes there never is one. */
+/** Kinds that Kubernetes binds tokens to. Pods and nodes never exist here. */
 const RESOURCES: ReadonlyMap<string, string> = new Map([
   ["Secret", "secrets"],
   ["Pod", "pods"],
   ["Node", "nodes"],
 ]);
 
-/** @throws ApiError 400 where it is for no one cluster: nobody could say whose account that is */
+/** @throws ApiError 400 on a request for several clusters, where the account is ambiguous */
 function clusterIn({ params }: Request): string {
   const cluster = params["cluster"] ?? "";
   if (isClusterName(cluster)) return cluster;
-  throw ApiError.badRequest("a token is requested in one logical cluster: name it in the URL");
+  throw ApiError.badRequest("a token belongs to one logical cluster: name it in the URL");
 }
 
-/** @throws ApiError 422 in Kubernetes' words */
+/** @throws ApiError 422 with Kubernetes' text */
 function refuseInvalid(seconds: number): void {
   const causes: StatusCause[] = [];
   const field = "spec.expirationSeconds";
@@ -130,9 +130,9 @@ function refuseInvalid(seconds: number): void {
     throw ApiError.invalid({ kind: { group: "authentication.k8s.io", kind: "TokenRequest" }, name: "", causes });
 }
 
-// What a TokenRequest holds, whoever defines its kind.
+// Content of a TokenRequest, for any definition of the kind.
 
-/** What a TokenRequest holds. */
+/** Content of a TokenRequest. */
 export interface TokenRequestContent {
   readonly spec?: {
     readonly audiences?: readonly string[];
@@ -142,7 +142,7 @@ export interface TokenRequestContent {
   readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
 }
 
-/** With what a token is to end. */
+/** Object whose deletion invalidates the token. */
 interface BoundObjectReference {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -150,7 +150,7 @@ interface BoundObjectReference {
   readonly uid?: string;
 }
 
-// As in Kubernetes little is required, least of all of a status: clients send it empty.
+// As in Kubernetes, few fields are required, and none of the status: clients send it empty.
 
 const texts: JsonSchema = { type: "array", items: { type: "string" } };
 
@@ -160,18 +160,18 @@ export const TokenRequest: Resource<TokenRequestContent> = new Resource<TokenReq
   version: "v1",
   kind: "TokenRequest",
   scope: "Namespaced",
-  description: "A token for a service account. It is only created; the token is in its status.",
+  description: "Token for a service account. It is created, not stored; the response has the token in its status.",
   schema: {
     type: "object",
     properties: {
       spec: {
         type: "object",
         properties: {
-          audiences: { ...texts, description: "For whom it is; none: for this server." },
-          expirationSeconds: { type: "integer", format: "int64", default: 3600, description: "600 at least." },
+          audiences: { ...texts, description: "Audiences of the token. Default: this server." },
+          expirationSeconds: { type: "integer", format: "int64", default: 3600, description: "At least 600 s." },
           boundObjectRef: {
             type: "object",
-            description: "The Secret with which it ends.",
+            description: "Object whose deletion invalidates the token: a Secret.",
             properties: {
               kind: { type: "string" },
               apiVersion: { type: "string" },

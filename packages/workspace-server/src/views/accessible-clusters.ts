@@ -1,35 +1,35 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 
-/** What decides whether one user may enter, and what hangs on it. */
+/** Access decisions of one user, and the Workspaces that depend on them. */
 export interface AccessibleClustersOptions {
-  /** As everything is now. */
+  /** Whether the user has access to a logical cluster, in the current state. */
   readonly enters: (cluster: string) => boolean;
-  /** The Workspaces that are shown to those who may enter a logical cluster. */
+  /** Returns the Workspaces shown to users with access to a logical cluster. */
   readonly shownBy: (cluster: string) => Iterable<ObjectKey>;
   readonly slices: TimeSlices;
 }
 
 /**
- * The logical clusters that one user may enter, of those that somebody has asked about: 100 bytes for each. What becomes
- * of one is told only where the answer is another one than before.
+ * Logical clusters that one user has access to, among those requested so far: 100 bytes each. Listeners are notified only if
+ * a decision changes.
  */
 export class AccessibleClusters implements Disposable {
   readonly #options: AccessibleClustersOptions;
   readonly #clusters = new Set<string>();
   readonly #listeners = new Set<(key: ObjectKey) => void>();
-  /** What is still to be looked at, by shard. */
+  /** Pending checks, by shard. */
   readonly #pending = new Map<string, Iterator<unknown>>();
 
   constructor(options: AccessibleClustersOptions) {
     this.#options = options;
   }
 
-  /** Whether nobody listens any more. */
+  /** Whether there is no listener. */
   get isIdle(): boolean {
     return this.#listeners.size === 0;
   }
 
-  /** Tells of Workspaces that are shown now, or no more. */
+  /** Notifies of Workspaces that become visible or invisible. */
   listen(changed: (key: ObjectKey) => void): Disposable {
     this.#listeners.add(changed);
     return { [Symbol.dispose]: () => void this.#listeners.delete(changed) };
@@ -42,7 +42,7 @@ export class AccessibleClusters implements Disposable {
     return true;
   }
 
-  /** Something has changed about a logical cluster. */
+  /** Checks a changed logical cluster again. */
   look(cluster: string): void {
     const before = this.#clusters.has(cluster);
     const now = this.#options.enters(cluster);
@@ -52,12 +52,12 @@ export class AccessibleClusters implements Disposable {
     for (const key of this.#options.shownBy(cluster)) for (const changed of this.#listeners) changed(key);
   }
 
-  /** No workspace leads there any more. */
+  /** Drops a logical cluster to which no Workspace leads any more. */
   forget(cluster: string): void {
     this.#clusters.delete(cluster);
   }
 
-  /** Something has changed about all logical clusters of a shard: they are looked at in slices, or when somebody reads. */
+  /** Checks logical clusters of a shard again, in time slices, or at the next read. */
   lookAt(shard: string, clusters: Iterable<string>): void {
     const { slices } = this.#options;
     this.leave(shard);
@@ -66,14 +66,14 @@ export class AccessibleClusters implements Disposable {
     slices.add(work);
   }
 
-  /** A shard is not there: what was known of it counts. */
+  /** Cancels the checks of a shard that is gone: the last decisions stay. */
   leave(shard: string): void {
     const work = this.#pending.get(shard);
     if (work !== undefined) this.#options.slices.delete(work);
     this.#pending.delete(shard);
   }
 
-  /** Looks now at whatever is still to be looked at. */
+  /** Completes all pending checks now. */
   settle(): void {
     for (const work of [...this.#pending.values()]) this.#options.slices.finish(work);
   }
@@ -91,29 +91,29 @@ export class AccessibleClusters implements Disposable {
   }
 }
 
-/** How long others wait for a piece of work, ms. */
+/** Longest blocking of other work by one slice, in milliseconds. */
 const SLICE = 5;
 
 /**
- * Work that takes long, done a little in each turn of the event loop, and one piece after the other. Each is an iterator that
- * has done some of its work whenever it yields.
+ * Runs long work in slices, one per turn of the event loop and one task after the other. A task is an iterator; each step
+ * does some of its work.
  */
 export class TimeSlices implements Disposable {
   readonly #waiting = new Set<Iterator<unknown>>();
   #planned: NodeJS.Immediate | undefined;
 
-  /** Has a piece of work done, some time. */
+  /** Schedules a task. */
   add(work: Iterator<unknown>): void {
     this.#waiting.add(work);
     this.#planned ??= setImmediate(this.#run);
   }
 
-  /** Leaves undone what is left of it. */
+  /** Cancels the rest of a task. */
   delete(work: Iterator<unknown>): void {
     this.#waiting.delete(work);
   }
 
-  /** Does what is left of it now. */
+  /** Completes a task now. */
   finish(work: Iterator<unknown>): void {
     while (work.next().done !== true);
     this.#waiting.delete(work);

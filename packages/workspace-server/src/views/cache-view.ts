@@ -34,19 +34,19 @@ import {
   roleReplicatedFor,
 } from "./replicated-kind.ts";
 
-/** What {@link cacheView} shows. */
+/** Options of {@link cacheView}. */
 export interface CacheViewOptions {
   readonly registry: ShardRegistry;
-  /** Resolves once its shards know what they have. */
+  /** Resolves when the shards know their objects. */
   readonly ready: () => Promise<void>;
   readonly log: Log;
 }
 
 /**
- * `/services/cache/shards/<shard or *>/clusters/<name or *>`: what shards tell each other, at the URLs of kcp's cache server:
- * exports with their schemas and slices, shards, workspace types, and of roles, bindings and logical clusters those that
- * others need to know of. It is no copy: objects are those of the shards as they are, with the annotations that kcp's
- * copies have, and nothing can be written. For `system:masters` alone, as it knows no permissions.
+ * Serves `/services/cache/shards/<shard or *>/clusters/<name or *>`: the objects that shards share, at the URLs of kcp's
+ * cache server. These are exports with their schemas and slices, shards, workspace types, and those roles, bindings and
+ * logical clusters that other shards need. They are no copies but the shards' objects, read-only, with the annotations of
+ * kcp's copies. Security: only `system:masters` have access, since the view has no permissions of its own.
  */
 export function cacheView({ registry, ready, log }: CacheViewOptions): VirtualWorkspace {
   const kinds = KINDS.map((kind) => new Replicated(registry, kind, log));
@@ -101,8 +101,8 @@ const KINDS: readonly ReplicatedKind<object>[] = [
 ] as unknown as readonly ReplicatedKind<object>[];
 
 /**
- * What a server serves to views of its own: its logical clusters, and below `/services/cache` what the shards tell one another,
- * since a view of one shard may be about what is on another.
+ * Returns what a server serves to its own views: its logical clusters, and the cache view below `/services/cache`, since a
+ * view of one shard may need objects of another.
  */
 export function loopbackViews(
   { virtualWorkspaces, impersonation }: ReturnType<typeof ownViews>,
@@ -112,14 +112,14 @@ export function loopbackViews(
 }
 
 /**
- * What decides which ClusterRoles, ClusterRoleBindings and LogicalClusters of a shard are replicated: each other, within a
- * logical cluster, its exports and workspace types, and the shipped roles.
+ * Inputs of the replication of ClusterRoles, ClusterRoleBindings and LogicalClusters: each other, exports and workspace
+ * types, within a logical cluster, and the bootstrap roles.
  */
 class Replication implements ViewDependency {
   readonly #state: PeerState;
   readonly #shown: Informer;
 
-  /** @param shown of which kind it is asked */
+  /** @param shown informer of the replicated kind */
   constructor(state: PeerState, shown: Informer) {
     this.#state = state;
     this.#shown = shown;

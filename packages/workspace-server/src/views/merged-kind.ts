@@ -5,23 +5,23 @@ import type { Awaitable, CacheLease, Scope, Storage } from "@virtual-workspaces/
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
-/** What is read of all shards. */
+/** Kind to read on all shards. */
 export interface MergedKindOptions<T extends object> {
   readonly resource: TypedDefinition<T>;
-  /** What a shard has of it. @default its objects */
+  /** Returns a shard's objects of the kind. @default all of them */
   readonly sourceOf?: (shard: ShardPeer) => ViewSource<T>;
   readonly log: Log;
 }
 
-/** A kind of all shards. It ends with the server. */
+/** A kind over all shards. It closes with the server. */
 export interface MergedKind<T extends object> extends Disposable {
   readonly objects: Merged<T>;
 }
 
 /**
- * The objects of a kind as all shards of the process have them: one collection, with versions of its own, for whoever may
- * see all of them. A shard that cannot be read is named in a warning, and one that ends is no deletion: its objects stay as
- * they were last seen, until there is one of its name again.
+ * Merges the objects of a kind on all shards of the process into one collection with its own versions, for readers with
+ * access to all. A warning names a shard that cannot be read. The objects of a closed shard stay as last seen, without
+ * deletions, until a shard of that name returns.
  */
 export function mergedKind<T extends object>(
   registry: ShardRegistry,
@@ -32,7 +32,7 @@ export function mergedKind<T extends object>(
     resource,
     shareKey: () => "",
     onError: (error, shard) =>
-      log({ level: "error", message: "shard cannot be read", shard, resource: resource.plural, error: String(error) }),
+      log({ level: "error", message: "failed to read shard", shard, resource: resource.plural, error: String(error) }),
   });
   const following = registry.eachShard((shard) => {
     all.setSource(shard.name, sourceOf(shard));
@@ -41,7 +41,7 @@ export function mergedKind<T extends object>(
   return { objects: all, [Symbol.dispose]: () => following[Symbol.dispose]() };
 }
 
-/** Objects of all logical clusters, read as one stream whichever of these is asked for: what they are is worked out once. */
+/** Reads objects of all logical clusters as one stream for any request, so that they are computed once. */
 export class ReadWhole<T extends object> implements Storage<ObjectOf<T>> {
   readonly #source: ViewSource<T>;
 

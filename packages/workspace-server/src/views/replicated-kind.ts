@@ -21,20 +21,20 @@ import type { PeerState, ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 import { type MergedKind, mergedKind, ReadWhole } from "./merged-kind.ts";
 
-/** For which groups' sake objects of a shard are replicated, and what that depends on. */
+/** API groups for which an object of a shard is replicated, and the inputs of that choice. */
 export interface Choice<T extends object> {
   readonly of: (object: ObjectOf<T>, cluster: string) => ReplicatedFor;
   readonly depends: ViewDependency;
 }
 
-/** A kind that is replicated. */
+/** A replicated kind. */
 export interface ReplicatedKind<T extends object> {
   readonly resource: Resource<T>;
-  /** Which of its objects are. @default all */
+  /** Selects the objects to replicate. @default all */
   readonly choose?: (shard: ShardPeer) => Choice<T>;
 }
 
-/** A kind as it is replicated, by shard and of all of them. */
+/** A replicated kind, by shard and for all shards. */
 export class Replicated<T extends object> implements Disposable {
   readonly #resource: Resource<T>;
   readonly #nothing: ViewSource<T>;
@@ -71,7 +71,7 @@ export class Replicated<T extends object> implements Disposable {
   }
 }
 
-/** What a shard's objects would be in kcp's cache server. Logical clusters of the system stay at home. */
+/** Returns a shard's objects as in kcp's cache server. Logical clusters of the system are not replicated. */
 function replicatedOf<T extends object>(
   shard: Pick<ShardPeer, "name" | "objects">,
   {
@@ -96,7 +96,7 @@ function replicatedOf<T extends object>(
     onError: (error, key) =>
       log({
         level: "error",
-        message: "object cannot be replicated",
+        message: "failed to replicate object",
         shard: shard.name,
         object: key,
         error: String(error),
@@ -105,7 +105,7 @@ function replicatedOf<T extends object>(
   return made as unknown as ViewSource<T>;
 }
 
-/** As on kcp's copies. What an object says itself of being replicated does not count. */
+/** Returns the annotations of kcp's copies. Security: an object's own replication annotation is ignored. */
 function annotationsOf(metadata: ObjectMeta, shard: string, groups: ReplicatedFor | undefined): Record<string, string> {
   const { [REPLICATE_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
   return {
@@ -117,7 +117,7 @@ function annotationsOf(metadata: ObjectMeta, shard: string, groups: ReplicatedFo
   };
 }
 
-/** The API groups for whose sake something of a logical cluster is replicated, sorted, as kcp's annotation lists them. */
+/** API groups for which a logical cluster's object is replicated, sorted, as in kcp's annotation. */
 type ReplicatedFor = readonly string[];
 
 interface Rules {
@@ -126,7 +126,7 @@ interface Rules {
 
 type State = Pick<PeerState, "rbac" | "apiExports" | "workspaceTypes">;
 
-/** A logical cluster with exports or workspace types: others ask who may enter it. */
+/** Selects logical clusters with exports or workspace types: other shards need to know who has access. */
 export function clusterReplicatedFor(state: State, cluster: string): ReplicatedFor {
   return [
     ...(state.apiExports.store.keysIn(cluster).length > 0 ? [APIS_GROUP] : []),
@@ -134,7 +134,7 @@ export function clusterReplicatedFor(state: State, cluster: string): ReplicatedF
   ];
 }
 
-/** A ClusterRole that says something of these, or is bound to whom an export's maximal permission policy is about. */
+/** Selects ClusterRoles with rules about these, or with a binding to subjects of a maximal permission policy. */
 export function roleReplicatedFor(
   state: State,
   cluster: string,
@@ -148,7 +148,7 @@ export function roleReplicatedFor(
   return bound ? [APIS_GROUP, ...own] : own;
 }
 
-/** A ClusterRoleBinding of such a role, its own logical cluster's or else a shipped one, or of those whom a policy is about. */
+/** Selects ClusterRoleBindings of such a role (of the logical cluster or a bootstrap role), or with subjects of a policy. */
 export function bindingReplicatedFor(state: State, cluster: string, binding: BindingContent): ReplicatedFor {
   const { kind, name, apiGroup } = binding.roleRef;
   const find = (place: string): Rules | undefined =>
@@ -183,7 +183,7 @@ function isEntry({ nonResourceURLs, verbs }: PolicyRule): boolean {
   return has(nonResourceURLs, "/", "/*") && has(verbs, "access");
 }
 
-/** Whether one of these is named, or all are. */
+/** Whether one of these or `*` is listed. */
 function has(texts: readonly string[] | null | undefined, ...wanted: readonly string[]): boolean {
   return texts?.some((text) => text === "*" || wanted.includes(text)) === true;
 }

@@ -7,23 +7,23 @@ import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 import { AccessibleClusters, TimeSlices } from "./accessible-clusters.ts";
 
-/** Who reads the tree, as `readerKey` has it. */
+/** Reader of the tree, identified by `readerKey`. */
 export interface TreeReader {
   readonly reader: string;
 }
 
-/** How long a read waits for what a shard knows of permissions, ms: as long as for its workspaces. */
+/** Longest wait of a read for a shard's permissions, in milliseconds; the same as for its workspaces. */
 const PATIENCE = 3_000;
 
 /**
- * Who may see which Workspaces: those who may enter what they lead to, as the shard decides that has it. Follows, for as
- * long as somebody reads, what that depends on: ClusterRoles and ClusterRoleBindings of a logical cluster, and its life.
- * A change costs one decision for each user who reads; one of a shard's `system:admin` as many as it has logical clusters.
+ * Decides who sees which Workspaces: users with access to the logical cluster a Workspace leads to, as its shard decides.
+ * While there are readers it watches the inputs: ClusterRoles and ClusterRoleBindings, and the phases of logical clusters. A
+ * change costs one decision per reader; one in a shard's `system:admin` one per reader and logical cluster.
  */
 export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   readonly #registry: ShardRegistry;
   readonly #readers = new Map<string, AccessibleClusters>();
-  /** The paths that were shown, by logical cluster. */
+  /** Shown paths, by logical cluster. */
   readonly #paths = new Map<string, string | undefined>();
   readonly #again = new Set<(key: ObjectKey) => void>();
   readonly #slices = new TimeSlices();
@@ -34,25 +34,25 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
     this.#following = registry.eachShard((shard) => this.#followShard(shard));
   }
 
-  /** Whether somebody who reads is shown a Workspace. */
+  /** Whether a current reader sees a Workspace. */
   shows({ reader }: TreeReader, workspace: Workspace): boolean {
     return this.#readers.get(reader)?.has(gate(workspace)) ?? false;
   }
 
-  /** The same of anybody, as everything is now. @param parent the logical cluster that the Workspace is in */
+  /** Whether any user sees a Workspace, in the current state. @param parent logical cluster of the Workspace */
   mayGet(user: User, parent: string, name: string): boolean {
     const key = { cluster: parent, namespace: "", name };
     const found = this.#registry.shardWith(parent)?.state.workspaces.store.get(key);
     return found === undefined ? this.mayEnter(user, "") : this.mayEnter(user, gate(found, parent));
   }
 
-  /** Whether somebody may enter a logical cluster; "" stands for those that are not there yet. */
+  /** Whether a user has access to a logical cluster; "" stands for one that does not exist yet. */
   mayEnter(user: User, cluster: string): boolean {
     const shard = this.#registry.shardWith(cluster) ?? this.#registry.shards[0];
     return shard?.authorizer.enters(user, cluster) ?? false;
   }
 
-  /** The path of a logical cluster, as what is in it says; `undefined` as long as it is not known. */
+  /** Returns the path of a logical cluster; `undefined` while it is unknown. */
   pathOf(cluster: string): string | undefined {
     const path = this.#registry.pathOf(cluster);
     this.#paths.set(cluster, path);
@@ -138,7 +138,7 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
         for (const again of this.#again) again({ cluster, namespace: "", name: metadata.name ?? "" });
   }
 
-  /** A shard that does not answer is named by what shows its workspaces; what it has said is what counts. */
+  /** Waits for current permissions. The merged Workspaces name a shard without an answer; its last known permissions count. */
   async #confirm(entered: AccessibleClusters, { signal }: Parameters<CacheLease["confirm"]>[0]): Promise<void> {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
     const told = this.#registry.shards.flatMap(({ state: { rbac, logicalClusters } }) =>
@@ -150,7 +150,7 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   }
 }
 
-/** What one must be able to enter: where the Workspace leads; a mount, which has permissions of its own, the one around it. */
+/** Returns the logical cluster that requires access: the target, or for a mount, whose target has its own rules, the parent. */
 function gate(
   { metadata, spec }: Workspace,
   parent: string = metadata.annotations?.[CLUSTER_ANNOTATION] ?? "",
@@ -159,16 +159,16 @@ function gate(
   return spec.mount === undefined ? "" : parent;
 }
 
-/** What of a user's extras authorization looks at. What else there is differs from one token to the next. */
+/** Extras of a user that authorization uses. The others differ between tokens. */
 const DECIDING: readonly string[] = [CLUSTER_NAME_EXTRA, SCOPES_EXTRA, WARRANT_EXTRA];
 
-/** All of a user that decides which workspaces they may enter, as text: users of equal texts may enter the same. */
+/** Returns the parts of a user that determine access to workspaces, as text: users with equal texts have the same access. */
 export function readerKey({ name, groups, extra }: Identity): string {
   const extras = DECIDING.filter((key) => Object.hasOwn(extra, key)).map((key) => [key, extra[key]] as const);
   return JSON.stringify([name, [...new Set(groups)].sort(), extras]);
 }
 
-/** The user that {@link readerKey} made a text of. */
+/** Returns the user of a text of {@link readerKey}. */
 function readerOf(key: string): User {
   const [name, groups, extras] = JSON.parse(key) as [string, string[], [string, string[]][]];
   return new User({ name, groups, extra: Object.fromEntries(extras) });

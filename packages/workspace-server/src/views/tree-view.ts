@@ -21,16 +21,16 @@ import type { ShardRegistry } from "../state/shard-registry.ts";
 import { mergedKind, ReadWhole } from "./merged-kind.ts";
 import { readerKey, TreeAccess, type TreeReader } from "./tree-access.ts";
 
-/** What {@link treeView} shows. */
+/** Options of {@link treeView}. */
 export interface TreeViewOptions {
-  /** The shards whose workspaces are shown. */
+  /** Shards whose workspaces are shown. */
   readonly registry: ShardRegistry;
-  /** Resolves once these know what they have. */
+  /** Resolves when the shards know their objects. */
   readonly ready: () => Promise<void>;
   readonly log: Log;
   /**
-   * The most users who read at once. Each takes 2 KB for each workspace that they may enter, for a minute longer than they
-   * read, and all of them together as much for each workspace there is.
+   * Maximum of concurrent readers. Each takes 2 KB per accessible workspace, until a minute after its last read, and all
+   * together as much per existing workspace.
    *
    * @default 500
    */
@@ -38,12 +38,12 @@ export interface TreeViewOptions {
 }
 
 /**
- * `/services/workspaces/clusters/<parent or *>`: the workspaces that whoever asks may enter, as one live tree. A Workspace
- * is as it stands in its parent, with the path of that in the annotation `kcp.io/path`, and without who made it. What comes
- * to be allowed is ADDED in open watches, what is no more allowed is DELETED. Nothing can be written. The root of the tree
- * is no Workspace: it is there for those who may enter `root`, and known by that path.
+ * Serves `/services/workspaces/clusters/<parent or *>`: the workspaces that the caller has access to, as one live tree. A
+ * Workspace is shown as in its parent, with the parent's path in the annotation `kcp.io/path` and without its owner. Open
+ * watches get ADDED for newly allowed Workspaces and DELETED for those no longer allowed. The view is read-only. The root of
+ * the tree is no Workspace: users with access to `root` know it by that path.
  *
- * Who may enter a workspace sees it here, with its labels and annotations, whether or not they may read it in its parent.
+ * Security: users with access to a workspace see its labels and annotations here, even without rights in its parent.
  */
 export function treeView({ registry, ready, log, readers = 500 }: TreeViewOptions): VirtualWorkspace {
   const access = new TreeAccess(registry);
@@ -58,7 +58,7 @@ export function treeView({ registry, ready, log, readers = 500 }: TreeViewOption
     map: (workspace) => ({ ...workspace, metadata: { annotations: annotationsOf(workspace, access) } }),
     computations: readers,
     onError: (error, workspace) =>
-      log({ level: "error", message: "workspace cannot be shown", workspace, error: String(error) }),
+      log({ level: "error", message: "failed to show workspace", workspace, error: String(error) }),
   });
   const review = authorize as unknown as Authorizer;
   const resources: readonly ServedResource[] = [
@@ -88,7 +88,7 @@ function annotationsOf({ metadata }: Workspace, access: TreeAccess): Record<stri
   return path === undefined ? annotations : { ...annotations, [PATH_ANNOTATION]: path };
 }
 
-/** Wherever it is. @throws ApiError 400 on what is neither a name nor a path, 404 where that leads nowhere, 503 */
+/** Resolves a name or path on any shard. @throws ApiError 400 on neither a name nor a path, 404 on an unknown path, 503 */
 function locate({ index }: ShardRegistry, said: string): string {
   if (said.startsWith("system:") || !said.includes(":")) return said;
   if (!isWorkspacePath(said))
@@ -100,9 +100,9 @@ function locate({ index }: ShardRegistry, said: string): string {
 }
 
 /**
- * Whoever has logged in may list and watch, and finds what is theirs. A single Workspace may be read if it is in that list,
- * which says nothing of others: not whether they are there. Reviews about others are for whom the workspace allows them.
- * What is not served, writes too, is allowed: there is no such thing.
+ * Authorizes readers of the tree. All authenticated users may list and watch, and see only accessible Workspaces, which they
+ * may also get. Security: other Workspaces give the same answer whether or not they exist. Access reviews about other users
+ * need permission in the workspace. Unserved requests, also writes, are allowed here, and then get 404 or 405.
  */
 function treeAuthorizer(registry: ShardRegistry, access: TreeAccess): Authorizer<ClusterParams> {
   return (question) => {

@@ -5,48 +5,48 @@ import type { DiscoveredVerbs } from "@virtual-workspaces/framework/resource";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type OwnServices, ownView, trimmed, WHAT } from "../loopback/own-services.ts";
 
-/** By what views at other servers are asked, and whom to trust there. */
+/** Credentials for views at other servers, and the certificates to trust there. */
 export interface OtherServers {
-  /** Whose certificates are taken (`--shard-virtual-workspace-ca-file`): nobody else is asked, whatever an endpoint says. */
+  /** Accepted certificates (`--shard-virtual-workspace-ca-file`). Security: no other server is called, whatever an endpoint says. */
   readonly tls: NonNullable<UpstreamOptions["tls"]> & { readonly ca: string };
-  /** The shard's client certificate (`--shard-client-cert-file`), which they have to take for a proxy's. */
+  /** Client certificate of the shard (`--shard-client-cert-file`), which those servers must accept as a proxy's. */
   readonly credentials: NonNullable<UpstreamOptions["credentials"]>;
 }
 
-/** Where a view is asked. */
+/** Connection to a view. */
 export interface Backend {
   readonly relay: Relay;
   readonly upstream: Upstream;
-  /** Before `/clusters`. */
+  /** Path before `/clusters`. */
   readonly path: string;
 }
 
 export interface BackendsOptions {
-  /** Views of this process. */
+  /** Returns the views of this process. */
   readonly own: () => Iterable<OwnServices>;
-  /** @default no other server is asked */
+  /** @default no other servers */
   readonly others: OtherServers | undefined;
-  /** Told when another server fails us, once for each spell of failures. Names its address. */
+  /** Called when another server fails, once per run of failures. The error contains its address. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The views that resources are kept in, by their URLs. */
+/** Views that store resources, by URL. */
 export class Backends implements AsyncDisposable {
   readonly #options: BackendsOptions;
-  /** What endpoints say may be another thing each time: of many, those go at which nothing is open. */
+  /** URLs of endpoints may change often: beyond a limit, upstreams without open requests are closed. */
   readonly #others = new Targets<Relay>({ isActive: ({ upstream }) => upstream.stats.active > 0 });
 
   constructor(options: BackendsOptions) {
     this.#options = options;
   }
 
-  /** @throws Error on a URL at which no view is asked; it names the remedy */
+  /** @throws Error on an unusable URL, with the remedy */
   at(url: string): Backend {
-    if (!URL.canParse(url)) throw new Error("the URL of its endpoint is none");
+    if (!URL.canParse(url)) throw new Error("the URL of its endpoint is invalid: use an absolute URL");
     const place = new URL(url);
     const { protocol, origin, pathname, search, hash, username, password } = place;
     if (search + hash + username + password !== "")
-      throw new Error("the URL of its endpoint has more than a host and a path: leave the rest out");
+      throw new Error("the URL of its endpoint has more than a host and a path: remove the rest");
     const own = ownView(this.#options.own(), place);
     if (own !== undefined) return own;
     const { others } = this.#options;
@@ -54,7 +54,7 @@ export class Backends implements AsyncDisposable {
       throw new Error(
         "its endpoint is at another server, and this one asks no other: start it with --shard-client-cert-file, --shard-client-key-file and --shard-virtual-workspace-ca-file",
       );
-    if (protocol !== "https:") throw new Error("its endpoint is at another server, and not by https");
+    if (protocol !== "https:") throw new Error("its endpoint is at another server: use a URL that begins with https");
     const found = this.#other(origin, others);
     return { relay: found, upstream: found.upstream, path: trimmed(pathname) };
   }
@@ -65,21 +65,21 @@ export class Backends implements AsyncDisposable {
 
   #other(origin: string, others: OtherServers): Relay {
     const passing = { identity: sameCaller, headers: "X-Remote", what: WHAT, onError: this.#options.onError } as const;
-    // What it is made of beside the origin stays as it was at the start.
+    // All parts except the origin are constant.
     return this.#others.of(origin, "", () => relay({ ...passing, upstream: { url: origin, ...others } }));
   }
 }
 
-/** How long a view may take to say what it can, ms: whoever asks a workspace what there is waits for it. */
+/** Time limit of a view's discovery, in milliseconds: discovery of a workspace waits for it. */
 const PATIENCE = 5_000;
-/** The longest list that is read, bytes. */
+/** Maximum size of a resource list, in bytes. */
 const LONGEST = 4 * 1024 * 1024;
 
 /**
- * Which verbs a view has for a resource, and for `status` and `scale` of it, as it tells the shard of all logical clusters at once. As
- * in kcp nothing is remembered: a view may have changed.
+ * Returns a view's verbs for a resource and its `status` and `scale`, from its discovery of all logical clusters. As in kcp
+ * nothing is cached, since a view may change.
  *
- * @throws Error when it does not tell
+ * @throws Error when discovery fails
  */
 export async function discoveredVerbs(
   { upstream, path }: Backend,

@@ -1,21 +1,21 @@
 import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import { trimmed } from "../loopback/own-services.ts";
 
-/** An entry of `status.endpoints`, as kcp's endpoint slices have it, and any kind that is referred to like one. */
+/** Entry of `status.endpoints` in kcp's endpoint slices, or in any other referenced kind. */
 export interface Endpoint {
   readonly url: string;
   readonly matchAll: boolean;
   readonly selector: LabelSelectorObject | undefined;
 }
 
-/** An object without endpoints: whoever publishes them has not done so, or has taken them back. */
+/** An object has no endpoints: its controller has not published them, or has removed them. */
 export class NoEndpoints extends Error {
   override readonly name: string = "NoEndpoints";
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The endpoints of an object of whichever kind. @throws NoEndpoints; Error on what is no list of endpoints */
+/** Returns the endpoints of an object of any kind. @throws NoEndpoints; Error on an invalid list */
 export function endpointsOf(object: object): readonly Endpoint[] {
   const { status } = object as Fields;
   if (status === undefined) throw new NoEndpoints("it has no status");
@@ -26,9 +26,9 @@ export function endpointsOf(object: object): readonly Endpoint[] {
 
 function endpointOf(entry: unknown, at: string): Endpoint {
   const { url, shards } = fields(entry, at);
-  if (typeof url !== "string") throw new Error(`${at}.url is no text`);
+  if (typeof url !== "string") throw new Error(`${at}.url is not a string`);
   const { matchAll = false, selector } = shards === undefined || shards === null ? {} : fields(shards, `${at}.shards`);
-  if (typeof matchAll !== "boolean") throw new Error(`${at}.shards.matchAll is neither true nor false`);
+  if (typeof matchAll !== "boolean") throw new Error(`${at}.shards.matchAll is not a boolean`);
   return { url, matchAll, selector: selectorOf(selector, `${at}.shards.selector`) };
 }
 
@@ -36,39 +36,39 @@ function selectorOf(selector: unknown, at: string): LabelSelectorObject | undefi
   if (selector === undefined || selector === null) return undefined;
   const { matchLabels = {}, matchExpressions = [] } = fields(selector, at);
   for (const [key, value] of Object.entries(fields(matchLabels, `${at}.matchLabels`)))
-    if (typeof value !== "string") throw new Error(`${at}.matchLabels[${key}] is no text`);
+    if (typeof value !== "string") throw new Error(`${at}.matchLabels[${key}] is not a string`);
   for (const [index, one] of list(matchExpressions, `${at}.matchExpressions`).entries()) {
     const here = `${at}.matchExpressions[${index}]`;
     const { key, operator, values = [] } = fields(one, here);
     const texts = [key, operator, ...list(values, `${here}.values`)];
-    if (texts.some((text) => typeof text !== "string")) throw new Error(`${here} is no demand on a label`);
+    if (texts.some((text) => typeof text !== "string")) throw new Error(`${here} is not a label selector requirement`);
   }
   return selector;
 }
 
 function fields(value: unknown, at: string): Fields {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
-  throw new Error(`${at} is no object`);
+  throw new Error(`${at} is not an object`);
 }
 
 function list(value: unknown, at: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw new Error(`${at} is no list`);
+  throw new Error(`${at} is not a list`);
 }
 
-/** The shard that asks. */
+/** Shard that calls the endpoint. */
 interface AskingShard {
-  /** Where its own virtual workspaces are (`spec.virtualWorkspaceURL`). */
+  /** URL of its own virtual workspaces (`spec.virtualWorkspaceURL`). */
   readonly virtualWorkspaceURL: string;
-  /** Of its Shard. */
+  /** Labels of its Shard object. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * The URL that a shard is to ask at: where endpoints say for which shards they are, the one that says it most closely, else
- * the one that is below its own URL. Never a guess: that there is no other does not make one the shard's.
+ * Returns the URL for a shard: of endpoints with shard selectors the most specific match, otherwise the one below the shard's
+ * own URL. It never guesses, not even with a single endpoint.
  *
- * @throws Error that says what the list lacks, and no URL of it: it goes to whoever asks for the resource
+ * @throws Error with the fault of the list but without its URLs, since the caller of the resource sees it
  */
 export function chosenURL(shard: AskingShard, endpoints: readonly Endpoint[]): string {
   const selective = endpoints.filter(({ matchAll, selector }) => matchAll || selector !== undefined);
@@ -85,7 +85,7 @@ export function chosenURL(shard: AskingShard, endpoints: readonly Endpoint[]): s
 
 function isFor({ matchAll, selector }: Endpoint, { labels }: AskingShard): boolean {
   if (selector === undefined) return true;
-  if (matchAll) throw new Error("an endpoint has both shards.matchAll and shards.selector: leave one of them out");
+  if (matchAll) throw new Error("an endpoint has both shards.matchAll and shards.selector: remove one of them");
   return labelSelectorFromObject(selector).matches(labels);
 }
 
@@ -93,7 +93,7 @@ function closeness({ selector: { matchLabels = {}, matchExpressions = [] } = {} 
   return Object.keys(matchLabels).length + matchExpressions.length;
 }
 
-/** kcp compares texts, for which `https://shard-1.example.org` is below `https://shard-1.example`. */
+/** kcp compares strings, so that `https://shard-1.example.org` counts as below `https://shard-1.example`. */
 function ownURL({ virtualWorkspaceURL }: AskingShard, endpoints: readonly Endpoint[]): string {
   const base = trimmed(virtualWorkspaceURL);
   const [own, another] = endpoints.filter(({ url }) => url === base || url.startsWith(`${base}/`));
@@ -103,7 +103,7 @@ function ownURL({ virtualWorkspaceURL }: AskingShard, endpoints: readonly Endpoi
     );
   if (another !== undefined)
     throw new Error(
-      "several endpoints begin with the URL of this shard's virtual workspaces: leave one, or say by shards for which each is",
+      "several endpoints begin with the URL of this shard's virtual workspaces: keep one, or select shards in each",
     );
   return own.url;
 }

@@ -14,16 +14,16 @@ import { chosenURL, endpointsOf, NoEndpoints } from "./endpoints.ts";
 type Storage = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number]["storage"];
 type Virtual = NonNullable<NonNullable<Storage>["virtual"]>;
 
-/** By what views are asked that keep resources of exports. */
+/** Connections to views that store resources of exports. */
 export interface VirtualStorageOptions {
-  /** Views at other servers. @default none is asked */
+  /** Views at other servers. @default none */
   readonly others?: OtherServers | undefined;
 }
 
 /**
- * Resources of exports that a view keeps (`spec.resources[].storage.virtual`): whoever may do something with one in a workspace that has bound it
- * is passed on to the view, as themselves, and the view decides what they may do there. Which view that is is read each
- * time, of the object in the workspace of the export that the export refers to.
+ * Serves resources of exports that a view stores (`spec.resources[].storage.virtual`). Authorized requests in a workspace
+ * with the binding are forwarded to the view as the caller, and the view authorizes them again. Each request reads the view's
+ * endpoint from the object that the export refers to, in the export's workspace.
  */
 export class VirtualStorage implements AsyncDisposable {
   readonly #shard: ShardContext;
@@ -41,14 +41,14 @@ export class VirtualStorage implements AsyncDisposable {
       onError: (error) =>
         shard.log({
           level: "warn",
-          message: "a view that keeps resources fails",
+          message: "a view that stores resources fails",
           shard: shard.name,
           error: String(error),
         }),
     });
   }
 
-  /** A resource as it is served where it is bound, in one version. @param identity as of `ServeOptions` */
+  /** Returns a bound resource in one version. @param identity as in `ServeOptions` */
   serve(kind: Resource, pair: BoundPair, identity = ""): ServedResource {
     const backend = (cluster: string): Promise<Backend> => this.#backendOf(pair, cluster);
     const passed = async <R extends RawRequest<Readonly<Record<string, string>>>>(request: R) => {
@@ -78,7 +78,7 @@ export class VirtualStorage implements AsyncDisposable {
     return this.#backends[Symbol.asyncDispose]();
   }
 
-  /** @throws ApiError 500 when it cannot be told, 503 while a shard does not run that knows */
+  /** @throws ApiError 500 when the view is unknown, 503 while a shard that may know it does not run */
   async #backendOf(pair: BoundPair, cluster: string): Promise<Backend> {
     const resource = `${pair.resource}.${pair.group}`;
     try {
@@ -96,7 +96,7 @@ export class VirtualStorage implements AsyncDisposable {
     }
   }
 
-  /** What the export says, by which the resource is bound there, of where it is kept. */
+  /** Returns the storage of a bound resource, from its export. */
   async #storageOf(pair: BoundPair, cluster: string): Promise<{ exported: APIExport; virtual: Virtual }> {
     const candidates = cluster === WILDCARD ? await this.#exportsOf(pair) : [await this.#boundExport(pair, cluster)];
     for (const exported of candidates) {
@@ -105,7 +105,7 @@ export class VirtualStorage implements AsyncDisposable {
       )?.storage?.virtual;
       if (virtual !== undefined) return { exported, virtual };
     }
-    throw new Error("its APIExport does not say any more which view keeps it");
+    throw new Error("its APIExport no longer names the view that stores it");
   }
 
   async #exportsOf({ identity }: BoundPair): Promise<readonly APIExport[]> {
@@ -121,7 +121,7 @@ export class VirtualStorage implements AsyncDisposable {
         status?.boundResources?.some((one) => one.group === group && one.resource === resource),
       );
     const reference = binding?.spec.reference.export;
-    if (reference === undefined) throw new Error("it is not bound any more");
+    if (reference === undefined) throw new Error("it is no longer bound");
     const place = placeOf(reference, cluster);
     await registry.reach(place);
     const found = this.#exports.find(reference, cluster);
@@ -130,7 +130,7 @@ export class VirtualStorage implements AsyncDisposable {
     throw new Error(`apiexports.apis.kcp.io "${reference.name}" not found`);
   }
 
-  /** The object with the endpoints, whatever its kind, in the logical cluster of the export. */
+  /** Returns the object with the endpoints, of any kind, in the logical cluster of the export. */
   async #referred(cluster: string, { apiGroup = "", kind, name }: Virtual["reference"]): Promise<KubeObject> {
     const { registry } = this.#shard;
     await registry.load(cluster);
@@ -138,7 +138,7 @@ export class VirtualStorage implements AsyncDisposable {
     if (shard === undefined) throw notRunning();
     const found = await shard.referred(cluster, { group: apiGroup, kind, name });
     if (found === undefined)
-      throw new Error(`there is no kind ${kind} in the group "${apiGroup}" without namespaces where its APIExport is`);
+      throw new Error(`the workspace of its APIExport has no cluster-scoped kind ${kind} of the group "${apiGroup}"`);
     const { plural, object } = found;
     if (object === undefined) throw new Error(`${plural}.${apiGroup} "${name}" not found`);
     return object;
@@ -151,8 +151,8 @@ export class VirtualStorage implements AsyncDisposable {
 }
 
 /**
- * The path of a resource request without the identity of the resource, `widgets:3f2a`, by which only shards and those who are allowed
- * everything ask. Objects may have a colon in their names.
+ * Removes the resource's identity from a path (`widgets:3f2a`), which only shards and `system:masters` use. Object names may
+ * contain a colon.
  */
 function withoutIdentity(
   tail: string,

@@ -26,40 +26,40 @@ import { ownerText, ownerUser } from "./model/owner.ts";
 import { begun, phaseOf } from "./model/phases.ts";
 import { initializersOf, WorkspaceTypes } from "./model/workspace-types.ts";
 
-/** What home workspaces are made with, on the root shard. */
+/** Options of home workspaces, on the root shard. */
 export interface HomeOptions {
   readonly shard: ShardContext;
-  /** Asked whether somebody who has none may have one: `create workspaces "~"` in `root`. */
+  /** Authorizes the creation of a home workspace: `create workspaces "~"` in `root`. */
   readonly isAllowed: IsAllowed;
-  /** The kind ClusterRoleBinding. */
+  /** Kind ClusterRoleBinding. */
   readonly roleBindings: ResourceDefinition;
   readonly now?: () => Date;
 }
 
-/** What a user is answered who asks for their home. */
+/** Answer to a request for the caller's home workspace. */
 export type HomeAnswer =
   | { readonly kind: "ready"; readonly workspace: Workspace }
-  /** It is being made: kcp answers 429 with `Retry-After` and this text, in plain text. */
+  /** The home workspace is being created: kcp answers 429 with `Retry-After` and this text, in plain text. */
   | { readonly kind: "creating"; readonly retryAfterSeconds: number; readonly message: string };
 
 const WORKSPACES = { group: TENANCY_GROUP, resource: "workspaces" } as const;
 
-/** The type of homes. */
+/** Workspace type of home workspaces. */
 const HOME_TYPE = `${ROOT_CLUSTER}:home`;
 
-/** How long a home may take to be set up, ms. */
+/** Time limit of the initialization of a home workspace, in milliseconds. */
 const SET_UP_WITHIN = 60_000;
 
 /**
- * The home workspace of a user, made if there is none (kcp's `WithHomeWorkspaces`): the answer to
- * `GET /clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces/~`, which no other authorization is asked for. There is a
- * logical cluster behind it and no Workspace object.
+ * Returns the home workspace of a user, and creates it if missing (kcp's `WithHomeWorkspaces`): the answer to `GET
+ * /clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces/~`, which needs no other authorization. It has a logical cluster,
+ * but no Workspace object.
  *
- * @throws ApiError 403 when the user may have none, 500 when it cannot be set up
+ * @throws ApiError 403 when the user may have none, 500 when it cannot be initialized
  */
 export async function homeWorkspace(user: User, options: HomeOptions): Promise<HomeAnswer> {
   const { shard, now = () => new Date() } = options;
-  // Names of service accounts are those of others in other workspaces, and who is let into one workspace only has none.
+  // Security: a service account's name exists in every workspace; a user scoped to other workspaces must not get one either.
   if (isServiceAccount(user) || !isInScope(user, ROOT_CLUSTER)) throw notPermitted(user);
   const collection = shard.objects.of(LogicalCluster);
   const cluster = homeClusterName(user.name);
@@ -67,7 +67,7 @@ export async function homeWorkspace(user: User, options: HomeOptions): Promise<H
   const found = await read(collection, key);
   if (found === undefined) await checkMayHave(user, options.isAllowed);
   const made = found ?? (await ensure(collection, key, () => contentOf(user, shard))).object;
-  // Two names could have one hash: nobody is shown, or given, another's home.
+  // Security: hashes of two names could collide, so the owner is compared.
   if (made.spec.createdBy?.username !== user.name) throw notPermitted(user);
   let home: LogicalCluster | undefined = made;
   if (phaseOf(made) === "Scheduling") {
@@ -114,7 +114,7 @@ function contentOf(user: User, { registry }: ShardContext) {
   };
 }
 
-/** It has neither type nor uid. */
+/** Without a type and uid. */
 function shown({ metadata, status = {} }: LogicalCluster, cluster: string): Workspace {
   const { phase, conditions, initializers, URL: url } = status;
   const { creationTimestamp } = metadata;

@@ -6,23 +6,23 @@ import { MAX_TOTAL_OBJECTS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { ObjectFeed } from "@virtual-workspaces/store";
 import type { ShardState } from "../state/shard-state.ts";
 
-/** What is made whatever the limit: workspaces are set up by it, and events tell why nothing else is. */
+/** Kinds without a limit: workspaces need them for initialization, and events explain why others fail. */
 const EXEMPT: ReadonlySet<string> = new Set(["logicalclusters.core.kcp.io", "events.", "events.events.k8s.io"]);
 
-/** What the limit is looked up in. */
+/** Sources of the limit. */
 export interface ObjectLimitOptions {
   readonly counts: ObjectCounts;
   readonly state: Pick<ShardState, "logicalCluster">;
-  /** Of logical clusters that say nothing else, but `root` and those of the system; 0: none. */
+  /** Default limit of logical clusters, except `root` and the system's; 0 is unlimited. */
   readonly byDefault: number;
 }
 
 /**
- * Admission of new objects up to a number for each logical cluster, of whichever kind (kcp's
- * `core.kcp.io/LogicalClusterObjectCountLimit`): the annotation `core.kcp.io/max-total-objects` of the LogicalCluster, or
- * the default. Not before it is Ready, and not while objects are still being counted.
+ * Limits the number of objects in each logical cluster (kcp's `core.kcp.io/LogicalClusterObjectCountLimit`) to the annotation
+ * `core.kcp.io/max-total-objects` of the LogicalCluster, or the default. It applies once the LogicalCluster is Ready and its
+ * objects are counted.
  *
- * Its refusal is a 403 that says how many there are and may be.
+ * Rejects with 403, with the count and the limit in the message.
  */
 export function objectLimit(options: ObjectLimitOptions): Admit {
   return (request) => {
@@ -62,21 +62,21 @@ function limitOf(
   return cluster === ROOT_CLUSTER || cluster.startsWith("system:") ? 0 : byDefault;
 }
 
-/** How long what was admitted counts before it has come, ms: it may also have failed, and will never come. */
+/** Time for which an admitted but unseen object counts, in milliseconds: its write may have failed. */
 const COMES_WITHIN = 2_000;
 
-/** What is not counted, so that a workspace that is full can be looked into: events go by themselves. */
+/** Kinds that do not count, so that a full workspace can be investigated: events expire. */
 const UNCOUNTED: ReadonlySet<string> = new Set(["/events", "events.k8s.io/events"]);
 
 /**
- * How many objects each logical cluster of a shard has, of all kinds but events: a number for each logical cluster, from the
- * one watch of the shard. What was admitted and is on its way counts as well, so that many at a time do not get past a limit.
+ * Number of objects in each logical cluster of a shard, except events, from the shard's single watch. Admitted objects count
+ * before they are seen, so that concurrent requests cannot exceed a limit.
  */
 export class ObjectCounts implements Disposable {
   readonly #feed: ObjectFeed;
   readonly #now: () => number;
   readonly #counts = new Map<string, number>();
-  /** Until when, by `<namespace>/<name>`. */
+  /** Deadlines by `<namespace>/<name>`, for each logical cluster. */
   readonly #coming = new Map<string, Map<string, number>>();
   readonly #following: Disposable;
 
@@ -94,13 +94,13 @@ export class ObjectCounts implements Disposable {
     });
   }
 
-  /** `undefined` while they are being counted. */
+  /** Returns the number; `undefined` during the initial count. */
   in(cluster: string): number | undefined {
     if (!this.#feed.isSynced) return undefined;
     return (this.#counts.get(cluster) ?? 0) + this.#comingTo(cluster);
   }
 
-  /** Counts one that will be there shortly; one that does not come counts no longer than that. */
+  /** Counts an object that is about to appear, for a limited time. */
   expect({ cluster, namespace, name }: ObjectKey): void {
     const coming = this.#coming.get(cluster) ?? new Map<string, number>();
     coming.set(`${namespace}/${name}`, this.#now() + COMES_WITHIN);

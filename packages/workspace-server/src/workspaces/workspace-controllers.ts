@@ -9,17 +9,17 @@ import { partitionSetController } from "./topology/partition-sets.ts";
 import { workspaceTypeController } from "./topology/workspace-type-urls.ts";
 import { type WorkspaceOptions, workspaceController } from "./workspace/workspace-controller.ts";
 
-/** What the life of workspaces needs of the rest of a server. */
+/** Options of the controllers of workspaces. */
 export interface WorkspaceControllersOptions extends DeletionOptions, WorkspaceOptions {
-  /** The kind Namespace. */
+  /** Kind Namespace. */
   readonly namespaces: ResourceDefinition;
   readonly roleBindings: RoleBindings;
   readonly now?: () => Date;
 }
 
 /**
- * All that keeps the workspaces of a shard alive. The initializer `system:apibindings` and what becomes of bindings later are
- * other parts: here such workspaces wait for them.
+ * Returns all controllers of a shard's workspaces, except those of bindings and the initializer `system:apibindings`, for
+ * which such workspaces wait.
  */
 export function workspaceControllers(shard: ShardContext, options: WorkspaceControllersOptions): ShardController {
   const { namespaces, roleBindings, now } = options;

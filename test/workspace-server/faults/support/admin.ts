@@ -1,11 +1,11 @@
-// The shard's administrator at a server that is a process of its own, and may be killed at any moment.
+// Administrator's client of a shard in a separate server process, which may be killed at any moment.
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Start } from "../../../cli/support/start.ts";
 
-/** What objects of tests are. */
+/** Object in tests. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
 export type Body = any;
 
@@ -14,10 +14,10 @@ export interface Told {
   readonly body: Body;
 }
 
-/** How long something may take to come true, ms. */
+/** Longest wait for a condition, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Asks one server, over connections that it keeps. */
+/** Client of one server, with persistent connections. */
 export class Admin implements Disposable {
   readonly url: string;
   readonly #agent: Agent;
@@ -29,7 +29,7 @@ export class Admin implements Disposable {
     this.#agent = new Agent({ keepAlive: true, ca: server.text("apiserver.crt") });
   }
 
-  /** Rejects where the server is gone before it has answered whole. */
+  /** Rejects when the server goes away before the response is complete. */
   async send(method: string, path: string, body?: object): Promise<Told> {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const headers = { authorization: `Bearer ${this.#token}`, ...(body && { "content-type": type }) };
@@ -45,14 +45,14 @@ export class Admin implements Disposable {
     return this.send("GET", path);
   }
 
-  /** What a request that must succeed answers. */
+  /** Sends a request that must succeed, and returns its response. */
   async ok(method: string, path: string, body?: object): Promise<Body> {
     const told = await this.send(method, path, body);
     if (told.status >= 300) throw new Error(`${method} ${path}: ${told.status} ${JSON.stringify(told.body)}`);
     return told.body;
   }
 
-  /** Asks until the answer is as wanted. */
+  /** Repeats a request until the response is as expected. */
   async until(path: string, is: (told: Told) => boolean, within = PATIENCE): Promise<Told> {
     const deadline = performance.now() + within;
     for (;;) {
@@ -68,7 +68,7 @@ export class Admin implements Disposable {
   }
 }
 
-/** Of a list, what is not as wanted. */
+/** Returns the unexpected items of a list response. */
 function textOf({ status, body }: Told, is: (told: Told) => boolean): string {
   const items: readonly Body[] = body.items ?? [];
   const wrong = items.filter((one) => !is({ status, body: { ...body, items: [one] } }));

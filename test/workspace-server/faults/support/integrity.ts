@@ -1,5 +1,5 @@
-// Why: what a crash leaves behind is what nobody looks at any more. Reads a whole store, past every server, and says what in it
-// belongs to nothing, or is not finished.
+// Why: no client looks at the remains of a crash. This reads a whole store without a server, and reports objects that belong
+// to nothing or are unfinished.
 import { createHash } from "node:crypto";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Store } from "@virtual-workspaces/store";
@@ -10,7 +10,7 @@ import type { Body } from "./admin.ts";
 interface Kept {
   readonly space: string;
   readonly key: ObjectKey;
-  /** Which shard's it is, shown where several have the like; "" for the first. */
+  /** Name of the shard, shown where several have similar objects; "" for the first. */
   readonly shard: string;
   readonly object: Body;
 }
@@ -18,7 +18,7 @@ interface Kept {
 const CLAIMED = "claimed.internal.apis.kcp.io/";
 const LOCKS = "internal.apis.kcp.io/resource-bindings";
 
-/** Everything that the shards keep, and what is wrong with it: lines that name the object and the fault. */
+/** Reads all objects of the shards. @returns lines that name an object and its fault */
 export async function problemsOf(...shards: readonly Store[]): Promise<string[]> {
   const content = new Content((await Promise.all(shards.map(readAll))).flat());
   return content.all.flatMap((kept) => {
@@ -34,7 +34,7 @@ async function readAll(store: Store, shard: number): Promise<Kept[]> {
     const place = parseStoredKey(text);
     const body = bodyOf(value);
     if (place === undefined || body === undefined) return [];
-    // Each shard has those of the system.
+    // Every shard has the logical clusters of the system.
     const suffix = shard > 0 ? `~${shard}` : "";
     const { cluster } = place.key;
     const key = { ...place.key, cluster: cluster.startsWith("system:") ? cluster + suffix : cluster };
@@ -132,7 +132,7 @@ class Content {
     }
   }
 
-  /** ConfigMaps have a label of each binding that accepts that they are claimed. */
+  /** ConfigMaps have a label for each binding that accepts the claim on them. */
   *#faultsOfLabels({ space, key: { cluster }, object }: Kept): Generator<string> {
     const labels = Object.keys(object.metadata.labels ?? {}).filter((name) => name.startsWith(CLAIMED));
     const claims = this.#in("apis.kcp.io/apibindings", cluster).filter(({ object }) =>
@@ -142,12 +142,12 @@ class Content {
     ).length;
     if (space === "/configmaps" && labels.length !== claims)
       yield `${labels.length} labels of claims, and ${claims} bindings that claim it`;
-    // A binding has a label of its own export besides.
+    // A binding has an additional label of its own export.
     const own = space === "apis.kcp.io/apibindings" ? 1 : 0;
     if (claims === 0 && labels.length > own) yield `labels of claims that are gone: ${labels}`;
   }
 
-  /** The key spaces of what a logical cluster binds. */
+  /** Returns the key spaces of the resources that a logical cluster binds. */
   #boundIn(cluster: string): Set<string> {
     const resources = this.#in("apis.kcp.io/apibindings", cluster).flatMap(
       ({ object }) => object.status?.boundResources ?? [],

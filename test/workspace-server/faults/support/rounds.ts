@@ -1,4 +1,4 @@
-// A process that is killed again and again while workspaces are made, bound and deleted, and what the last one finds.
+// Kills a process repeatedly while workspaces are created, bound and deleted, and checks what the last one finds.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "@virtual-workspaces/store";
@@ -14,18 +14,18 @@ import { paths } from "./tree.ts";
 export interface Killing {
   readonly rounds: number;
   readonly seed: number;
-  /** Where it keeps objects. @default on disk, in its root directory */
+  /** Flags that select the store. @default on disk, in the root directory */
   readonly flags?: readonly string[];
-  /** What it has kept, when it has ended: of `root`, or of another of its shards. */
+  /** Opens the store of `root`, or of another shard, when the process has ended. */
   readonly store: (server: Start, shard?: string) => Promise<Store>;
-  /** Its shards besides `root`; the flags have it run them. @default none */
+  /** Shards besides `root`, which the flags configure. @default none */
   readonly shards?: readonly string[];
 }
 
-/** The most writes that a server lives for, and how long it may live behind the last, ms: controllers go on. */
+/** Maximum of writes in a server's life, and its longest life after the last write in milliseconds, while controllers continue. */
 const MOST = { writes: 60, after: 60 };
 
-/** Kills a server `rounds` times, each at a moment of its own; then everything is finished, and nothing left over. */
+/** Kills a server `rounds` times, each at a different moment; then expects that everything is finished, without leftovers. */
 export async function killAgainAndAgain({ rounds, seed, flags = [], store, shards = [] }: Killing): Promise<void> {
   const random = new Random(seed);
   const storm = new Storm(random);
@@ -49,7 +49,7 @@ export async function killAgainAndAgain({ rounds, seed, flags = [], store, shard
     using others = new DisposableStack();
     const all = [admin];
     for (const shard of shards) all.push(others.use(await atShard(server, admin, shard)));
-    // A workspace of one shard may be a logical cluster of another that was looked at before: all are looked at twice.
+    // Twice, since a workspace of one shard may have a logical cluster on another one checked before.
     for (const each of [...all, ...all]) await finished(each, admin);
     for (const each of all) await swept(each);
     await storm.expectKept(admin);
@@ -64,13 +64,13 @@ export async function killAgainAndAgain({ rounds, seed, flags = [], store, shard
   expect(storm.acknowledged, "what came of it").to.be.greaterThan(rounds);
 }
 
-/** The administrator at a shard's own address. */
+/** Returns the administrator's client at a shard's own address. */
 async function atShard(server: Start, admin: Admin, shard: string): Promise<Admin> {
   const { spec } = await admin.ok("GET", `/clusters/root/apis/core.kcp.io/v1alpha1/shards/${shard}`);
   return new Admin({ url: spec.baseURL, text: (name) => server.text(name), token: (user) => server.token(user) });
 }
 
-/** Until every workspace of a shard is Ready or gone, and so is what is in them. @param atRoot where `root` is */
+/** Waits until every workspace of a shard is Ready or gone, with its content. @param atRoot client of the shard with `root` */
 export async function settled(admin: Admin, atRoot = admin): Promise<void> {
   await finished(admin, atRoot);
   await swept(admin);
@@ -89,14 +89,14 @@ async function finished(admin: Admin, atRoot: Admin): Promise<void> {
   const { items: bindings } = await admin.ok("GET", `/clusters/*${paths.BINDINGS}`);
   for (const [path, is] of Object.entries(done))
     await admin.until(`/clusters/*${path}`, ({ status, body }) => {
-      // A shard serves what is bound there: with no workspace on it no Workspaces, and none yet while bindings are being bound.
+      // A shard serves only bound kinds: no Workspaces without a workspace on it, or while bindings are in progress.
       if (status === 404 && path.startsWith(paths.WORKSPACES)) return bindings.length === 0;
       expect(status, JSON.stringify(body)).to.equal(200);
       return body.items.every((one: Body) => one.metadata.deletionTimestamp === undefined && is(one));
     });
 }
 
-/** Until what came into a namespace while it went is deleted, too. */
+/** Waits until objects written into a namespace during its deletion are deleted too. */
 async function swept(admin: Admin): Promise<void> {
   const { items } = await admin.ok("GET", `/clusters/*${paths.NAMESPACES}`);
   const there = new Set(items.map(({ metadata }: Body) => `${clusterOf(metadata)}/${metadata.name}`));

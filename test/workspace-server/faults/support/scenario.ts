@@ -1,4 +1,4 @@
-// What users do with kubectl, in several workspaces at once, with a server that is killed in between.
+// Users work with kubectl in several workspaces at once, while the server is killed in between.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -12,7 +12,7 @@ import * as make from "./tree.ts";
 const TOKENS = "alice-token,alice,1\n";
 const NAMES = ["one", "two"] as const;
 type Name = (typeof NAMES)[number];
-/** What each allows, by a rule of its own for a kind of the same name. */
+/** Limits of two kinds of the same name, by their own rules. */
 const MOST = { one: 10, two: 100 };
 
 const ordered = (name: Name): object =>
@@ -35,7 +35,7 @@ const order = (name: string, size: number): object => ({
   spec: { size },
 });
 
-/** Plays it. @param flags which store @param killed what the server's end is between the parts */
+/** Plays the scenario. @param flags select the store */
 export async function playScenario(flags: readonly string[] = []): Promise<void> {
   const users = { "tokens.csv": TOKENS };
   using folder = tree(users);
@@ -56,11 +56,11 @@ class Shell {
     this.#server = server;
   }
 
-  /** What kubectl says in a workspace: its exit code, and what it has written. */
+  /** Runs kubectl in a workspace. @returns its exit code and output */
   async in(path: string, args: readonly string[], token?: string): Promise<string> {
     const place = [`--server=${this.#server.url}/clusters/${path}`, ...(token ? [`--token=${token}`] : [])];
     const { home } = this.#server;
-    // A kubeconfig's own token would come first.
+    // The token of a kubeconfig would take precedence.
     const kubeconfig = token === undefined ? home.kubeconfig : this.file("anonymous.kubeconfig", this.#trusting());
     const said = await kubectl(kubectls()[0] ?? "", { home: home.home, kubeconfig }, [...place, ...args]);
     return `${said.code} ${said.stdout}${said.stderr}`;
@@ -103,7 +103,7 @@ class Shell {
 }
 
 const both = (work: (name: Name) => Promise<void>): Promise<unknown> => Promise.all(NAMES.map(work));
-/** Several lines: discovery is refused first. */
+/** Multiline, since discovery is rejected first. */
 const REFUSED = /^1 .*[Ff]orbidden/s;
 const at = (name: string): string => `root:org:${name}`;
 
@@ -132,7 +132,7 @@ async function defineKinds(shell: Shell): Promise<void> {
   await shell.made(at("two"), order("fits-only-here", 50));
 }
 
-/** Alice may nothing, and then what she is given, where she is given it. */
+/** Alice has no rights, then those granted to her, only where granted. */
 async function allow(shell: Shell): Promise<void> {
   const orders = (name: Name): Promise<string> => shell.in(at(name), ["get", "orders", "-o", "name"], "alice-token");
   await both(async (name) => expect(await orders(name)).to.match(REFUSED) && undefined);
@@ -153,7 +153,7 @@ async function allow(shell: Shell): Promise<void> {
   expect(await shell.in(at("one"), write, "alice-token")).to.match(REFUSED);
 }
 
-/** Bound in both; what it claims is given in one, and refused in two. */
+/** Both workspaces bind it; one accepts its claim, the other rejects it. */
 async function bindExport(shell: Shell): Promise<void> {
   await shell.made(at("provider"), make.widgetSchema(), make.widgetExport("widgets"));
   await shell.wait(at("provider"), "apiexport/widgets", "condition=IdentityValid");

@@ -1,5 +1,5 @@
-// Clients that make, bind and delete workspaces without a pause until their server is gone, and what it had acknowledged by
-// then: the ledger outlives the server.
+// Clients create, bind and delete workspaces without a pause until their server is gone. The ledger of acknowledged writes
+// outlives the server.
 import { expect } from "chai";
 import type { Random } from "../../../_support/random.ts";
 import type { Admin, Told } from "./admin.ts";
@@ -17,15 +17,15 @@ import {
   workspace,
 } from "./tree.ts";
 
-/** What is known of an object: it must be there, must go, or its last request was not answered. */
+/** Known state of an object: exists, under deletion, or unknown after a request without a response. */
 type Standing = "there" | "leaving" | "unsure";
 
-/** How many clients there are. */
+/** Number of clients. */
 const CLIENTS = 4;
 
 export class Storm {
   readonly #random: Random;
-  /** By URL path. */
+  /** States by URL path. */
   readonly #ledger = new Map<string, Standing>();
   #count = 0;
   #acknowledged = 0;
@@ -35,18 +35,18 @@ export class Storm {
     this.#random = random;
   }
 
-  /** How many writes were acknowledged. */
+  /** Number of acknowledged writes. */
   get acknowledged(): number {
     return this.#acknowledged;
   }
 
-  /** Resolves when so many more are. */
+  /** Resolves after that many more acknowledged writes. */
   async more(count: number): Promise<void> {
     const wanted = this.#acknowledged + count;
     while (this.#acknowledged < wanted) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
-  /** What all bind. */
+  /** Creates the export that all bind. */
   async prepare(admin: Admin): Promise<void> {
     await this.#create(admin, within("root", paths.WORKSPACES), workspace("provider"));
     await this.#ready(admin, within("root", `${paths.WORKSPACES}/provider`));
@@ -54,12 +54,12 @@ export class Storm {
     await this.#create(admin, within("root:provider", paths.EXPORTS), widgetExport("widgets"));
   }
 
-  /** Works until the server is gone. */
+  /** Sends requests until the server is gone. */
   async blow(admin: Admin): Promise<void> {
     await Promise.all(Array.from({ length: CLIENTS }, () => this.#client(admin).catch(onlyLost)));
   }
 
-  /** What was acknowledged is so; what was asked to go goes. */
+  /** Expects that acknowledged writes are kept, and deletions completed. */
   async expectKept(admin: Admin): Promise<void> {
     for (const [path, standing] of this.#ledger) {
       if (standing === "unsure") continue;
@@ -74,7 +74,7 @@ export class Storm {
       const at = within("root", paths.WORKSPACES);
       await this.#create(admin, at, workspace(name));
       const path = `${at}/${name}`;
-      // Some go before they have come.
+      // Some are deleted before they are Ready.
       if (this.#random.chance(0.8)) await this.#fill(admin, path, `root:${name}`);
       if (this.#random.chance(0.6)) await this.#delete(admin, path, `/clusters/root:${name}`);
     }
@@ -135,7 +135,7 @@ export class Storm {
     await this.#write(`${path}/${name}`, "there", () => admin.send("POST", path, object));
   }
 
-  /** With it goes all that is below `place`. */
+  /** Also deletes everything below `place`. */
   async #delete(admin: Admin, path: string, place: string): Promise<void> {
     const below = [...this.#ledger.keys()].filter((key) => key.startsWith(`${place}/`) || key.startsWith(`${place}:`));
     for (const each of below) this.#ledger.set(each, "unsure");
@@ -154,7 +154,7 @@ export class Storm {
   }
 }
 
-/** The server was killed: requests under way come to nothing. */
+/** The server was killed, so requests in flight fail. */
 function onlyLost(error: unknown): void {
   const { code } = error as { readonly code?: string };
   if (code === "ECONNRESET" || code === "ECONNREFUSED" || code === "EPIPE") return;

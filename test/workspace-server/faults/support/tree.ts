@@ -1,4 +1,4 @@
-// What is made in workspaces to see what becomes of it: paths and objects.
+// Objects and paths that tests create in workspaces.
 import { crd } from "../../../_support/crd.ts";
 
 const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
@@ -10,7 +10,7 @@ const EXPORTS = "/apis/apis.kcp.io/v1alpha2/apiexports";
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 
-/** A path in a logical cluster, which is named or given by its path. */
+/** Returns a path in a logical cluster, given by name or path. */
 export function within(cluster: string, path: string): string {
   return `/clusters/${cluster}${path}`;
 }
@@ -38,7 +38,7 @@ export function gadget(name: string): object {
   return { apiVersion: "own.dev/v1", kind: "Gadget", metadata: { name } };
 }
 
-/** A kind of the workspace's own. */
+/** Returns a kind that the workspace defines itself. */
 export const gadgets = (): object => crd("Gadget", { group: "own.dev", scope: "Cluster" });
 
 export function widgetSchema(): object {
@@ -57,7 +57,7 @@ export function widgetSchema(): object {
   };
 }
 
-/** Exports widgets, and claims ConfigMaps. */
+/** Returns an export of widgets that claims ConfigMaps. */
 export function widgetExport(name: string): object {
   return {
     apiVersion: "apis.kcp.io/v1alpha2",
@@ -70,7 +70,7 @@ export function widgetExport(name: string): object {
   };
 }
 
-/** Binds it; the claim is accepted, or rejected. */
+/** Returns a binding of that export, with the claim accepted or rejected. */
 export function binding(name: string, path: string, state: "Accepted" | "Rejected" = "Accepted"): object {
   const permissionClaims = [{ ...CLAIM, selector: { matchAll: true }, state }];
   return {

@@ -1,4 +1,4 @@
-// What happens while a server has yet to read what every workspace has: it is heeded at once, and not undone by what is read then.
+// Changes before a server has read all workspaces take effect at once, and later reads do not undo them.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LogicalCluster } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
@@ -18,7 +18,7 @@ const BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 const LOCKS = "internal.apis.kcp.io/resource-bindings";
 const SLICE = "/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/widgets";
 
-describe("while a server has not read everything yet", function () {
+describe("before a server has read everything", function () {
   this.timeout(60_000);
   let inner: Store;
   let held: HeldStore;
@@ -43,22 +43,22 @@ describe("while a server has not read everything yet", function () {
   });
 
   const status = async (path: string, user: string): Promise<number> => (await server.get(path, { user })).status;
-  /** Asks until it is answered so: what is written is heard of a moment later. */
+  /** Repeats a request until its status is as expected: events follow writes with a delay. */
   const untilStatus = (path: string, user: string, code: number): Promise<true> =>
     until(async () => (await status(path, user)) === code);
-  /** Everything is read from now on; resolves when it is. */
+  /** Lets the server read everything; resolves when it has. */
   const readAll = async (): Promise<void> => {
     held.release();
     expect((await server.get("/clusters/*/api/v1/configmaps?limit=1", root)).status).to.equal(200);
   };
 
-  it("permissions are given and taken, and stay so", async () => {
+  it("permissions can be granted and revoked", async () => {
     const map = `/clusters/root:own${MAP}`;
     expect(await status(map, "alice")).to.equal(200);
     const own = new ClusterClient(server, "root:own");
     for (const name of ["test-admin", "test-access"]) await own.delete(`${BINDINGS}/${name}`);
     await untilStatus(map, "alice", 403);
-    // Of one that nobody has asked for yet.
+    // A logical cluster that no request has loaded.
     const child = new ClusterClient(server, tree.clusters.child);
     for (const name of ["test-admin", "test-access"]) await child.delete(`${BINDINGS}/${name}`);
     await untilStatus(`/clusters/root:own:child${MAP}`, "alice", 403);
@@ -69,12 +69,12 @@ describe("while a server has not read everything yet", function () {
     ]);
   });
 
-  it("workspaces are made, set up, entered and deleted", async () => {
+  it("workspaces can be created, initialized, entered and deleted", async () => {
     const made = await make(server, "new", { at: "root:own" });
     expect(await status(`/clusters/root:own:new${MAP}`, "root")).to.equal(200);
     const parent = new ClusterClient(server, "root:own");
     await parent.delete(`${WORKSPACES}/child`);
-    // Whether there are Workspaces in it, which go first, is looked up where they are read for all.
+    // Child workspaces go first; finding them needs the complete read.
     await parent.until(`${WORKSPACES}/child`, ({ body }) => body.status.phase === "Deleting");
     await untilStatus(`/clusters/root:own:child${MAP}`, "root", 404);
     expect(held.waiting).to.be.greaterThan(0);
@@ -86,7 +86,7 @@ describe("while a server has not read everything yet", function () {
     expect(body.items.map((each: { metadata: { name: string } }) => each.metadata.name)).to.deep.equal(["new"]);
   });
 
-  it("namespaces are made and filled, emptied and gone", async () => {
+  it("namespaces can be created, filled, emptied and deleted", async () => {
     const own = new ClusterClient(server, "root:own");
     await own.create(paths.NAMESPACES, namespace("new"));
     await own.until("/api/v1/namespaces/new/serviceaccounts/default", (answer) => answer.status === 200);
@@ -105,12 +105,12 @@ describe("while a server has not read everything yet", function () {
     await own.until(`${paths.NAMESPACES}/going`, (answer) => answer.status === 404);
   });
 
-  it("nothing is taken for gone: neither bindings, by their exports, nor what they have brought", async () => {
+  it("bindings and their objects do not count as gone", async () => {
     const consumer = new ClusterClient(server, "root:consumer");
     await consumer.create(WIDGETS, widget("another"));
     const provider = new ClusterClient(server, tree.clusters.provider);
     const before = (await provider.get(SLICE)).body.status.endpoints;
-    // Has the slice looked at.
+    // Triggers reconciliation of the slice.
     await provider.patch(SLICE, { metadata: { annotations: { looked: "at" } } });
     await provider.patch(`${paths.EXPORTS}/widgets`, { metadata: { annotations: { "extra.apis.kcp.io/a": "b" } } });
     await consumer.until(`${paths.BINDINGS}/widgets`, ({ body }) => body.metadata.annotations["extra.apis.kcp.io/a"]);
@@ -122,7 +122,7 @@ describe("while a server has not read everything yet", function () {
     expect(await status(`/clusters/root:consumer${WIDGETS}/another`, "carol")).to.equal(200);
   });
 
-  it("what another process writes is judged by all that its workspace has", async () => {
+  it("writes of another process are checked against the whole workspace", async () => {
     using other = new ShardObjects(inner);
     const clusters = other.of(LogicalCluster);
     const key = logicalClusterKey(tree.clusters.consumer);
@@ -140,7 +140,7 @@ describe("while a server has not read everything yet", function () {
     expect(before).to.include("widgets.example.dev");
     const gone = "gone.example.dev";
     expect(await locksOf((locks) => ({ ...locks, [gone]: { n: "of-nobody" } }))).to.include(gone);
-    // Who keeps locks takes away those of bindings that are not there, and no others.
+    // The controller removes locks of missing bindings only.
     let locks: readonly string[];
     do {
       await nextTurn();
@@ -150,7 +150,7 @@ describe("while a server has not read everything yet", function () {
     expect(held.waiting).to.be.greaterThan(0);
   });
 
-  it("what is about all workspaces waits", async () => {
+  it("requests about all workspaces wait", async () => {
     const paths = [
       `/clusters/*/apis/example.dev/v1/widgets:${tree.identity}`,
       `/services/workspaces/clusters/*${WORKSPACES}`,
@@ -162,7 +162,7 @@ describe("while a server has not read everything yet", function () {
       answered += 1;
       return answer;
     });
-    // Others are answered before it, whoever came first.
+    // Others are answered earlier, whatever their order.
     for (let at = 0; at < 20; at++) expect(await status(`/clusters/root:own${MAP}`, "alice")).to.equal(200);
     expect(answered).to.equal(0);
     held.release();
@@ -179,7 +179,7 @@ function locked(text: string, change: (locks: Record<string, object>) => Record<
 
 const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }): string => metadata.name;
 
-/** The same at each start: what is written of them stays. */
+/** Same URLs at each start, so that written ones stay. */
 function urls() {
   const url = "https://workspaces.example";
   return { baseURL: url, externalURL: url, virtualWorkspaceURL: url };

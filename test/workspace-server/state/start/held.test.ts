@@ -1,4 +1,4 @@
-// A server that has yet to read what every workspace has answers as one that has read it all: it reads what it is asked about.
+// A server that has not read all workspaces answers like one that has: it reads on demand.
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -8,7 +8,7 @@ import { startWorkspaces, type Workspaces } from "../../support/workspaces.ts";
 import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
 import { askTree, makeTree, type Tree, USERS } from "./support/tree.ts";
 
-describe("a server that has not read everything yet", function () {
+describe("a server before the complete read", function () {
   this.timeout(60_000);
   const inner = memoryStore();
   const serviceAccountKeys = new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") });
@@ -25,13 +25,13 @@ describe("a server that has not read everything yet", function () {
 
   const start = (store: Store): Promise<Workspaces> => startWorkspaces(store, { users: USERS, serviceAccountKeys });
 
-  it("is asked what is answered in many ways", () => {
+  it("has requests with many different answers", () => {
     const codes = new Set(Object.values(expected).map((answer) => (Array.isArray(answer) ? answer[0] : answer)));
     expect([...codes]).to.have.members([200, 403, 404, true, false]);
   });
 
   for (const kinds of [EVERYWHERE, ...EVERYWHERE.map((kind) => [kind])])
-    it(`answers as one that has, where it has not read ${kinds.length > 1 ? "any of it" : kinds[0]}`, async () => {
+    it(`answers like a complete one while it lacks ${kinds.length > 1 ? "all these kinds" : kinds[0]}`, async () => {
       const held = new HeldStore(inner, kinds);
       await using server = await start(held.store);
       expect(await askTree(server, tree)).to.deep.equal(expected);

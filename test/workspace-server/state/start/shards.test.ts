@@ -1,4 +1,4 @@
-// Two shards in one process that have yet to read what their workspaces have: which of them has one is asked of each.
+// Two shards of one process that have not read all workspaces: a lookup asks each of them.
 import type { Store } from "@virtual-workspaces/store";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { startWorkspaces, type Workspaces } from "../../support/workspaces.ts";
 import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
 import { askTree, make, makeTree, type Tree, USERS, WORKSPACES } from "./support/tree.ts";
 
-describe("a server with two shards that have not read everything yet", function () {
+describe("a server with two shards before their complete read", function () {
   this.timeout(60_000);
   const stores = new Stores();
   const serviceAccountKeys = new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") });
@@ -29,11 +29,11 @@ describe("a server with two shards that have not read everything yet", function 
   after(() => stores[Symbol.asyncDispose]());
 
   for (const [which, names] of [
-    ["both", ["root", "shard-1"]],
-    ["one", ["root"]],
-    ["the other", ["shard-1"]],
+    ["both shards are incomplete", ["root", "shard-1"]],
+    ["root is incomplete", ["root"]],
+    ["shard-1 is incomplete", ["shard-1"]],
   ] as const)
-    it(`answers as one that has: ${which}`, async () => {
+    it(`answers like a complete one while ${which}`, async () => {
       const held = new Map(names.map((name) => [name as string, new HeldStore(stores.of(name), EVERYWHERE)]));
       await using server = await start((name) => held.get(name)?.store ?? stores.of(name));
       expect(await askTree(server, tree)).to.deep.equal(expected);
@@ -41,7 +41,7 @@ describe("a server with two shards that have not read everything yet", function 
       for (const each of held.values()) each.release();
     });
 
-  it("makes workspaces on either, and loses none; each says what it does not have", async () => {
+  it("creates workspaces on either, and loses none; each shard returns an error for the other's", async () => {
     const held = new Map(["root", "shard-1"].map((name) => [name, new HeldStore(stores.of(name), EVERYWHERE)]));
     await using server = await start((name) => held.get(name)?.store ?? stores.of(name));
     const map = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";
@@ -54,7 +54,7 @@ describe("a server with two shards that have not read everything yet", function 
     expect([await code(`/clusters/root:own${map}`), await code(`/clusters/root:provider${map}`)]).to.deep.equal([
       200, 429,
     ]);
-    // Those that were there are not taken for gone by who looks at them now.
+    // Existing workspaces do not count as gone for controllers that check them now.
     const parent = new ClusterClient(server);
     for (const name of ["own", "consumer", "provider"]) {
       await parent.patch(`${WORKSPACES}/${name}`, { metadata: { annotations: { looked: "at" } } });

@@ -1,4 +1,4 @@
-// What shards tell each other, read as kcp's cache server is: by masters, of one shard or all, and by nobody else.
+// Objects that shards share, read as from kcp's cache server: by system:masters only, of one shard or all.
 import { expect } from "chai";
 import type { CallOptions } from "../../../_support/plain.ts";
 import { makeAdmin, makeWorkspace } from "../../support/logical-clusters.ts";
@@ -19,7 +19,7 @@ interface Item {
   readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
 }
 
-describe("what is replicated", function () {
+describe("the cache view", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let cluster = "";
@@ -37,7 +37,7 @@ describe("what is replicated", function () {
     expect(status, text).to.equal(200);
     return body.items;
   };
-  /** What each is replicated for, by name. */
+  /** Returns the replication annotation of each object, by name. */
   const replicated = async (path: string): Promise<Record<string, string | undefined>> =>
     Object.fromEntries(
       (await items(cache("*", cluster) + path)).map(({ metadata: { name, annotations } }) => [
@@ -56,7 +56,7 @@ describe("what is replicated", function () {
       subjects: [{ apiGroup: GROUP, kind: "User", name: subject }],
     });
 
-  it("are exports, types and the like as they are, and where they come from", async () => {
+  it("shows exports, types and similar kinds unchanged, with their origin", async () => {
     await using watch = await server.watch(`${cache("*", "*")}${EXPORTS}?watch=true`, root);
     const before = (await items(cache("*", "*") + EXPORTS)).length;
     await watch.take(before);
@@ -88,7 +88,7 @@ describe("what is replicated", function () {
     await watch.until(({ type }) => type === "DELETED");
   });
 
-  it("are roles by which others decide, with those to whom they are bound, for as long as they are", async () => {
+  it("shows roles that other shards need, with their bindings, while these exist", async () => {
     await using roles = await server.watch(`${cache("*", cluster)}${ROLES}?watch=true`, root);
     await role("nothing", { apiGroups: [""], resources: ["configmaps"], verbs: ["bind", "use"] });
     await role("binds", { apiGroups: ["apis.kcp.io"], resources: ["apiexports"], verbs: ["bind"] });
@@ -138,7 +138,7 @@ describe("what is replicated", function () {
     expect(await replicated(ROLES), "whatever it says itself").not.to.have.property("reads");
   });
 
-  it("is for masters alone", async () => {
+  it("allows only system:masters", async () => {
     await makeAdmin(server, cluster, "alice");
     for (const user of ["alice", "admin", "bob"])
       for (const path of [EXPORTS, `${EXPORTS}/x`, BINDINGS, "/apis", "/openapi/v3"])
@@ -155,7 +155,7 @@ describe("what is replicated", function () {
     expect((await server.get(cache("*", "*") + EXPORTS, { user: "stranger" })).status).to.equal(401);
   });
 
-  it("is only read, and holds nothing else", async () => {
+  it("is read-only, and has no other kinds", async () => {
     const place = cache("root", cluster);
     const object = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIExport", metadata: { name: "y" }, spec: {} };
     for (const write of [`POST ${place}${EXPORTS}`, `PUT ${place}${EXPORTS}/y`, `DELETE ${place}${EXPORTS}/y`] as const)

@@ -1,4 +1,4 @@
-// What several shards tell each other: each by itself, and all as one.
+// Objects that several shards share: of each shard, and merged.
 import { APIExport } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/state/modify.ts";
@@ -16,8 +16,8 @@ interface Item {
   readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
 }
 
-describe("what several shards replicate", () => {
-  it("is told by shard and of all, in watches that go on while shards come", async () => {
+describe("the cache view of several shards", () => {
+  it("shows one shard or all, in watches that continue while shards are added", async () => {
     const registry = new ShardRegistry();
     await using one = await BareShard.start("one", registry);
     const exports = one.context.objects.of(APIExport);

@@ -1,4 +1,4 @@
-// The conformance suite on the tree of workspaces, as somebody who is let into them one by one.
+// The conformance suite on the tree of workspaces, as a user with access to single workspaces.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { ShardRegistry } from "../../../../packages/workspace-server/src/state/shard-registry.ts";
@@ -9,7 +9,7 @@ import { BareShard, serve } from "./support/shards.ts";
 describe("the conformance suite on the tree of workspaces", function () {
   this.timeout(60_000);
 
-  /** That an object is not there is told to those who may see all of them: others may not read it, whatever they ask for. */
+  /** Only users who see all Workspaces get 404 for a missing one: others are forbidden to get any that they do not see. */
   const SKIPPED: Readonly<Record<string, string>> = { alice: "T3.6", root: "" };
 
   for (const [user, skipped] of Object.entries(SKIPPED))

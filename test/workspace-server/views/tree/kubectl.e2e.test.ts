@@ -1,4 +1,4 @@
-// The machine's own kubectl on the tree of workspaces. Skipped where there is none.
+// The installed kubectl on the tree of workspaces. Skipped without one.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ describe("kubectl on the tree of workspaces", function () {
     await run(KUBECTL, ["version", "--client"]).catch(() => this.skip());
   });
 
-  it("lists and watches what its user may enter, and is told what it may not do", async () => {
+  it("lists and watches the accessible workspaces, and shows forbidden ones as errors", async () => {
     const authority = createAuthority();
     await using server = await startWorkspaces(undefined, { tls: authority.server });
     const port = Number(new URL(server.url).port);

@@ -1,4 +1,4 @@
-// The workspaces that somebody may enter, as one live tree: read by several users while permissions come and go.
+// The accessible workspaces of a user as one live tree, read by several users while permissions change.
 import { expect } from "chai";
 import type { Answer, CallOptions } from "../../../_support/plain.ts";
 import { bind, makeAdmin, makeWorkspace } from "../../support/logical-clusters.ts";
@@ -38,7 +38,7 @@ describe("the tree of workspaces", function () {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  /** Makes a workspace in one of the root's. */
+  /** Creates a workspace in one of the root's. */
   async function inside(parent: string, name: string): Promise<string> {
     const client = new ClusterClient(server, `root:${parent}`);
     await client.create(KIND, {
@@ -64,7 +64,7 @@ describe("the tree of workspaces", function () {
   const admit = (cluster: string, subject: object, name = "in") =>
     bind(server, cluster, { name, role: ACCESS, subject });
 
-  it("is whole for those who may enter everything, each as it stands in its parent", async () => {
+  it("shows all workspaces to users with access to all, as in their parents", async () => {
     expect(await paths(root)).to.deep.equal(["root:one:inner", "root:one", "root:two"].sort(byCluster()));
     expect(await paths(root, "root")).to.deep.equal(["root:one", "root:two"]);
     expect(await paths(root, "root:one"), "by a path").to.deep.equal(["root:one:inner"]);
@@ -85,13 +85,13 @@ describe("the tree of workspaces", function () {
     expect([shown.spec, shown.status]).to.deep.equal([own.spec, own.status]);
   });
 
-  /** By the logical cluster that they are in, as lists of all are. */
+  /** Compares by logical cluster, the order of lists over all of them. */
   function byCluster() {
     const place = (path: string): string => (path === "root:one:inner" ? clusters.one : `root/${path}`);
     return (one: string, other: string): number => (place(one) < place(other) ? -1 : 1);
   }
 
-  it("is empty for who may enter nothing, and says nothing of what there is", async () => {
+  it("is empty without access, and reveals nothing", async () => {
     expect(await paths(bob)).to.deep.equal([]);
     expect(await paths(bob, clusters.one)).to.deep.equal([]);
     const answers = await Promise.all(
@@ -101,7 +101,7 @@ describe("the tree of workspaces", function () {
     expect((await server.get(`${tree("root")}/none`, root)).status, "who may see all is told").to.equal(404);
   });
 
-  it("gains and loses what a binding gives and takes, in open watches that resume", async () => {
+  it("adds and removes workspaces with bindings, in open watches that resume", async () => {
     const { body } = await server.get(tree(), alice);
     expect(body.items).to.deep.equal([]);
     await using watch = await follow(alice, `&resourceVersion=${body.metadata.resourceVersion}`);
@@ -123,7 +123,7 @@ describe("the tree of workspaces", function () {
     expect(await paths(bob)).to.deep.equal([]);
   });
 
-  it("follows rules as well as bindings, and what counts in all workspaces", async () => {
+  it("follows changes of roles and bindings, also those for all workspaces", async () => {
     const role = { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: "door" } };
     const rules = (verbs: string[]) => ({ rules: [{ nonResourceURLs: ["/"], verbs }] });
     await new ClusterClient(server, clusters.one).create(ROLES, { ...role, ...rules(["get"]) });
@@ -162,7 +162,7 @@ describe("the tree of workspaces", function () {
     expect(await paths(bob)).to.deep.equal([]);
   });
 
-  it("is read by service accounts: of their own workspace, and of those that let them in", async () => {
+  it("shows service accounts their own workspace, and those that grant them access", async () => {
     const client = new ClusterClient(server, clusters.inner);
     const account = "/api/v1/namespaces/default/serviceaccounts";
     await client.create(account, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } });
@@ -180,7 +180,7 @@ describe("the tree of workspaces", function () {
     expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
   });
 
-  it("is what they see whom one acts as, who stays where one is", async () => {
+  it("shows an impersonated user's workspaces, limited to the impersonator's", async () => {
     const as = (name: string, who = alice): CallOptions => ({
       ...who,
       headers: { "impersonate-user": name, "impersonate-group": "system:authenticated" },
@@ -201,7 +201,7 @@ describe("the tree of workspaces", function () {
     await remove(clusters.one, `${BINDINGS}/in`);
   });
 
-  it("is nothing for who has not logged in", async () => {
+  it("rejects unauthenticated users", async () => {
     await using strict = await startWorkspaces(undefined, { nameless: false });
     for (const path of [tree(), tree("root"), `${at("root")}/apis`])
       expect([(await fetch(server.url + path)).status, (await fetch(strict.url + path)).status]).to.deep.equal([
@@ -210,7 +210,7 @@ describe("the tree of workspaces", function () {
     expect((await strict.get(tree(), { user: "stranger" })).status).to.equal(401);
   });
 
-  it("is only read", async () => {
+  it("is read-only", async () => {
     await admit(clusters.one, user("alice"));
     const object = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "x" }, spec: {} };
     const one = `${tree("root")}/one` as const;
@@ -236,14 +236,14 @@ describe("the tree of workspaces", function () {
     await remove(clusters.one, `${BINDINGS}/in`);
   });
 
-  it("is found by names and paths that lead to workspaces", async () => {
+  it("resolves names and paths of workspaces", async () => {
     const code = async (cluster: string): Promise<number> => (await server.get(tree(cluster), root)).status;
     expect([await code("root:none"), await code("a::b"), await code("nowhere"), await code("ROOT")]).to.deep.equal([
       404, 400, 200, 400,
     ]);
   });
 
-  it("agrees with what access reviews through it say, for each user and workspace", async () => {
+  it("agrees with its access reviews, for each user and workspace", async () => {
     await admit(clusters.inner, user("alice"));
     await admit(clusters.two, group("system:authenticated"));
     const places = [

@@ -1,4 +1,4 @@
-// An export whose widgets a view keeps, a workspace that binds it, and a view that tells what it was asked, and by whom.
+// An export whose widgets a view stores, a workspace that binds it, and a view that records its requests.
 import type { IncomingMessage } from "node:http";
 import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { crdManifest, exportManifests } from "@virtual-workspaces/kcp";
@@ -33,7 +33,7 @@ const Shelf = defineResource({
   subresources: { status: false },
 });
 
-/** What an answer of {@link echo} says. */
+/** Answer of {@link echo}. */
 export interface Told {
   readonly path: string;
   readonly user: { readonly name: string; readonly groups: readonly string[] };
@@ -41,7 +41,7 @@ export interface Told {
   readonly headers: IncomingMessage["rawHeaders"];
 }
 
-/** Says what it was asked; of discovery, that widgets can be read. */
+/** Answers with the request; to discovery, that widgets are readable. */
 export function echo(name: string, told: Told[] = []): VirtualWorkspace {
   const verbs = ["get", "list", "watch"];
   const resources = [
@@ -69,12 +69,12 @@ export function echo(name: string, told: Told[] = []): VirtualWorkspace {
   });
 }
 
-/** The server with all that. */
+/** Server with these workspaces and views. */
 export class Kept implements AsyncDisposable {
   readonly server: Workspaces;
-  /** The logical cluster of the export. */
+  /** Logical cluster of the export. */
   readonly provider: string;
-  /** The one that binds it, in which `alice` may read, and `bob` nothing. */
+  /** Logical cluster with the binding, where `alice` may read and `bob` has no rights. */
   readonly shop: string;
 
   private constructor(server: Workspaces, provider: string, shop: string) {
@@ -87,7 +87,7 @@ export class Kept implements AsyncDisposable {
     return Kept.on(await startWorkspaces(undefined, options));
   }
 
-  /** On a server that has been started, which is closed with it. @param place makes the workspace that binds */
+  /** Uses a started server, and closes it at the end. @param place creates the workspace with the binding */
   static async on(server: Workspaces, place = (name: string) => makeWorkspace(server, name)): Promise<Kept> {
     const provider = await makeWorkspace(server, "provider");
     const of = new ClusterClient(server, provider);
@@ -114,7 +114,7 @@ export class Kept implements AsyncDisposable {
     expect(bound.body.status.boundResources[0]).to.not.have.property("storageVersions");
   }
 
-  /** Says where the view is. */
+  /** Publishes endpoints of the view. */
   async says(...endpoints: readonly unknown[]): Promise<void> {
     await this.shelf({ endpoints });
   }
@@ -124,7 +124,7 @@ export class Kept implements AsyncDisposable {
     await new ClusterClient(this.server, this.provider).patch(`${SHELVES}/main`, { status });
   }
 
-  /** In the workspace that binds. */
+  /** Client of the workspace with the binding. */
   get in(): Calls {
     const at = (path: string): string => `/clusters/${this.shop}${path}`;
     return {
@@ -142,7 +142,7 @@ export class Kept implements AsyncDisposable {
   }
 }
 
-/** The body of an answer that is a failure's, checked to be a Status. */
+/** Returns the body of a failed response, checked to be a Status. */
 export function failed({ status, body, text }: Answer): Body {
   expect(body, text).to.include({ kind: "Status", status: "Failure", code: status });
   return body;

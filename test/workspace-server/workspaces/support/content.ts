@@ -1,4 +1,4 @@
-// What is in a logical cluster, as the kernel of the server would tell the deletion.
+// Content of a logical cluster for its deletion, in place of the server's kinds.
 import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { decodeObject } from "@virtual-workspaces/framework/storage";
 import { Partition, PartitionSet, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
@@ -12,7 +12,7 @@ import type {
 } from "../../../../packages/workspace-server/src/workspaces/logical-cluster/content.ts";
 import { ClusterRole, ClusterRoleBinding, Namespace, Widget } from "./kinds.ts";
 
-/** The kinds that go with their logical cluster. */
+/** Returns the kinds that are deleted with their logical cluster. */
 export function contentCollections(objects: Pick<ShardPeer["objects"], "of">): PersistentCollection[] {
   return [
     objects.of(Namespace),
@@ -27,7 +27,7 @@ export function contentCollections(objects: Pick<ShardPeer["objects"], "of">): P
   ] as unknown as PersistentCollection[];
 }
 
-/** What there is of a kind, as the store has it. @param cluster default: everywhere */
+/** Returns the stored objects of a kind. @param cluster default: all */
 export async function objectsOf(collection: PersistentCollection, cluster?: string): Promise<KubeObject[]> {
   using lease = await collection.cache();
   await lease.confirm?.({ signal: AbortSignal.timeout(10_000) });
@@ -52,7 +52,7 @@ export function contentOf(objects: ShardObjects, cluster: string): Content {
       for (const { metadata } of await objectsOf(of(kind), cluster)) {
         const key = { cluster, namespace: "", name: metadata.name ?? "" };
         await remove(of(kind), key, metadata.uid);
-        // What is in a namespace goes by another controller, which then lets go of it.
+        // Another controller empties namespaces and removes their finalizer.
         if (kind.resource === Namespace.plural)
           await modify(of(kind), key, (namespace) => ({ ...namespace, spec: {} }));
       }

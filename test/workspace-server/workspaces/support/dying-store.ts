@@ -1,14 +1,14 @@
-// A store as a process has it that is killed between two writes: after so many nothing is written any more.
+// A store of a process that is killed between two writes: later writes are not done.
 import { type Outcome, type Store, StoreError, type Transaction } from "@virtual-workspaces/store";
 
-/** What is left of a store when the process that had it is gone. */
+/** A store that stops after a number of writes. */
 export class DyingStore {
   readonly store: Store;
   readonly #dead = Promise.withResolvers<void>();
   #left: number;
   #alive = true;
 
-  /** @param writes how many are done */
+  /** @param writes number of writes that are done */
   constructor(store: Store, writes: number) {
     this.#left = writes;
     const commit = async (transaction: Transaction): Promise<Outcome> => {

@@ -1,4 +1,4 @@
-// Kinds that another part of the server brings: as much of them as the life of workspaces touches.
+// Minimal versions of kinds from other parts of the server.
 import { defineResource } from "@virtual-workspaces/framework";
 
 const TEXTS = { type: "array", items: { type: "string" } } as const;
@@ -48,7 +48,7 @@ export const ClusterRoleBinding = defineResource({
   },
 });
 
-/** Something that users keep in their workspaces. */
+/** A kind that users store in their workspaces. */
 export const Widget = defineResource({
   group: "test.dev",
   version: "v1",

@@ -1,4 +1,4 @@
-// A world with a server before it: one for the shard `root`, with the rules of its kinds.
+// A world with a server for the shard `root` and the rules of its kinds.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { LogicalCluster, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
@@ -22,7 +22,7 @@ const USERS = {
 };
 
 export interface ServedWorld extends PlainServer {
-  /** Where kinds of a group are in a logical cluster: `workspaces`, `logicalclusters/cluster`. */
+  /** Returns the path of a resource in a logical cluster: `workspaces`, `logicalclusters/cluster`. */
   at(cluster: string, what: string): `/${string}`;
 }
 
@@ -67,13 +67,13 @@ export async function serveWorld(world: World, isAllowed: IsAllowed = () => true
   });
 }
 
-/** An object of one of the kinds. */
+/** Returns an object of one of the kinds. */
 export function manifest(kind: string, name: string, content: object = {}): KubeObject {
   const apiVersion = GROUPS[`${kind.toLowerCase()}s`] ?? "";
   return { apiVersion, kind, metadata: { name }, ...content } as KubeObject;
 }
 
-/** What was refused: code, and what is behind `is forbidden: `. */
+/** Returns the code of a rejection, and the text after `is forbidden: `. */
 export function refusal({ status, body }: Answer): string {
   const message: string = body.message ?? "";
   return status < 300 ? `${status}` : `${status} ${message.replace(/^\S+ "\S+" is forbidden: /, "")}`;

@@ -1,4 +1,4 @@
-// Shards with their workspaces: real stores, collections and controllers, and, where it is asked for, a real server each.
+// Shards with workspaces: real stores, collections and controllers, and optionally a real server each.
 import type { Log } from "@virtual-workspaces/framework/server";
 import {
   LogicalCluster,
@@ -28,25 +28,25 @@ import { contentCollections, contentOf } from "./content.ts";
 import { ClusterRoleBinding, Namespace } from "./kinds.ts";
 
 export interface WorldOptions extends WorkspaceOptions {
-  /** By the shards' names. @default one, `root` */
+  /** Stores by shard name. @default one, `root` */
   readonly stores?: Readonly<Record<string, Store>>;
-  /** @default a failure of the test */
+  /** @default fails the test */
   readonly log?: Log;
-  /** Whether controllers work. @default true */
+  /** Whether controllers run. @default true */
   readonly working?: boolean;
 }
 
 const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 
-/** All shards of a test: everything is gone with it but the stores that it was given. */
+/** All shards of a test. Disposal removes everything except the given stores. */
 export class World implements AsyncDisposable {
   readonly registry = new ShardRegistry();
-  /** By name. */
+  /** Contexts by shard name. */
   readonly #contexts = new Map<string, ShardContext>();
   readonly #stack = new AsyncDisposableStack();
   readonly #options: WorldOptions;
   readonly #bindings = new Map<string, Informer<{ subjects?: { name: string }[] }>>();
-  /** Nothing is waited for any more. */
+  /** Whether waits have ended. */
   over = false;
 
   constructor(options: WorldOptions) {
@@ -57,7 +57,7 @@ export class World implements AsyncDisposable {
     return this.#contexts.get("root") as ShardContext;
   }
 
-  /** Starts a shard; on a store that it has left it goes on. */
+  /** Starts a shard, new or on a store it has used before. */
   async join(name: string, given?: Store): Promise<AsyncDisposable> {
     const { log = testLog().log, working = true, ...options } = this.#options;
     const stack = new AsyncDisposableStack();
@@ -70,7 +70,7 @@ export class World implements AsyncDisposable {
     const url = `https://${name}.example`;
     const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
     const known = { name, urls, objects, state, registry: this.registry, log };
-    // What the life of workspaces has nothing to do with.
+    // Parts that workspaces do not use.
     const shard: ShardContext = {
       ...known,
       kinds: new KindsOfClusters(() => []),
@@ -79,7 +79,7 @@ export class World implements AsyncDisposable {
       rootCa: () => "",
     } as never;
     this.#contexts.set(name, shard);
-    // Whoever still waits for something of it fails once it is gone.
+    // Pending waits for it fail from now on.
     stack.defer(() => void this.#contexts.delete(name));
     await objects.start();
     stack.use(this.registry.join(inProcessPeer(shard)));
@@ -105,7 +105,7 @@ export class World implements AsyncDisposable {
     return stack;
   }
 
-  /** What is there before anything else. */
+  /** Creates the initial objects. */
   async bootstrap(): Promise<void> {
     for (const shard of this.registry.shards) await this.addShard(shard.name);
     await this.type("root", "root", { limitAllowedParents: { none: true } });
@@ -139,12 +139,12 @@ export class World implements AsyncDisposable {
     }));
   }
 
-  /** A type without a spec: nothing is filled in. */
+  /** Creates a type without a spec; nothing is defaulted. */
   async bare(name: string): Promise<void> {
     await ensure(this.root.objects.of(WorkspaceType), key("root", name), () => ({}));
   }
 
-  /** A workspace, made without admission. */
+  /** Creates a workspace without admission. */
   async make(name: string, content: Partial<Workspace> = {}, parent = "root"): Promise<void> {
     const { metadata, spec = {} } = content;
     const shard = this.registry.shardWith(parent) ?? this.root;
@@ -165,7 +165,7 @@ export class World implements AsyncDisposable {
     return shard.state.workspaces.store.get(key(parent, name));
   }
 
-  /** The name of a workspace's logical cluster, once it is in a phase. */
+  /** Returns the logical cluster of a workspace once it is in a phase. */
   async phase(name: string, phase: LogicalClusterPhase, parent = "root"): Promise<string> {
     await this.until(() => this.workspace(name, parent)?.status?.phase === phase);
     return this.workspace(name, parent)?.spec.cluster ?? "";
@@ -175,13 +175,13 @@ export class World implements AsyncDisposable {
     await this.until(() => this.workspace(name, parent) === undefined);
   }
 
-  /** Who is the administrator of a logical cluster. */
+  /** Returns the administrator of a logical cluster. */
   bound(cluster: string): string | undefined {
     const bindings = this.#bindings.get(this.registry.shardWith(cluster)?.name ?? "");
     return bindings?.store.get(key(cluster, "workspace-admin"))?.subjects?.[0]?.name;
   }
 
-  /** Has another be it, or deletes the binding, and waits until it is written again. */
+  /** Changes the administrator or deletes the binding, and waits until it is restored. */
   async rebind(cluster: string, user: string | undefined): Promise<void> {
     const { objects } = this.registry.shardWith(cluster) ?? this.root;
     const collection = objects.of(ClusterRoleBinding);
@@ -194,13 +194,13 @@ export class World implements AsyncDisposable {
     await this.until(() => Number(bindings?.store.get(at)?.metadata.resourceVersion) > least);
   }
 
-  /** Changes a LogicalCluster, wherever it is. */
+  /** Changes a LogicalCluster on any shard. */
   async change(cluster: string, change: (cluster: LogicalCluster) => LogicalCluster): Promise<void> {
     const shard = this.registry.shardWith(cluster) as ShardPeer;
     await modify(shard.objects.of(LogicalCluster), logicalClusterKey(cluster), change);
   }
 
-  /** Whatever is not so yet gets so as others work: time is no measure. */
+  /** Waits for a condition without a time limit, while others make progress. */
   async until(is: () => boolean): Promise<void> {
     await until(() => is());
   }
@@ -210,7 +210,7 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** Starts the shards with what is there from the start. */
+/** Starts the shards with the initial objects. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const world = new World(options);
   try {

@@ -8,41 +8,41 @@ import { InitialRead } from "./initial-read.ts";
 import { type Indexers, keyText, scopeOf } from "./key-index.ts";
 import { ObjectCache } from "./object-cache.ts";
 
-/** Where the objects of a kind come from: a collection, of all logical clusters. */
+/** Source of a kind's objects: a collection over all logical clusters. */
 export interface InformerSource<T extends object>
   extends Pick<PersistentCollection<T>, "resource" | "get" | "readCluster" | "changesAfter"> {
   cache(): Awaitable<CacheLease>;
 }
 
-/** How an informer watches until all is read. */
+/** Options of the watch before all objects are read. */
 export interface EarlyWatchOptions {
-  /** As for {@link Informer.start}. */
+  /** Same as for {@link Informer.start}. */
   readonly held: Promise<unknown>;
-  /** The revision of the store now. */
+  /** Returns the current revision of the store. */
   readonly head: (options: { readonly signal: AbortSignal }) => Promise<number>;
-  /** Called when the store fails, and changes were missed; they are watched again from the revision of the store then. */
+  /** Called when the store fails and changes are missed; the watch continues from the store's then current revision. */
   readonly onError: (error: unknown) => void;
 }
 
-/** How long others wait for a slice of what is read, ms. */
+/** Longest blocking of other work by one slice of a read, in milliseconds. */
 export const READ_SLICE = 5;
-/** The backoff from a failing store, ms. */
+/** Backoff for a failing store, in milliseconds. */
 export const STORE_RETRY = { first: 1_000, most: 60_000, jitter: [1, 1] } as const;
 
 /**
- * Watches the objects of a kind, of all logical clusters, as long as the server runs. Controllers, authorizers and admission
- * read them here without asking the store.
+ * Watches the objects of a kind in all logical clusters while the server runs. Controllers, authorizers and admission read
+ * them here instead of in the store.
  *
- * A kind of which every workspace has objects need not be read first ({@link begin}): then {@link load} reads one logical
- * cluster at a time as it is asked for, and {@link readAll} reads the rest in the background.
+ * A kind with objects in every workspace need not be read first ({@link begin}). Then {@link load} reads one logical cluster
+ * on demand, and {@link readAll} reads the rest in the background.
  */
 export class Informer<T extends object = object> extends ObjectCache<T> implements Source<ObjectOf<T>>, Disposable {
   readonly resource: TypedDefinition<T>;
   readonly synced: Promise<void>;
   readonly #source: InformerSource<T>;
-  /** While not all has been read. */
+  /** State of the initial read, until all is read. */
   #initialRead: InitialRead | undefined;
-  /** While there is no watch of all objects. */
+  /** Watch of changes, until there is a watch of all objects. */
   #early: ListAndWatch<number, ObjectChange, number> | undefined;
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
@@ -59,9 +59,9 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
   }
 
   /**
-   * Reads all objects, and begins to watch them. @throws ApiError 503 when the store cannot be read
-   *
-   * @param held until when {@link synced} waits though all is known: controllers do nothing until then
+   * Reads all objects, then watches them.
+   * @param held delays {@link synced} and thus the controllers, although all objects are known
+   * @throws ApiError 503 when the store cannot be read
    */
   async start(held: Promise<unknown> = Promise.resolve()): Promise<void> {
     try {
@@ -76,10 +76,10 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
   }
 
   /**
-   * Begins to watch changes, and leaves the objects that are there to {@link load} and {@link readAll}. Until all are read
-   * {@link store} has the objects that were asked for or have changed: whatever is not {@link knows known} is not gone.
+   * Watches changes, and leaves the existing objects to {@link load} and {@link readAll}. Until all are read, {@link store}
+   * has only loaded or changed objects: absence proves nothing unless the logical cluster is {@link knows known}.
    *
-   * @param after the revision after which changes are watched
+   * @param after revision after which changes are watched
    */
   begin(after: number, options: EarlyWatchOptions): void {
     this.#initialRead = new InitialRead(after);
@@ -89,15 +89,15 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     this.#syncedAfter(options.held);
   }
 
-  /** Whether all is known that a logical cluster has. */
+  /** Whether all objects of a logical cluster are known. */
   knows(cluster: string): boolean {
     return this.#initialRead === undefined || this.#initialRead.knows(cluster);
   }
 
   /**
-   * Reads what a logical cluster has. @throws ApiError 503 when the store cannot be read
-   *
-   * @param options.isOld whether handlers are notified later, with the rest, and not now
+   * Reads the objects of a logical cluster.
+   * @param options.isOld whether handlers are notified later, with the rest
+   * @throws ApiError 503 when the store cannot be read
    */
   async load(
     cluster: string,
@@ -117,23 +117,23 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     this.#initialRead.knew(cluster, revision);
   }
 
-  /** Reads one object, unless it is known. @throws ApiError 503 when the store cannot be read */
+  /** Reads one object unless it is known. @throws ApiError 503 when the store cannot be read */
   async loadOne(key: ObjectKey): Promise<void> {
     const text = keyText(key);
     if (this.#initialRead === undefined || this.#initialRead.knowsName(text)) return;
     const object = await this.#source.get(scopeOf(key), key);
-    // One that is known and not there any more: its event is on the way.
+    // For a known object that has just been deleted, an event follows.
     if (object === undefined) return;
     this.#received(text, object, { revision: Number(object.resourceVersion), isOld: true });
     this.#initialRead?.knewName(text);
   }
 
-  /** Has a logical cluster read again when it is asked for the next time. */
+  /** Makes the next use of a logical cluster read it again. */
   forget(cluster: string): void {
     this.#initialRead?.forget(cluster);
   }
 
-  /** Reads all objects, in slices, and watches them from then on. @throws ApiError 503 when the store cannot be read */
+  /** Reads all objects in slices, then watches them. @throws ApiError 503 when the store cannot be read */
   async readAll(pace: Pace): Promise<void> {
     if (this.#initialRead === undefined) return;
     const cache = this.#lease?.cache ?? (await this.#leased());
@@ -150,7 +150,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     this.#initialRead = undefined;
   }
 
-  /** Resolves when handlers have been notified of everything that the store had when this was called. @throws ApiError 503 */
+  /** Resolves when handlers have received everything in the store at the time of this call. @throws ApiError 503 */
   async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
     await this.#lease?.confirm(request);
   }
@@ -164,14 +164,14 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     const lease = await this.#source.cache();
     if (this.#stack.disposed) {
       lease[Symbol.dispose]();
-      throw new Error(`${this.resource.plural} are not followed any more`);
+      throw new Error(`the informer of ${this.resource.plural} is closed`);
     }
     this.#stack.use(lease);
     this.#lease = lease;
     return lease.cache;
   }
 
-  /** Once, though what was read then may have to be read again. */
+  /** Listens once, even if the read has to be repeated. */
   #listen(cache: CacheLease["cache"]): void {
     if (this.#listens) return;
     this.#listens = true;
@@ -197,7 +197,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     );
   }
 
-  /** Watches changes until {@link readAll} has a watch of its own. A store that fails is watched from its head, and nothing is known any more. */
+  /** Watches changes until {@link readAll} has its own watch. After a failure it continues at the store's head and knows nothing. */
   #watchEarly(after: number, { head, onError }: EarlyWatchOptions): ListAndWatch<number, ObjectChange, number> {
     let position = after;
     return new ListAndWatch(
@@ -230,7 +230,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     this.#early = undefined;
   }
 
-  /** An object is read, or a change comes in, during the initial read: it counts if it is newer than what is known. */
+  /** Applies an object or event during the initial read if it is newer than the known state. */
   #received(
     text: string,
     object: Encoded | undefined,
@@ -240,7 +240,7 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     if (initialRead === undefined) return;
     const there = this.at(text);
     if (revision <= initialRead.knownAt(text, there)) {
-      // What was made a moment ago may have been read before its event comes.
+      // A new object may have been read before its event arrives.
       if (object !== undefined && object.resourceVersion === there?.resourceVersion)
         this.same(text, { there, object }, isOld);
       return;
@@ -250,16 +250,16 @@ export class Informer<T extends object = object> extends ObjectCache<T> implemen
     this.set(text, object, isOld);
   }
 
-  /** What was there, and is not at a revision, is gone; what has come later stays. */
+  /** Removes an object that does not exist at a revision, unless it is newer. */
   #goneBy(revision: number, text: string): void {
     const there = this.at(text);
     if (there !== undefined && Number(there.resourceVersion) <= revision) this.set(text, undefined);
   }
 
-  /** Applies what differs from the cache: at first all of it, later what was missed while the collection had lost track. */
+  /** Applies differences from the cache: first all objects, later those missed while the collection had lost track. */
   #compare(cache: CacheLease["cache"]): void {
     const gone = this.texts();
-    // The cache's own texts, which are the same: a second one of each would be a tenth of what the server keeps.
+    // Reuses the cache's strings: copies would take a tenth of the server's memory.
     for (const [text, object] of cache.snapshot().objects.entries()) {
       gone.delete(text);
       this.set(text, object);

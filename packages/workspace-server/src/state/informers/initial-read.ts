@@ -1,53 +1,52 @@
 import type { Encoded } from "@virtual-workspaces/framework/storage";
 
 /**
- * How far an informer's initial read has come: which logical clusters are known as a whole, and what was deleted meanwhile.
- * Reads and events count in whichever order they come if they are newer than what is known: versions of a store are one line.
- * Memory: a number for each logical cluster that was asked for, and for each object that was deleted meanwhile, and
- * the name of each object that was asked for.
+ * Progress of an informer's initial read: the logical clusters known completely, and the deletions since. Versions of a store
+ * are one sequence, so reads and events apply in any order if they are newer than the known state. Memory: a number for each
+ * loaded logical cluster and each deleted object, and the name of each object read alone.
  */
 export class InitialRead {
-  /** As of which revision all is known, by logical cluster. */
+  /** Revision at which all objects of a logical cluster are known. */
   readonly #clusters = new Map<string, number>();
-  /** Names that were read alone. */
+  /** Names of objects read alone. */
   readonly #names = new Set<string>();
-  /** When what is not there was deleted. */
+  /** Revision of each deletion. */
   readonly #deleted = new Map<string, number>();
-  /** All changes after this revision come as events. */
+  /** Revision after which all changes arrive as events. */
   #watchedAfter: number;
 
-  /** @param watchedAfter changes after this revision come as events */
+  /** @param watchedAfter revision after which changes arrive as events */
   constructor(watchedAfter: number) {
     this.#watchedAfter = watchedAfter;
   }
 
-  /** Whether all is known of a logical cluster, and its changes come as events. */
+  /** Whether all objects of a logical cluster are known, and its changes arrive as events. */
   knows(cluster: string): boolean {
     return this.#clusters.has(cluster);
   }
 
-  /** Up to which revision it is known what there is of a name. @param there what is there, as far as is known */
+  /** Returns the revision up to which the object of a name is known. @param there the known object */
   knownAt(text: string, there: Encoded | undefined): number {
     const own = there === undefined ? this.#deleted.get(text) : Number(there.resourceVersion);
     return Math.max(own ?? 0, this.#clusters.get(text.slice(0, text.indexOf("/"))) ?? 0);
   }
 
-  /** All of a logical cluster is known as of a revision: unless changes were missed since, it stays so. */
+  /** Records that all objects of a logical cluster are known at a revision; changes missed since revoke it. */
   knew(cluster: string, revision: number): void {
     if (revision >= this.#watchedAfter) this.#clusters.set(cluster, revision);
   }
 
-  /** Whether it is known what there is of a name that was read alone. */
+  /** Whether the object of a name was read alone and is known. */
   knowsName(text: string): boolean {
     return this.#names.has(text);
   }
 
-  /** An object was read: from then on its changes come as events. */
+  /** Records that an object was read: later changes arrive as events. */
   knewName(text: string): void {
     if (this.#watchedAfter < Number.POSITIVE_INFINITY) this.#names.add(text);
   }
 
-  /** It is read again when it is asked for the next time. */
+  /** Makes the next use of a logical cluster read it again. */
   forget(cluster: string): void {
     this.#clusters.delete(cluster);
   }
@@ -56,12 +55,12 @@ export class InitialRead {
     this.#deleted.set(text, revision);
   }
 
-  /** There is one of that name again. */
+  /** Records that an object of that name exists again. */
   set(text: string): void {
     this.#deleted.delete(text);
   }
 
-  /** Changes were missed: what was known is not known any more. @param watchedAfter changes after this revision come as events again */
+  /** Discards all knowledge after missed changes. @param watchedAfter revision after which changes arrive as events again */
   lost(watchedAfter: number): void {
     this.#watchedAfter = watchedAfter;
     this.#clusters.clear();

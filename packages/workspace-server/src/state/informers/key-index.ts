@@ -1,42 +1,42 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Scope } from "@virtual-workspaces/framework/storage";
 
-/** The values that objects are indexed by: any number for each object, by the name of the index. */
+/** Functions that return the indexed values of an object, any number, by the name of the index. */
 export type Indexers<T> = Readonly<Record<string, (object: T, key: ObjectKey) => readonly string[]>>;
 
-/** `<logical cluster>/<namespace>/<name>`. */
+/** Returns `<logical cluster>/<namespace>/<name>`. */
 export function keyText({ cluster, namespace, name }: ObjectKey): string {
   return `${cluster}/${namespace}/${name}`;
 }
 
-/** The key that {@link keyText} made a text of. */
+/** Returns the key of a text of {@link keyText}. */
 export function keyFromText(text: string): ObjectKey {
   const [cluster = "", namespace = "", name = ""] = text.split("/");
   return { cluster, namespace, name };
 }
 
-/** The parts of a scope that collections look at. */
+/** Returns the scope that collections expect. */
 export function scopeOf({ cluster, namespace }: Pick<ObjectKey, "cluster" | "namespace">): Scope {
   return { cluster, namespace } as Scope;
 }
 
-/** Most entries have one key: a set for each would take ten times as much memory. */
+/** One key or several: most entries have one, and a set for each would take ten times the memory. */
 type KeySet = string | Set<string>;
 
-/** The keys of objects by the values of the indexers, and by logical cluster. */
+/** Index of keys by the values of the indexers, and by logical cluster. */
 export class KeyIndex<T> {
   readonly #indexers: readonly (readonly [string, Indexers<T>[string]])[];
-  /** By `<index> <value>`. */
+  /** Keys by `<index> <value>`. */
   readonly #keys = new Map<string, KeySet>();
   readonly #clusters = new Map<string, KeySet>();
-  /** The entries of each key: an object that changes is not asked for its former values. */
+  /** Entries of each key, so that an update does not need the previous object. */
   readonly #entries = new Map<string, readonly string[]>();
 
   constructor(indexers: Indexers<T>) {
     this.#indexers = Object.entries(indexers);
   }
 
-  /** Indexes a key anew; without an object it is taken out. @param read called only where there are indexers */
+  /** Indexes a key again, or removes it without an object. @param read called only if there are indexers */
   set(text: string, read: (() => T) | undefined): void {
     for (const entry of this.#entries.get(text) ?? []) take(this.#keys, entry, text);
     this.#entries.delete(text);
@@ -50,13 +50,13 @@ export class KeyIndex<T> {
     for (const entry of entries) put(this.#keys, entry, text);
   }
 
-  /** @throws Error when there is no such index: a slip of ours */
+  /** @throws Error on an unknown index */
   find(index: string, value: string): string[] {
-    if (!this.#indexers.some(([name]) => name === index)) throw new Error(`there is no index ${JSON.stringify(index)}`);
+    if (!this.#indexers.some(([name]) => name === index)) throw new Error(`unknown index ${JSON.stringify(index)}`);
     return listed(this.#keys.get(`${index} ${value}`));
   }
 
-  /** The logical clusters that have any. */
+  /** Logical clusters with at least one object. */
   get clusters(): string[] {
     return [...this.#clusters.keys()];
   }

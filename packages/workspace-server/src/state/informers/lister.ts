@@ -3,33 +3,33 @@ import type { SourceStore } from "@virtual-workspaces/client/queue";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import { type KeyIndex, keyFromText, keyText } from "./key-index.ts";
 
-/** The objects of a kind that an informer knows. All readers share them: never change one. */
+/** Objects of a kind that an informer knows. All readers share them: do not modify one. */
 export interface Lister<T extends object> extends SourceStore<ObjectOf<T>> {
   readonly size: number;
-  /** Whether there is one; nothing is parsed. */
+  /** Whether the object exists; parses nothing. */
   has(key: ObjectKey): boolean;
-  /** All objects, or those of a logical cluster, in no order. */
+  /** Returns all objects, or those of a logical cluster, in no particular order. */
   list(cluster?: string): ObjectOf<T>[];
-  /** The logical clusters that have any. */
+  /** Returns the logical clusters with at least one object. */
   clusters(): string[];
-  /** The keys of the objects of a logical cluster. */
+  /** Returns the keys of the objects of a logical cluster. */
   keysIn(cluster: string): ObjectKey[];
-  /** How many objects an index has under a value. */
+  /** Returns the number of objects with an indexed value. */
   countBy(index: string, value: string): number;
-  /** The keys of the objects that an index has under a value. */
+  /** Returns the keys of objects with an indexed value. */
   keysBy(index: string, value: string): ObjectKey[];
-  /** The objects themselves. */
+  /** Returns the objects with an indexed value. */
   by(index: string, value: string): ObjectOf<T>[];
 }
 
-/** What a lister reads. */
+/** Sources of a lister. */
 interface ListerParts<T extends object> {
   readonly objects: ReadonlyMap<string, Encoded>;
   readonly index: KeyIndex<ObjectOf<T>>;
   readonly decoded: DecodedObjects<ObjectOf<T>>;
 }
 
-/** A lister over the objects of an informer, as they are at any time. */
+/** Returns a live lister over the objects of an informer. */
 export function listerOver<T extends object>({ objects, index, decoded }: ListerParts<T>): Lister<T> {
   const read = (text: string): ObjectOf<T> | undefined => {
     const object = objects.get(text);
@@ -53,14 +53,14 @@ export function listerOver<T extends object>({ objects, index, decoded }: Lister
   };
 }
 
-/** How many objects are kept parsed, the last that were read. */
+/** Maximum of parsed objects in the cache. */
 const KEPT = 1_024;
 
-/** A cache of parsed objects: an object is parsed when it is read, and not again while it is read often. */
+/** Cache of parsed objects, with the most recently used ones. */
 export class DecodedObjects<T extends KubeObject> {
   readonly #objects = new Map<Encoded, T>();
 
-  /** The parsed object. All readers share it. */
+  /** Returns the parsed object, which all readers share. */
   of(encoded: Encoded): T {
     const known = this.#objects.get(encoded);
     const object = known ?? decodeObject<T>(encoded);
@@ -70,7 +70,7 @@ export class DecodedObjects<T extends KubeObject> {
     return object;
   }
 
-  /** Drops an object that is gone: it would keep in memory whatever was read together with it. */
+  /** Drops a deleted object: its bytes would retain the whole chunk in which it was read. */
   forget(encoded: Encoded): void {
     this.#objects.delete(encoded);
   }

@@ -6,10 +6,10 @@ import { type Indexers, KeyIndex } from "./key-index.ts";
 import { DecodedObjects, type Lister, listerOver } from "./lister.ts";
 
 /**
- * The objects of a kind that an informer knows, and the handlers that are notified of changes. In memory they are the bytes
- * that the collection's watch cache has anyway, and 100 bytes each; they are parsed when they are read.
+ * Objects of a kind that an informer knows, and the handlers of their changes. In memory they are the bytes that the
+ * collection's watch cache has anyway, and 100 bytes each; they are parsed on use.
  *
- * To read the watch cache itself was measured: it saves the 100 bytes, and 3 µs of an event, and costs each request 2 to 7 µs
+ * Reading the watch cache itself was measured: it saves the 100 bytes and 3 µs per event, and costs each request 2 to 7 µs
  * (docs/decisions/0039-informers-of-a-shard.md).
  */
 export class ObjectCache<T extends object> implements Disposable {
@@ -23,7 +23,7 @@ export class ObjectCache<T extends object> implements Disposable {
   readonly #changedKeys = new Set<(key: ObjectKey) => void>();
   /** Handlers that {@link gather} notifies together. */
   #waiting: SourceHandlers<ObjectOf<T>>[] | undefined;
-  /** Whether {@link notifyAll} has yet to notify of the objects that are there. */
+  /** Whether {@link notifyAll} has yet to notify of the existing objects. */
   #notifiesLater = false;
   #disposed = false;
 
@@ -33,8 +33,8 @@ export class ObjectCache<T extends object> implements Disposable {
   }
 
   /**
-   * Notifies of the objects that are there, and then of each change, in order. During the initial read it notifies of changes
-   * at once, and of the objects that are there when all of them are known ({@link notifyAll}). Handlers must not throw.
+   * Notifies of the existing objects, then of each change, in order. During the initial read it notifies of changes at once,
+   * and of existing objects when all are known ({@link notifyAll}). Handlers must not throw.
    */
   on(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
     this.#handlers.add(handlers);
@@ -45,14 +45,14 @@ export class ObjectCache<T extends object> implements Disposable {
     return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
   }
 
-  /** Notifies of each object as soon as it is known: for indexes that have to agree with {@link store} at any time. */
+  /** Notifies of each object as soon as it is known: for indexes that must always agree with {@link store}. */
   mirror(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
     this.#mirrors.add(handlers);
     this.#notify([handlers]);
     return { [Symbol.dispose]: () => void this.#mirrors.delete(handlers) };
   }
 
-  /** As {@link on}, with keys alone: no object is parsed. The handler must not throw. */
+  /** Same as {@link on}, with keys only: no object is parsed. The handler must not throw. */
   onKey(changed: (event: Keyed) => void): Disposable {
     const handler = (event: Keyed): void => changed(event);
     this.#keyed.add(handler);
@@ -60,13 +60,13 @@ export class ObjectCache<T extends object> implements Disposable {
     return { [Symbol.dispose]: () => void this.#keyed.delete(handler) };
   }
 
-  /** Notifies of the keys of changed objects, after all handlers of {@link on}, and not of those that are there. No object is parsed. */
+  /** Notifies of the keys of changed objects, after all handlers of {@link on}; not of existing ones. No object is parsed. */
   onChangedKey(changed: (key: ObjectKey) => void): Disposable {
     this.#changedKeys.add(changed);
     return { [Symbol.dispose]: () => void this.#changedKeys.delete(changed) };
   }
 
-  /** Notifies the handlers that wait for it of all objects, in slices. To be called when all kinds are read. */
+  /** Notifies the waiting handlers of all objects, in slices. Call it when all kinds are read. */
   async notifyAll(pace: Pace): Promise<void> {
     if (!this.#notifiesLater) return;
     this.#notifiesLater = false;
@@ -83,8 +83,8 @@ export class ObjectCache<T extends object> implements Disposable {
   }
 
   /**
-   * Notifies the handlers that are added until this is disposed of together, object by object: each object is parsed once for
-   * all of them. To be disposed of in the same turn, before anything happens.
+   * Notifies the handlers added until disposal together, object by object: each object is parsed once for all. Dispose of it
+   * in the same tick, before any event.
    */
   gather(): Disposable {
     this.#waiting = [];
@@ -105,7 +105,7 @@ export class ObjectCache<T extends object> implements Disposable {
     this.#changedKeys.clear();
   }
 
-  /** Leaves the objects that are there to {@link notifyAll}, instead of notifying each handler as it is added. */
+  /** Leaves existing objects to {@link notifyAll}, instead of notifying each handler when it is added. */
   protected notifyLater(): void {
     this.#notifiesLater = true;
   }
@@ -114,7 +114,7 @@ export class ObjectCache<T extends object> implements Disposable {
     return this.#objects.get(text);
   }
 
-  /** The keys of all objects, as texts. */
+  /** Returns the keys of all objects, as texts. */
   protected texts(): Set<string> {
     return new Set(this.#objects.keys());
   }
@@ -123,12 +123,12 @@ export class ObjectCache<T extends object> implements Disposable {
     return new Set(this.#index.inCluster(cluster));
   }
 
-  /** @param isOld whether the object has been there all along: {@link notifyAll} notifies of it later */
+  /** @param isOld whether the object is not new: {@link notifyAll} notifies of it later */
   protected set(text: string, object: Encoded | undefined, isOld = false): void {
     const before = this.#objects.get(text);
     if (before === undefined && object === undefined) return;
     if (before !== undefined && before.resourceVersion === object?.resourceVersion) return;
-    // Parsed where somebody looks: of most kinds nobody does while the shard starts.
+    // Parsed lazily: most kinds have no reader while the shard starts.
     this.#index.set(text, object && (() => this.#decoded.of(object)));
     if (object === undefined) this.#objects.delete(text);
     else this.#objects.set(text, object);
@@ -143,7 +143,7 @@ export class ObjectCache<T extends object> implements Disposable {
   }
 
   /**
-   * Replaces an object with the same one, read again: what was read alone need not stay beside what is read for all.
+   * Replaces an object with an equal one, read again, so that the copy read alone can be freed.
    *
    * @param isOld whether {@link notifyAll} notifies of it later; otherwise handlers are notified now, as of a new object
    */
@@ -156,7 +156,7 @@ export class ObjectCache<T extends object> implements Disposable {
     for (const { added } of this.#handlers) added?.(this.#decoded.of(object), event);
   }
 
-  /** `undefined` for an object that cannot be parsed: the collection has reported that. */
+  /** Returns `undefined` for an object that cannot be parsed, which the collection has reported. */
   #readable(encoded: Encoded): ObjectOf<T> | undefined {
     try {
       return this.#decoded.of(encoded);

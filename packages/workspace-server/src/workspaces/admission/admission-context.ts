@@ -8,36 +8,36 @@ import type { ShardContext } from "../../state/context.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { split } from "../model/workspace-types.ts";
 
-/** What the rules about writes know. */
+/** Context of the admission rules. */
 export interface AdmissionContext {
   readonly shard: Pick<ShardContext, "state" | "registry" | "kinds">;
-  /** Asked about types that are used, exports that are bound and objects that workspaces are mounted by. */
+  /** Authorizes the use of types, binding of exports and reading of mount references. */
   readonly isAllowed: IsAllowed;
 }
 
-/** The 403 of a rule. */
+/** Returns the 403 of a rule. */
 export function refused({ definition, object, oldObject }: AdmitRequest, message: string): ApiError {
   const name = (object ?? oldObject)?.metadata.name;
   return ApiError.forbidden({ resource: { group: definition.group, resource: definition.plural }, name, message });
 }
 
-/** Whether whoever writes is the server's own administrator, whom kcp's rules leave alone. */
+/** Whether the caller is an administrator of the server, to whom kcp's rules do not apply. */
 export function isPrivileged({ user }: Pick<AdmitRequest, "user">): boolean {
   return user.in(MASTERS_GROUP);
 }
 
-/** The name of the logical cluster that is written to. */
+/** Returns the name of the request's logical cluster. */
 export function writtenCluster({ params }: Pick<AdmitRequest, "params">): string {
   return params["cluster"] ?? "";
 }
 
-/** What kcp says of a logical cluster that is not there. */
+/** kcp's message for a missing logical cluster. */
 export const NO_LOGICAL_CLUSTER: string = ApiError.notFound(
   { group: CORE_GROUP, resource: "logicalclusters" },
   LOGICAL_CLUSTER_NAME,
 ).message;
 
-/** The type of a logical cluster, as `<path>:<name>`. @throws ApiError 403 when it does not say */
+/** Returns the type of a logical cluster, as `<path>:<name>`. @throws ApiError 403 without a valid annotation */
 export function typeNameOf(cluster: LogicalCluster, request: AdmitRequest): string {
   const type = cluster.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
   const subject = `annotation ${WORKSPACE_TYPE_ANNOTATION} on LogicalCluster`;
@@ -46,17 +46,17 @@ export function typeNameOf(cluster: LogicalCluster, request: AdmitRequest): stri
   return type;
 }
 
-/** Refuses while it is not known yet what there is. */
+/** Rejects a request until the initial objects are known. */
 type CheckReady = (request: AdmitRequest) => void;
 
-/** Of a shard's workspaces and types. */
+/** Returns the check for a shard's logical clusters and types. */
 export function readiness({ logicalClusters, workspaceTypes }: ShardState): CheckReady {
   let isReady = false;
   const synced = Promise.all([logicalClusters.synced, workspaceTypes.synced]);
   const ready = (): void => {
     isReady = true;
   };
-  // A shard that does not start is told of by whoever started it.
+  // The caller of the shard's start receives its error.
   synced.then(ready, () => undefined);
   return (request) => {
     if (!isReady) throw refused(request, "not yet ready to handle request");

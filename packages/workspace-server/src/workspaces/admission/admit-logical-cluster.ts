@@ -19,7 +19,7 @@ import { isInactive } from "../../state/unavailable.ts";
 import { beginsInitializing, phaseOf, withHolders } from "../model/phases.ts";
 import { isPrivileged, refused } from "./admission-context.ts";
 
-/** Who makes and changes logical clusters for others. */
+/** Users and groups that manage logical clusters on behalf of others. */
 const EXEMPT = [
   MASTERS_GROUP,
   LOGICAL_CLUSTER_ADMIN_GROUP,
@@ -28,9 +28,9 @@ const EXEMPT = [
 ] as const;
 
 /**
- * The rules about LogicalClusters (kcp's plugins `core.kcp.io/LogicalCluster` and
- * `core.kcp.io/LogicalClusterDeletionFinalizer`): users neither make them nor, unless they are said to be
- * `directlyDeletable`, delete them; what decides about their life only goes forward.
+ * Admits writes of LogicalClusters (kcp's plugins `core.kcp.io/LogicalCluster` and
+ * `core.kcp.io/LogicalClusterDeletionFinalizer`). Users cannot create them, and delete them only if `directlyDeletable`;
+ * their lifecycle only goes forward.
  */
 export function admitLogicalCluster(): Admit<LogicalCluster> {
   return (request) => {
@@ -74,10 +74,10 @@ interface LogicalClusterChange {
   readonly oldObject: LogicalCluster;
 }
 
-/** The way that phases go; all others come before, as in kcp. */
+/** Order of phases; all others come before these, as in kcp. */
 const WAY: readonly LogicalClusterPhase[] = ["Scheduling", "Initializing", "Ready"];
 
-/** Where a logical cluster is, what its limits are and who may be its owner follow from these: more than kcp protects. */
+/** Annotations that determine a logical cluster's path, limits and owner. Security: more than kcp protects. */
 const FIXED_ANNOTATIONS = [
   PATH_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
@@ -85,7 +85,7 @@ const FIXED_ANNOTATIONS = [
   MAX_TOTAL_OBJECTS_ANNOTATION,
 ] as const;
 
-/** Refuses what users may not change. @throws ApiError 403 */
+/** Rejects changes that users may not make. @throws ApiError 403 */
 function checkLogicalClusterUpdate(change: LogicalClusterChange, request: AdmitRequest): void {
   const { object, oldObject } = change;
   for (const field of ["createdBy", "owner"] as const) {

@@ -14,8 +14,8 @@ import { type AdmissionContext, readiness, refused, writtenCluster } from "./adm
 type DefaultBinding = NonNullable<WorkspaceTypeSpec["defaultAPIBindings"]>[number];
 
 /**
- * The rules about WorkspaceTypes (kcp's plugins `tenancy.kcp.io/WorkspaceType` and `apis.kcp.io/ReservedNames`). Whoever
- * names an export to be bound in all workspaces of a type must be allowed to bind it: the server binds it for others later.
+ * Admits writes of WorkspaceTypes (kcp's plugins `tenancy.kcp.io/WorkspaceType` and `apis.kcp.io/ReservedNames`). Security: a
+ * user who names a default export needs permission to bind it, since the server later binds it for others.
  */
 export function admitWorkspaceType(context: AdmissionContext): Admit<WorkspaceType> {
   const checkReady = readiness(context.shard.state);
@@ -62,7 +62,7 @@ function isSame(one: DefaultBinding, other: DefaultBinding): boolean {
   return one.export === other.export && (one.path ?? "") === (other.path ?? "");
 }
 
-/** No for a workspace that is not there: nobody learns which there are. */
+/** Denies a missing workspace too. Security: users cannot probe which ones exist. */
 async function mayBind(
   { shard, isAllowed }: AdmissionContext,
   request: AdmitRequest,

@@ -23,9 +23,9 @@ import { type AdmissionContext, isPrivileged, readiness, refused, writtenCluster
 import { TypeAdmission } from "./admitted-types.ts";
 
 /**
- * The rules about Workspaces (kcp's plugins `tenancy.kcp.io/Workspace` and `tenancy.kcp.io/WorkspaceTypeExists`): who made
- * one and which groups one must be in to enter are said by the server, the type is found and must be allowed, and what the
- * server sets is not for users to say. Unlike in kcp, whoever mounts one must be allowed to read what it is mounted by.
+ * Admits writes of Workspaces (kcp's plugins `tenancy.kcp.io/Workspace` and `tenancy.kcp.io/WorkspaceTypeExists`). The server
+ * sets the owner and the required groups, resolves and authorizes the type, and protects its own fields. Unlike in kcp, a
+ * user who mounts a workspace must be allowed to read the referenced object.
  */
 export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
   const types = new TypeAdmission(context);
@@ -41,9 +41,9 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
       return isPrivileged(about) ? undefined : withOwnerOf(oldObject, object);
     }
     checkReady(about);
-    // What is no type at all is for the schema to refuse.
+    // The schema rejects an invalid type.
     if (object.spec?.type !== undefined && !isJsonObject(object.spec.type)) return object;
-    // What an attempt has changed does not become part of the next one.
+    // A copy, so that a retry starts from the original.
     const filled = await freshly(registry, about, () => fill(structuredClone(object), about, types));
     request.validate(async (workspace) => {
       checkCreate(workspace, about);
@@ -56,7 +56,7 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
   };
 }
 
-/** Who made a workspace is what it is set up as: nobody says that it was another. */
+/** Restores the owner annotation. Security: the workspace is initialized on behalf of its owner, which users must not change. */
 function withOwnerOf({ metadata: before }: Workspace, workspace: Workspace): Workspace | undefined {
   const owner = before.annotations?.[OWNER_ANNOTATION];
   const { [OWNER_ANNOTATION]: given, ...others } = workspace.metadata.annotations ?? {};
@@ -94,8 +94,8 @@ function checkCreate({ spec }: Workspace, request: AdmitRequest): void {
 }
 
 /**
- * Does something that is refused where it finds nothing, once more if it is, with all that was written before: what is
- * followed may be a moment behind. In kcp, whoever uses a type that was just made has to try again by themselves.
+ * Runs a check, and after a 403 once more with all earlier writes, since the caches may lag behind. In kcp, users of a new
+ * type must retry themselves.
  */
 async function freshly<R>(registry: ShardRegistry, request: AdmitRequest, attempt: () => R | Promise<R>): Promise<R> {
   try {
@@ -110,7 +110,7 @@ async function freshly<R>(registry: ShardRegistry, request: AdmitRequest, attemp
 async function catchUp({ shards }: ShardRegistry, signal: AbortSignal): Promise<void> {
   await Promise.all(
     shards.flatMap(({ objects }) =>
-      // Logical clusters that are read as they are asked for are no older than the request.
+      // Logical clusters loaded on demand are no older than the request.
       [...(objects.isWhole ? [objects.of(LogicalCluster)] : []), objects.of(WorkspaceType)].map(async (collection) => {
         using lease = await collection.cache();
         await lease.confirm?.({ signal });
@@ -120,8 +120,8 @@ async function catchUp({ shards }: ShardRegistry, signal: AbortSignal): Promise<
 }
 
 /**
- * Checks that whoever mounts a workspace may read what it is mounted by: that is read with the server's own rights then, and where it
- * leads is shown to all who may read the Workspace. A kind that is not there yet may be that of any object of its group.
+ * Checks that a user who mounts a workspace may read the referenced object. Security: the server reads it with its own
+ * rights, and readers of the Workspace see its URL. For an unknown kind the user needs rights on all resources of the group.
  *
  * @throws ApiError 403
  */
@@ -160,8 +160,8 @@ interface WorkspaceChange {
 }
 
 /**
- * Refuses changes of what is the server's, or is fixed. In kcp the schema comes before these rules, and they say nothing of
- * what it refuses.
+ * Rejects changes of server-managed and immutable fields. As in kcp, where the schema comes first, it ignores what the schema
+ * rejects.
  *
  * @throws ApiError 403
  */
@@ -175,7 +175,7 @@ function checkWorkspaceUpdate({ object, oldObject }: WorkspaceChange, request: A
   else checkMounted(spec, before, request);
 }
 
-/** Whether one of the rules in the schema that compare a value with the former one does not hold. */
+/** Whether a transition rule of the schema fails. */
 function isRefusedBySchema(spec: WorkspaceSpec, before: WorkspaceSpec): boolean {
   if (before.cluster !== undefined && spec.cluster !== before.cluster) return true;
   if (before.URL !== undefined && spec.URL === undefined) return true;
@@ -183,7 +183,7 @@ function isRefusedBySchema(spec: WorkspaceSpec, before: WorkspaceSpec): boolean 
   return before.mount !== undefined && spec.mount !== undefined && !isDeepStrictEqual(spec.mount, before.mount);
 }
 
-/** Of mounted workspaces too, unlike in kcp: where a path leads is not for whoever may change labels. */
+/** Also for mounted workspaces, unlike in kcp. Security: the right to change labels must not include the target of a path. */
 function checkServerFields(spec: WorkspaceSpec, before: WorkspaceSpec, request: AdmitRequest): void {
   const changed = (field: string): string => `spec.${field} can only be changed by system privileged users`;
   if ((spec.cluster ?? "") !== (before.cluster ?? "")) throw refused(request, changed("cluster"));

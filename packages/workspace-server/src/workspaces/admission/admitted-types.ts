@@ -19,7 +19,7 @@ import {
 } from "../model/workspace-types.ts";
 import { type AdmissionContext, NO_LOGICAL_CLUSTER, refused, typeNameOf, writtenCluster } from "./admission-context.ts";
 
-/** Types in admission: which a new workspace has, and whether it may. */
+/** Types in admission: resolves the type of a new workspace and checks its use. */
 export class TypeAdmission {
   readonly #context: AdmissionContext;
   readonly #types: WorkspaceTypes;
@@ -29,7 +29,7 @@ export class TypeAdmission {
     this.#types = new WorkspaceTypes(context.shard.registry);
   }
 
-  /** The LogicalCluster that a workspace is made in. @throws ApiError 403 */
+  /** Returns the LogicalCluster around a new workspace. @throws ApiError 403 */
   parent(request: AdmitRequest): LogicalCluster {
     const parent = this.#context.shard.state.logicalCluster(writtenCluster(request));
     if (parent === undefined) throw refused(request, `workspace type cannot be resolved: ${NO_LOGICAL_CLUSTER}`);
@@ -40,7 +40,7 @@ export class TypeAdmission {
   fill(workspace: Workspace, request: AdmitRequest): void {
     const { spec, metadata } = workspace;
     const parent = this.parent(request);
-    // An empty name is as good as none, and so is none in a type.
+    // Without a type or a type name the default applies.
     const asked = spec.type?.name ? spec.type : this.#default(parent, request);
     const type = this.#told(request, () => this.#types.find(pathOf(parent), asked));
     spec.type = { name: asked.name, path: asked.path || pathOf(type) };
@@ -48,18 +48,18 @@ export class TypeAdmission {
     if (Object.keys(labels).length > 0) metadata.labels = { ...labels, ...metadata.labels };
   }
 
-  /** All that the type of a new workspace is. @throws ApiError 403, 503 */
+  /** Returns the type of a new workspace and all types it extends. @throws ApiError 403, 503 */
   aliases({ spec }: Workspace, request: AdmitRequest): readonly WorkspaceType[] {
     const asked = spec.type as WorkspaceTypeReference;
     return this.#told(request, () => this.#types.aliases(this.#types.find(writtenCluster(request), asked)));
   }
 
-  /** Checks that whoever makes a workspace may use all that its type is. @throws ApiError 403 */
+  /** Checks that the caller may use all these types. @throws ApiError 403 */
   async checkUse(aliases: readonly WorkspaceType[], request: AdmitRequest): Promise<void> {
     for (const alias of aliases) await this.#checkUse(alias, request);
   }
 
-  /** Checks that a workspace may be where it is to be. @throws ApiError 403, 503 */
+  /** Checks the limits on parent and child types. @throws ApiError 403, 503 */
   checkLimits({ spec }: Workspace, aliases: readonly WorkspaceType[], request: AdmitRequest): void {
     const asked = spec.type as WorkspaceTypeReference;
     const name = typeNameOf(this.parent(request), request);
@@ -94,7 +94,7 @@ export class TypeAdmission {
     throw refused(request, `unable to use workspace type ${name}: missing verb='use' permission on workspacetype`);
   }
 
-  /** What is wrong with types, to whoever asked: of one that may be on a shard that does not run that is not known. */
+  /** Maps a type problem to 403, or to 503 while the type may be on a shard that does not run. */
   #told<R>(request: AdmitRequest, find: () => R, before = ""): R {
     try {
       return find();

@@ -21,7 +21,7 @@ import { admitLogicalCluster } from "./admit-logical-cluster.ts";
 import { admitWorkspace } from "./admit-workspace.ts";
 import { admitWorkspaceType } from "./admit-workspace-type.ts";
 
-/** The rules about the kinds that workspaces are made of, by plural. */
+/** Returns the admission rules of Workspaces and related kinds, by plural. */
 export function workspaceAdmissions(context: AdmissionContext): ReadonlyMap<string, Admit> {
   return new Map<string, unknown>([
     [Workspace.plural, admitWorkspace(context)],
@@ -32,8 +32,8 @@ export function workspaceAdmissions(context: AdmissionContext): ReadonlyMap<stri
 }
 
 /**
- * The rules about Shards (kcp's plugin `core.kcp.io/Shard`): where users and views find one is where it is, unless it says more.
- * One that the server is to run is told where it is by the server, and never becomes another's.
+ * Admits Shards (kcp's plugin `core.kcp.io/Shard`): the URLs for users and views default to the base URL. The server itself
+ * sets the URLs of shards that it runs, which always remain its own.
  */
 export function admitShard({ runsShards }: Pick<ShardRegistry, "runsShards"> = { runsShards: false }): Admit<Shard> {
   return (request) => {
@@ -42,7 +42,7 @@ export function admitShard({ runsShards }: Pick<ShardRegistry, "runsShards"> = {
     const runs = runsShards && writtenCluster(request) === ROOT_CLUSTER;
     if (runs && oldObject !== undefined && isInProcess(object) !== isInProcess(oldObject))
       throw refused(request, `the annotation ${IN_PROCESS_ANNOTATION} is given when a shard is created, and stays`);
-    // It is the value of a label.
+    // The name is also a label value.
     if (runs && isInProcess(object) && (object.metadata.name?.length ?? 0) > 63)
       throw refused(request, "the name of a shard that the server runs has at most 63 characters");
     const { baseURL = "" } = object.spec ?? {};
@@ -55,7 +55,7 @@ export function admitShard({ runsShards }: Pick<ShardRegistry, "runsShards"> = {
 
 const BINDINGS = `apibindings.${APIS_GROUP}`;
 
-/** The kinds that are found by their path. */
+/** Kinds that others refer to by path. */
 const ALWAYS: ReadonlySet<string> = new Set([
   BINDINGS,
   `apiexports.${APIS_GROUP}`,
@@ -64,8 +64,8 @@ const ALWAYS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Where objects say that they are (kcp's plugin `kcp.io/PathAnnotation`): exports, bindings and workspace types are told, and
- * what else says it is put right. For all kinds, before their other rules.
+ * Sets the path annotation of exports, bindings and workspace types, and corrects it on other kinds (kcp's plugin
+ * `kcp.io/PathAnnotation`). It runs for all kinds, before their other rules.
  */
 export function admitPathAnnotation({ state }: Pick<ShardContext, "state">): Admit {
   return (request: AdmitRequest) => {
@@ -77,7 +77,7 @@ export function admitPathAnnotation({ state }: Pick<ShardContext, "state">): Adm
     if (said === undefined && !ALWAYS.has(resource)) return undefined;
     const cluster = state.logicalCluster(writtenCluster(request));
     if (cluster === undefined) {
-      // Bindings may come before what they are in.
+      // Bindings may precede their LogicalCluster.
       if (resource === BINDINGS) return undefined;
       throw refused(request, `cannot get this workspace: ${NO_LOGICAL_CLUSTER}`);
     }

@@ -5,48 +5,48 @@ import type { ShardContext } from "../../state/context.ts";
 import { StoredContent } from "../../state/stored-content.ts";
 import type { StoredKind } from "../../state/stored-kinds.ts";
 
-/** A kind that is served in a logical cluster. */
+/** A kind served in a logical cluster. */
 export interface ContentKind {
   readonly group: string;
-  /** Its plural. */
+  /** Plural of the kind. */
   readonly resource: string;
-  /** Whether its objects are in namespaces: then they go with these. */
+  /** Whether its objects are in namespaces, and are deleted with these. */
   readonly namespaced: boolean;
-  /** Whether it comes of a binding: then its objects go with that. */
+  /** Whether it comes from a binding, and its objects are deleted with that. */
   readonly bound: boolean;
   /** Whether it has the verb `delete`. */
   readonly deletable: boolean;
 }
 
-/** What is in a logical cluster that is being deleted. The kernel knows, since it serves it. */
+/** Content of a logical cluster under deletion. */
 export interface Content {
-  /** The kinds that are served there, in any order. @throws Error when they cannot be found out */
+  /** Returns the served kinds, in any order. @throws Error when they are unknown */
   kinds(): Awaitable<readonly ContentKind[]>;
   /**
-   * Deletes all objects of a kind, as a client's `deletecollection` with background propagation would: those that finalizers
-   * hold stay, marked. Harmless when done again.
+   * Deletes all objects of a kind, as `deletecollection` with background propagation: those with finalizers stay, marked.
+   * Idempotent.
    */
   deleteAll(kind: ContentKind, signal: AbortSignal): Promise<void>;
-  /** The objects of a kind that are there now, as the store has them. */
+  /** Returns the remaining objects of a kind, from the store. */
   remaining(kind: ContentKind): Awaitable<readonly Pick<KubeObject, "metadata">[]>;
 }
 
-/** What is in a logical cluster. */
+/** Returns the content of a logical cluster. */
 export type ContentOf = (cluster: string) => Content;
 
-/** Where it is told that something went. */
+/** Source of notifications about deleted content. */
 export interface ContentChanges {
-  /** @param listener told of logical clusters out of which something went that was being deleted, or may have; must not throw */
+  /** @param listener receives logical clusters with content under deletion that is or may be gone; must not throw */
   onGone(listener: (cluster: string) => void): Disposable;
 }
 
 const RBAC = "rbac.authorization.k8s.io";
 const BINDINGS = `apibindings.${APIS_GROUP}`;
-/** What is deleted last, or by itself: until then somebody may have to do something there. */
+/** Kinds deleted last, in this order: until then finalizers may need their permissions. */
 const LAST = [`clusterroles.${RBAC}`, `clusterrolebindings.${RBAC}`] as const;
 const APART: ReadonlySet<string> = new Set([...LAST, `logicalclusters.${CORE_GROUP}`]);
 
-/** Why content is still there. */
+/** Reason for remaining content. */
 export interface Leftover {
   readonly reason: "SomeResourcesRemain" | "DiscoveryFailed" | "ContentDeletionFailed";
   readonly severity: "Info" | "Error";
@@ -54,10 +54,10 @@ export interface Leftover {
 }
 
 /**
- * Deletes what is in a logical cluster, as far as it goes now: first what is its own, then its bindings, with what they
- * brought, then who may do what.
+ * Deletes as much content of a logical cluster as possible now: first its own, then its bindings with their objects, then its
+ * permissions.
  *
- * @returns what is still there, `undefined` when nothing is
+ * @returns the remaining content; `undefined` when it is empty
  */
 export async function deleteContent(content: Content, signal: AbortSignal): Promise<Leftover | undefined> {
   let kinds: readonly ContentKind[];
@@ -93,7 +93,7 @@ async function deleteRound(
       const objects = await content.remaining(kind);
       if (objects.length > 0) left.push({ kind, objects });
     } catch (error) {
-      // One that fails does not hold up the others.
+      // A failure must not delay the other kinds.
       errors.push(error);
     }
   }
@@ -107,7 +107,7 @@ interface Remaining {
   readonly objects: readonly Pick<KubeObject, "metadata">[];
 }
 
-/** In kcp's words, each list sorted. */
+/** Returns kcp's text, with sorted lists. */
 function remainingText(left: readonly Remaining[]): string {
   const kinds = left.map(({ kind, objects }) => `${nameOf(kind)} has ${objects.length} resource instances`).sort();
   const counts = new Map<string, number>();
@@ -128,15 +128,15 @@ function failed(reason: Leftover["reason"], errors: readonly unknown[]): Leftove
   return { reason, severity: "Error", message };
 }
 
-/** With a dot at the end for the core group, as in kcp. */
+/** Returns kcp's name: the core group leaves a dot at the end. */
 function nameOf({ resource, group }: ContentKind): string {
   return `${resource}.${group}`;
 }
 
-/** How long the store may take to tell what is there, ms. */
+/** Time limit of reads of the store, in milliseconds. */
 const READ_WITHIN = 60_000;
 
-/** What is in the logical clusters of a shard, for those who delete them. */
+/** Returns the content of a shard's logical clusters for their deletion. */
 export function workspaceContent(
   { kinds }: Pick<ShardContext, "kinds">,
   isBound: (cluster: string, kind: StoredKind) => boolean,

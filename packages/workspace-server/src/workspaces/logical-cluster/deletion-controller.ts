@@ -8,24 +8,24 @@ import { logicalClusterKey } from "../../state/shard-state.ts";
 import type { ContentChanges, ContentOf } from "./content.ts";
 import { deleteContent, type Leftover } from "./content.ts";
 
-/** How content is deleted. */
+/** Options of the deletion of content. */
 export interface DeletionOptions {
   readonly content: ContentOf;
-  /** @default nothing is told: it is looked at again by and by */
+  /** @default none: content is checked periodically */
   readonly changes?: ContentChanges;
   readonly now?: () => Date;
 }
 
-/** How many logical clusters of a shard are emptied at a time. */
+/** Maximum of logical clusters of a shard that are emptied concurrently. */
 const WORKERS = 4;
 
-/** Between looks at what is left, ms: longer the longer it takes, for what nobody tells of. */
+/** Shortest interval of checks without notifications, in milliseconds; it grows with the age of the deletion. */
 const SOONEST = 200;
 const LATEST = 300_000;
 
 /**
- * Empties LogicalClusters that are being deleted, and lets them go (kcp's controller `kcp-logicalcluster-deletion`). Unlike kcp it
- * waits for terminators: they are there to see to the content before it goes.
+ * Empties LogicalClusters under deletion and removes their finalizer (kcp's controller `kcp-logicalcluster-deletion`). Unlike
+ * kcp it waits for terminators, which handle the content before it is deleted.
  */
 export function deletionController(shard: ShardContext, options: DeletionOptions): ShardController {
   const { content, changes, now = () => new Date() } = options;

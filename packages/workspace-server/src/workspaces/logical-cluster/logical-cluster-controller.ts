@@ -18,14 +18,14 @@ import { isInactive } from "../../state/unavailable.ts";
 import { withOwnersName } from "../model/owner.ts";
 import { begun, chosenCluster, isNew, madeFor, phaseOf } from "../model/phases.ts";
 
-/** How many are worked on at a time. */
+/** Maximum of concurrent reconciliations. */
 const WORKERS = 8;
 
 /**
- * Keeps what LogicalClusters of a shard say of themselves right: labels, finalizers, shard, phase, URL (kcp's controller
- * `kcp-logicalcluster`). Whoever has connections to one ends them when its phase becomes Inactive or Deleting.
+ * Maintains labels, finalizers, shard, phase and URL of a shard's LogicalClusters (kcp's controller `kcp-logicalcluster`).
+ * Owners of connections to one close them when its phase becomes Inactive or Deleting.
  *
- * @param now the time of conditions
+ * @param now returns the time of conditions
  */
 export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
   const collection = shard.objects.of(LogicalCluster);
@@ -57,7 +57,7 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
   };
 }
 
-/** Tells of logical clusters that were only made: when the workspaces they are for are gone, and when a shard comes that may have these. */
+/** Enqueues new logical clusters when their Workspace is gone, and when a shard joins that may have it. */
 function whenOwnersGo({ state: { logicalClusters }, registry }: ShardContext, tell: (cluster: string) => void) {
   const look = (object: LogicalCluster | undefined): void => {
     if (object !== undefined && isNew(object)) tell(clusterOf(object));
@@ -73,7 +73,7 @@ function whenOwnersGo({ state: { logicalClusters }, registry }: ShardContext, te
   });
 }
 
-/** Says on which shard it is, to its owner first: what has said it itself is not looked at again. @returns whether it did */
+/** Writes the shard's name into the owner first, then the LogicalCluster, whose annotation marks completion. @returns whether it did */
 async function moveHere({ name, objects, registry }: ShardContext, cluster: LogicalCluster): Promise<boolean> {
   const { metadata, spec } = cluster;
   const told = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
@@ -100,16 +100,16 @@ async function moveHere({ name, objects, registry }: ShardContext, cluster: Logi
   return true;
 }
 
-/** What a logical cluster is to say of itself. */
+/** Facts that the LogicalCluster's status shows. */
 interface LogicalClusterFacts {
-  /** Its name. */
+  /** Name of the logical cluster. */
   readonly cluster: string;
-  /** Where users reach its shard. */
+  /** External URL of its shard. */
   readonly externalURL: string;
   readonly now: Date;
 }
 
-/** The same with the labels and finalizers that its status makes: views and the deletion find it by them. */
+/** Returns the object with the labels and finalizers of its status, by which views and the deletion find it. */
 function labelled(cluster: LogicalCluster): LogicalCluster {
   const { metadata, status = {} } = cluster;
   const isOurs = (key: string): boolean =>
@@ -131,11 +131,11 @@ function finalizersOf({ metadata, status }: LogicalCluster, before: readonly str
   const others = before.filter((each) => each !== TERMINATORS_FINALIZER);
   if ((status?.terminators ?? []).length === 0) return others;
   const has = others.length < before.length;
-  // What is being deleted takes no new ones.
+  // An object under deletion accepts no new finalizer.
   return has || metadata.deletionTimestamp !== undefined ? [...before] : [...before, TERMINATORS_FINALIZER];
 }
 
-/** The same in the phase that follows from what it says, and with where it is reached. */
+/** Returns the object with its next phase and its URL. */
 function advanced(cluster: LogicalCluster, facts: LogicalClusterFacts): LogicalCluster {
   const next = begun(cluster);
   const status = { ...next.status, ...statusOf(next, facts), URL: clusterURL(facts.externalURL, facts.cluster) };

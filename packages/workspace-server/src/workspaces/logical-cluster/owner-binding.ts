@@ -10,13 +10,13 @@ import { ensure, modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import { OWNER_BINDING, parseOwner } from "../model/owner.ts";
 
-/** What of a ClusterRoleBinding is written here. */
+/** Written content of a ClusterRoleBinding. */
 interface RoleBindingContent {
   subjects?: { kind: string; apiGroup?: string; name: string; namespace?: string }[];
   roleRef: { apiGroup: string; kind: string; name: string };
 }
 
-/** ClusterRoleBindings, to write and to follow. */
+/** ClusterRoleBindings, for writes and events. */
 export interface RoleBindings {
   readonly definition: ResourceDefinition;
   readonly informer: Source;
@@ -25,8 +25,8 @@ export interface RoleBindings {
 const RBAC = "rbac.authorization.k8s.io";
 
 /**
- * Sees to it that whoever made a logical cluster is its administrator (kcp's controller `kcp-tenancy-logicalcluster`): the binding
- * comes back when it is deleted, and is put right when it is changed.
+ * Makes the owner of a logical cluster its administrator (kcp's controller `kcp-tenancy-logicalcluster`). It restores the
+ * binding after a deletion or change.
  */
 export function ownerBindingController(shard: ShardContext, { definition, informer }: RoleBindings): ShardController {
   return startController<LogicalCluster>(shard, {
@@ -44,7 +44,7 @@ export function ownerBindingController(shard: ShardContext, { definition, inform
   });
 }
 
-/** Makes a user the administrator of a logical cluster, if they are not. */
+/** Ensures that a user is an administrator of a logical cluster. */
 export async function bindOwner(
   { objects }: Pick<ShardContext, "objects">,
   { definition, cluster, user }: Pick<RoleBindings, "definition"> & { readonly cluster: string; readonly user: string },

@@ -7,17 +7,17 @@ import { ensure, modify } from "../../state/modify.ts";
 import { phaseOf } from "../model/phases.ts";
 import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
 
-/** What of a Namespace is written here. */
+/** Written content of a Namespace. */
 interface NamespaceContent {
   spec?: { finalizers?: string[] };
   status?: { phase?: string };
 }
 
 const NAMESPACES = ["default", "kube-system"] as const;
-/** A start does not put them back as they were. */
+/** A restart does not revert changes of these objects. */
 const CREATED_ONLY = { "bootstrap.kcp.io/create-only": "true" };
 
-/** Sets up what every workspace has: its first namespaces (kcp's controller of `root:universal`). */
+/** Initializes the common content of workspaces: their first namespaces (kcp's controller of `root:universal`). */
 export function universalInitializer(shard: ShardContext, namespaces: ResourceDefinition): ShardController {
   const collection = shard.objects.of(LogicalCluster);
   const made = shard.objects.of(namespaces as TypedDefinition<NamespaceContent>);

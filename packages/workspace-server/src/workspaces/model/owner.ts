@@ -3,13 +3,13 @@ import type { Identity } from "@virtual-workspaces/framework";
 import type { LogicalClusterSpec } from "@virtual-workspaces/kcp";
 import { OWNER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
-/** A user as objects tell of one (authentication.k8s.io UserInfo). */
+/** A user as written into objects (authentication.k8s.io UserInfo). */
 export type OwnerUser = NonNullable<LogicalClusterSpec["createdBy"]>;
 
-/** The ClusterRoleBinding by which whoever made a logical cluster is its administrator. */
+/** ClusterRoleBinding that makes the owner of a logical cluster its administrator. */
 export const OWNER_BINDING = "workspace-admin";
 
-/** A user for `spec.createdBy`: what is empty is left out. */
+/** Returns a user for `spec.createdBy`, without empty fields. */
 export function ownerUser({ name, uid, groups, extra }: Identity): OwnerUser {
   const sorted = Object.entries(extra).sort(([one], [other]) => (one < other ? -1 : 1));
   return {
@@ -20,17 +20,17 @@ export function ownerUser({ name, uid, groups, extra }: Identity): OwnerUser {
   };
 }
 
-/** The value of the annotation that names the owner. */
+/** Returns the value of the owner annotation. */
 export function ownerText(user: Identity): string {
   return JSON.stringify(ownerUser(user));
 }
 
-/** What is left of it once it has served: the name. */
+/** Returns the value of the annotation once only the name is needed. */
 function ownerNameText({ username }: OwnerUser): string {
   return JSON.stringify(username === undefined ? {} : { username });
 }
 
-/** Annotations in which the owner's groups are no more, once they have served; one that is not to be read goes. */
+/** Reduces the owner annotation to the name, when the groups are no longer needed; an invalid one is removed. */
 export function withOwnersName(
   annotations: Readonly<Record<string, string>> | undefined,
 ): Record<string, string> | undefined {
@@ -41,7 +41,7 @@ export function withOwnersName(
   return user === undefined ? others : { ...others, [OWNER_ANNOTATION]: ownerNameText(user) };
 }
 
-/** Who the annotation says; `undefined` when it is not to be read. */
+/** Returns the user in the annotation; `undefined` if it is invalid. */
 export function parseOwner(text: string | undefined): OwnerUser | undefined {
   if (text === undefined || text === "") return undefined;
   try {

@@ -3,17 +3,17 @@ import { WORKSPACE_CLUSTER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { read } from "../../state/modify.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 
-/** Where a logical cluster is in its life. */
+/** Returns the phase of a logical cluster. @default Scheduling */
 export function phaseOf({ status }: Pick<LogicalCluster, "status">): LogicalClusterPhase {
   return status?.phase ?? "Scheduling";
 }
 
-/** Whether a change is the one with which setting up begins. */
+/** Whether a change starts the initialization. */
 export function beginsInitializing(object: LogicalCluster, before: LogicalCluster): boolean {
   return phaseOf(object) === "Initializing" && phaseOf(before) !== "Initializing";
 }
 
-/** The same with those in its status who have to set it up and to clean it up: it waits for them from now on. */
+/** Returns the object with the initializers and terminators of its spec in its status, so that it waits for them. */
 export function withHolders(cluster: LogicalCluster): LogicalCluster {
   const { initializers = [], terminators = [] } = cluster.spec;
   const { initializers: _i, terminators: _t, ...status } = cluster.status ?? {};
@@ -27,30 +27,30 @@ export function withHolders(cluster: LogicalCluster): LogicalCluster {
   };
 }
 
-/** Whether nothing but its being made has been done to it. */
+/** Whether the logical cluster has been created, and nothing else. */
 export function isNew(cluster: LogicalCluster): boolean {
   return phaseOf(cluster) === "Scheduling" && cluster.metadata.deletionTimestamp === undefined;
 }
 
-/** Begins setting up what was only made, with those who have to; what is further on stays. */
+/** Starts the initialization of a new logical cluster, with its initializers; others stay unchanged. */
 export function begun(cluster: LogicalCluster): LogicalCluster {
   if (!isNew(cluster)) return cluster;
   const { status, ...rest } = withHolders(cluster);
   return { ...rest, status: { ...status, phase: "Initializing" } };
 }
 
-/** The name of the logical cluster that was chosen for a workspace, whether or not that is made. */
+/** Returns the name of the logical cluster chosen for a workspace, whether or not it exists yet. */
 export function chosenCluster({ spec, metadata }: Workspace): string | undefined {
   return spec.cluster || metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION];
 }
 
-/** What became of the workspace that a logical cluster was made for. */
+/** State of the Workspace that a logical cluster was created for. */
 type MadeFor = "there" | "leaving" | "gone" | "unknown";
 
 /**
- * Whether the workspace that a logical cluster was made for is there, as it is kept now and not as it was last seen. Another process may have let it go
- * while this one was making the logical cluster, and found none to delete: so nothing is begun before this was asked, and what was made for
- * nobody goes. Of what was begun while it was there, whoever deletes it knows.
+ * Reads the stored Workspace of a logical cluster. Another process may have released the Workspace while this one created the
+ * logical cluster, and found none to delete. Nothing may therefore begin before this check, and an orphan is deleted. Once
+ * begun, the deletion of the Workspace finds the logical cluster.
  */
 export async function madeFor(cluster: LogicalCluster, registry: ShardRegistry): Promise<MadeFor> {
   const { owner } = cluster.spec;

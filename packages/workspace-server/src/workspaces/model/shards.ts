@@ -4,19 +4,19 @@ import { ROOT_CLUSTER, type Shard, type Workspace } from "@virtual-workspaces/kc
 import { UNSCHEDULABLE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 
-/** All Shard objects: they are in `root`, on the shard that has it. */
+/** Returns all Shard objects, which are in `root`. */
 export function allShards({ shards }: Pick<ShardRegistry, "shards">): Shard[] {
   return shards.flatMap(({ state }) => state.shards.store.list(ROOT_CLUSTER));
 }
 
-/** Whether it is known which Shards there are: before the shard that has `root` is there, none that is missing is gone. */
+/** Whether the Shard objects are known: before the shard with `root` joins, a missing Shard may exist. */
 export async function areShardsKnown(registry: Pick<ShardRegistry, "shardWith">): Promise<boolean> {
   const root = registry.shardWith(ROOT_CLUSTER);
   await root?.state.shards.synced;
   return root !== undefined;
 }
 
-/** The Shard of a name. */
+/** Returns the Shard of a name. */
 export function shardOf({ shards }: Pick<ShardRegistry, "shards">, name: string): Shard | undefined {
   const key = { cluster: ROOT_CLUSTER, namespace: "", name };
   for (const { state } of shards) {
@@ -26,14 +26,13 @@ export function shardOf({ shards }: Pick<ShardRegistry, "shards">, name: string)
   return undefined;
 }
 
-/** Which shard a workspace is put on, or why on none. */
+/** Shard chosen for a workspace, or the reason for none. */
 export type Choice = { readonly shard: Shard } | { readonly reason: string };
 
 /**
- * One of the shards that a workspace may be on: with the labels that it asks for, not marked as unschedulable, not
- * about to go, and running here.
+ * Chooses a shard for a workspace among those that match its selector, are schedulable, are not under deletion and run here.
  *
- * @param pick one of 0 to below `count`
+ * @param pick returns an integer from 0 to below `count`
  */
 export function chooseShard({ spec }: Workspace, registry: ShardRegistry, pick: (count: number) => number): Choice {
   let matches: (labels: Readonly<Record<string, string>> | undefined) => boolean;

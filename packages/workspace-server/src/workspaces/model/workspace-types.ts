@@ -11,19 +11,19 @@ import {
 } from "@virtual-workspaces/kcp";
 import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
-/** Where types are looked up: the `ShardRegistry`. */
+/** Lookup of types: the `ShardRegistry`. */
 export interface TypeSource {
-  /** The types of a key `<path or logical cluster>:<name>`. */
+  /** Returns the types of a key `<path or logical cluster>:<name>`. */
   workspaceTypes(key: string): readonly WorkspaceType[];
-  /** Whether the types of a workspace, by its path, cannot be known for now. @default they can */
+  /** Whether the types at a workspace path are temporarily unknown. @default never */
   isAway?(place: string): boolean;
 }
 
 const TYPES = { group: TENANCY_GROUP, resource: "workspacetypes" } as const;
 
-/** A type cannot be found, or what it extends cannot; the message is kcp's, for whoever asked for the workspace. */
+/** A type, or one it extends, cannot be resolved; the message is kcp's, for the creator of the workspace. */
 export class TypeProblem extends Error {
-  /** Whether there is none, and there may be one later. */
+  /** Whether the type is missing, and may appear later. */
   readonly isMissing: boolean;
 
   constructor(message: string, { isMissing }: { readonly isMissing: boolean }) {
@@ -32,7 +32,7 @@ export class TypeProblem extends Error {
   }
 }
 
-/** Workspace types, and what they make of each other by extending. It keeps nothing. */
+/** Workspace types and their inheritance. Stateless. */
 export class WorkspaceTypes {
   readonly #source: TypeSource;
 
@@ -40,7 +40,7 @@ export class WorkspaceTypes {
     this.#source = source;
   }
 
-  /** The type of a key `<path or logical cluster>:<name>`. @throws TypeProblem when there is none, or more than one */
+  /** Returns the type of a key `<path or logical cluster>:<name>`. @throws TypeProblem when there is none, or more than one */
   get(key: string): WorkspaceType {
     const [type, other] = this.#source.workspaceTypes(key);
     if (type === undefined) throw missing(ApiError.notFound(TYPES, key).message);
@@ -51,8 +51,8 @@ export class WorkspaceTypes {
   }
 
   /**
-   * The type that a reference in a workspace means: with a path the one there; without, the nearest on the way up, and
-   * in `root` at last.
+   * Resolves a reference from a workspace: with a path the type there; without, the nearest one on the way up, finally in
+   * `root`.
    *
    * @throws TypeProblem when there is none, or more than one
    */
@@ -61,7 +61,7 @@ export class WorkspaceTypes {
     for (let at = from; ; ) {
       const key = joined(at, name);
       if (this.#source.workspaceTypes(key).length > 0) return this.#wrapped(key);
-      // One further up would be another, if there is one here.
+      // A type here would take precedence over those further up.
       if (this.#source.isAway?.(at)) throw missing(ApiError.notFound(TYPES, key).message);
       const { parent } = split(at);
       if (parent === "" && at === ROOT_CLUSTER)
@@ -71,8 +71,8 @@ export class WorkspaceTypes {
   }
 
   /**
-   * All that a type is: what it extends, each followed by what that extends, each once, in the order of the lists; and
-   * itself, last (kcp's transitive types).
+   * Returns the type itself, last, and before it those it extends, each followed by its own bases, once each, in list order
+   * (kcp's transitive types).
    *
    * @throws TypeProblem when one is missing, or extends itself
    */
@@ -80,9 +80,9 @@ export class WorkspaceTypes {
     const found: WorkspaceType[] = [];
     const own = qualifiedName(type);
     const seen = new Set([own]);
-    /** Where on the way each stands. */
+    /** Position of each type on the way. */
     const places = new Map([[own, 0]]);
-    // Not by recursion: a chain of types may be longer than a stack is deep.
+    // Without recursion: a chain of types may exceed the stack.
     const way = [{ name: own, from: pathOf(type), rest: basesOf(type) }];
     for (let at = way.at(-1); at !== undefined; at = way.at(-1)) {
       const reference = at.rest.shift();
@@ -113,7 +113,7 @@ export class WorkspaceTypes {
     }
   }
 
-  /** What goes wrong on the way to a type that is named is an internal error in kcp's words, whatever it is. */
+  /** Wraps errors about a named type as internal errors, as kcp does. */
   #wrapped(key: string): WorkspaceType {
     try {
       return this.get(key);
@@ -137,75 +137,75 @@ function circle(name: string, way: readonly { readonly name: string }[]): TypePr
   return new TypeProblem(`circular dependency detected in workspace type ${name}: ${members}`, { isMissing: false });
 }
 
-/** The initializer of the type `universal`, and so of all that extend it. */
+/** Initializer of the type `universal`, and of all types that extend it. */
 export const UNIVERSAL_INITIALIZER: string = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
 
-/** What workspaces of the type `universal` bind by default, and of all that extend it. */
+/** Default bindings of workspaces of the type `universal`, and of all types that extend it. */
 export const UNIVERSAL_BINDINGS: readonly { readonly path: string; readonly export: string }[] = [
   { path: ROOT_CLUSTER, export: "tenancy.kcp.io" },
   { path: ROOT_CLUSTER, export: "topology.kcp.io" },
 ];
 
-/** Who has to set up a workspace of a type, by all that the type is: the types' own controllers, then the bindings. */
+/** Returns the initializers of a workspace from all its types: those of the types, then that of the bindings. */
 export function initializersOf(aliases: readonly WorkspaceType[]): string[] {
   const own = aliases.filter(({ spec }) => spec?.initializer === true).map(holderOf);
   const binds = aliases.some(({ spec }) => (spec?.defaultAPIBindings ?? []).length > 0);
   return binds ? [...own, API_BINDINGS_INITIALIZER] : own;
 }
 
-/** Who has to clean it up before it is deleted. */
+/** Returns the terminators of a workspace from all its types. */
 export function terminatorsOf(aliases: readonly WorkspaceType[]): string[] {
   return aliases.filter(({ spec }) => spec?.terminator === true).map(holderOf);
 }
 
-/** By the name of the logical cluster, not by its path. */
+/** Named by logical cluster, not by path. */
 function holderOf(type: WorkspaceType): string {
   return lifecycleName({ cluster: clusterOf(type), name: type.metadata.name ?? "" });
 }
 
-/** The path of the logical cluster that an object is in, as the object says; else the cluster's name. */
+/** Returns the path of an object's logical cluster from its annotation; without one, the cluster's name. */
 export function pathOf(object: Pick<KubeObject, "metadata">): string {
   return object.metadata.annotations?.[PATH_ANNOTATION] || clusterOf(object);
 }
 
-/** The name of an object with the path before it: `root:org:team`. */
+/** Returns the path and name of an object: `root:org:team`. */
 export function qualifiedName(object: Pick<KubeObject, "metadata">): string {
   return joined(pathOf(object), object.metadata.name ?? "");
 }
 
-/** A path with one more segment. */
+/** Appends a segment to a path. */
 export function joined(path: string, name: string): string {
   return path === "" ? name : `${path}:${name}`;
 }
 
-/** A path, and what its last segment is in; `""` for a path of one segment. */
+/** Splits the last segment off a path; the parent of a single segment is `""`. */
 export function split(path: string): { readonly parent: string; readonly name: string } {
   const colon = path.lastIndexOf(":");
   return { parent: path.slice(0, Math.max(colon, 0)), name: path.slice(colon + 1) };
 }
 
-/** A type as it was asked for, and all that it is. */
+/** A resolved type, with all types it extends. */
 interface ResolvedType {
-  /** `<path>:<name>`, as whoever named it wrote it. */
+  /** `<path>:<name>`, as in the reference. */
   readonly name: string;
   /** See `WorkspaceTypes.aliases`. */
   readonly aliases: readonly WorkspaceType[];
 }
 
-/** What stands in the way of a workspace of one type in one of another. */
+/** Returns the limits that forbid a workspace of one type in one of another. */
 export function limitProblems(parent: ResolvedType, child: ResolvedType): readonly string[] {
   const above = problems(child, parent, "parent");
-  // Of the two only the first is told.
+  // Reports only the first of the two.
   return above.length > 0 ? above : problems(parent, child, "child");
 }
 
-/** Problems of one text as Go's aggregate prints them. */
+/** Joins problems as Go's aggregate prints them. */
 export function together(texts: readonly string[]): string {
   const distinct = [...new Set(texts)];
   return distinct.length === 1 ? (distinct[0] ?? "") : `[${distinct.join(", ")}]`;
 }
 
-/** The limits of a type and of all that it extends, on what the other is. */
+/** Checks the limits of a type and its bases against the other type. */
 function problems(limiting: ResolvedType, other: ResolvedType, side: "parent" | "child"): string[] {
   const is = other.aliases.map(qualifiedName);
   return limiting.aliases.flatMap((alias) => {
@@ -227,7 +227,7 @@ function allowedBy({ types = [] }: WorkspaceTypeSelector): string[] {
   return types.map(({ path = "", name }) => joined(path, name));
 }
 
-/** As Go prints a sorted set. */
+/** Formats names as Go prints a sorted set. */
 function listed(names: readonly string[]): string {
   return `[${[...new Set(names)].sort().join(" ")}]`;
 }

@@ -12,7 +12,7 @@ import type { ShardContext, ShardController } from "../../state/context.ts";
 import { type Draft, ensure, remove, type Writable } from "../../state/modify.ts";
 import { allShards } from "../model/shards.ts";
 
-/** Divides shards into Partitions as PartitionSets say (kcp's controller `kcp-partitionset`). */
+/** Divides shards into Partitions by PartitionSets (kcp's controller `kcp-partitionset`). */
 export function partitionSetController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
   const { state, objects, registry } = shard;
   const sets = state.partitionSets.store;
@@ -33,7 +33,7 @@ export function partitionSetController(shard: ShardContext, now: () => Date = ()
       if (before === undefined || before.metadata.deletionTimestamp !== undefined) return;
       const { count: counted, ...others } = before.status ?? {};
       const { error, conditions, count = counted } = await divided(before, shard, now());
-      // None is not told.
+      // 0 is omitted.
       const next = { ...before, status: { ...others, conditions, ...(count ? { count } : {}) } };
       await commit(objects.of(PartitionSet), key, { before, next });
       if (error !== undefined) throw error;
@@ -44,7 +44,7 @@ export function partitionSetController(shard: ShardContext, now: () => Date = ()
 interface Divided {
   readonly count?: number;
   readonly conditions: Condition[];
-  /** Tried again. */
+  /** Causes a retry. */
   readonly error?: unknown;
 }
 
@@ -99,10 +99,10 @@ function keyOf(object: PartitionSet | Partition): ObjectKey {
   return { cluster: clusterOf(object), namespace: "", name: object.metadata.name ?? "" };
 }
 
-/** Shards with equal values of the labels that they are divided by: these values. */
+/** Label values by which shards are divided. */
 export type Combination = Readonly<Record<string, string>>;
 
-/** The combinations of a set that there is a shard for, each once; a shard that lacks one of the labels is in none. */
+/** Returns each combination with at least one shard; a shard without one of the labels has none. */
 function divide({ spec }: PartitionSet, shards: readonly Shard[]): Combination[] {
   const keys = new Set([...(spec.dimensions ?? []), ...Object.keys(spec.shardSelector?.matchLabels ?? {})]);
   const found = new Map<string, Combination>();
@@ -123,7 +123,7 @@ function combinationOf(labels: Readonly<Record<string, string>>, keys: readonly 
   return combination;
 }
 
-/** The same text for equal combinations. */
+/** Returns the same text for equal combinations. */
 function textOf(combination: Combination): string {
   return JSON.stringify(Object.entries(combination).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
@@ -132,8 +132,8 @@ const LONGEST_PREFIX = 252;
 const SUFFIX_LENGTH = 5;
 
 /**
- * The name of the Partition of a combination: as if it were generated, but always the same, so that whoever makes it again
- * finds it. @param attempt another name each, where one is taken
+ * Returns the name of a combination's Partition: it looks generated, but is stable, so that a retry finds it.
+ * @param attempt gives other names in case one is taken
  */
 function partitionName({ metadata, spec }: PartitionSet, combination: Combination, attempt: number): string {
   const dimensions = [...new Set(spec.dimensions ?? [])].sort();
@@ -146,10 +146,10 @@ function partitionName({ metadata, spec }: PartitionSet, combination: Combinatio
   return `${[metadata.name, ...values].join("-").slice(0, LONGEST_PREFIX - SUFFIX_LENGTH)}-${suffix}`;
 }
 
-/** How many names are tried. */
+/** Maximum of tried names. */
 const NAMES = 8;
 
-/** Makes the Partition of a combination, if it is not there. @throws Error when all names are taken by others */
+/** Creates the Partition of a combination if missing. @throws Error when all names are taken */
 async function makePartition(
   partitions: Writable<Pick<Partition, "spec">>,
   set: PartitionSet,

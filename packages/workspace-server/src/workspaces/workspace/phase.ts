@@ -13,13 +13,13 @@ import { shardOf } from "../model/shards.ts";
 import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
 import { CONTENT_DELETED, shardWith } from "./workspace-deletion.ts";
 
-/** The condition that says whether a workspace is set up. */
+/** Condition of a workspace: whether it is initialized. */
 const INITIALIZED = "WorkspaceInitialized";
 
-/** How long a logical cluster that is not there is waited for, ms. */
+/** Longest wait for a missing logical cluster, in milliseconds. */
 const APPEARS_WITHIN = 60_000;
 
-/** Follows the logical cluster: what it waits for, and whether it can be used. */
+/** Copies initialization and availability from the logical cluster. */
 export const phaseStep: Step = async (workspace, tools) => {
   const { metadata, spec, status = {} } = workspace;
   const phase = status.phase ?? "Scheduling";
@@ -33,7 +33,7 @@ export const phaseStep: Step = async (workspace, tools) => {
   return GO_ON;
 };
 
-/** The phases in which a workspace that is being deleted is as its logical cluster is. */
+/** Phases in which a workspace under deletion mirrors its logical cluster. */
 const FOLLOWING: ReadonlySet<string> = new Set(["Ready", "Terminating", "Deleting"]);
 
 async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<AfterStep> {
@@ -50,7 +50,7 @@ async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<
     workspace.status = { ...base, conditions: markFalse(base.conditions, condition, tools.now()) };
     return GO_ON;
   };
-  // Nobody is entered yet who would have to set it up: that none are is not to say that none will be.
+  // The initializers are not listed yet: an empty list means nothing.
   if (phaseOf(found) === "Scheduling") return waiting(next, "LogicalCluster is not initializing yet");
   const initializers = found.status?.initializers ?? [];
   const both = withHolders(next, "initializers", initializers);
@@ -59,12 +59,12 @@ async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<
   return GO_ON;
 }
 
-/** For a while it may still come: then it is told of. Later, or when its shard is no more, it is gone. */
+/** Waits for an event of a missing logical cluster. After a time, or without its shard, it counts as gone. */
 function disappeared(workspace: Workspace, { shard, now }: WorkspaceTools): AfterStep {
   const { metadata, spec, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   const place = name === undefined ? undefined : shardOf(shard.registry, name);
-  // A shard that is known and does not run may have it: it is told of when it joins.
+  // A known shard that does not run may have it, and joins later.
   const isKnown = place !== undefined && place.metadata.deletionTimestamp === undefined;
   if (isKnown && name !== undefined && shard.registry.shard(name) === undefined) return GO_ON;
   const left = Date.parse(metadata.creationTimestamp ?? "") + APPEARS_WITHIN - now().getTime();
@@ -78,7 +78,7 @@ function disappeared(workspace: Workspace, { shard, now }: WorkspaceTools): Afte
 function terminate(workspace: Workspace, { shard, now }: WorkspaceTools): void {
   const { cluster = "" } = workspace.spec;
   const found = shardWith(workspace, shard, cluster)?.state.logicalCluster(cluster);
-  // The workspace is let go as soon as it is really gone.
+  // Releases the workspace once the LogicalCluster is really gone.
   if (found === undefined) return;
   const terminators = found.status?.terminators ?? [];
   const status = withHolders(workspace.status ?? {}, "terminators", terminators);
@@ -88,7 +88,7 @@ function terminate(workspace: Workspace, { shard, now }: WorkspaceTools): void {
   workspace.status.conditions = setCondition(status.conditions, condition, now());
 }
 
-/** A status with those who hold a workspace up; an empty list is left out. */
+/** Returns the status with initializers and terminators; empty lists are omitted. */
 function withHolders(
   status: WorkspaceStatus,
   field: "initializers" | "terminators",
@@ -99,8 +99,8 @@ function withHolders(
 }
 
 /**
- * The phase that the conditions of a workspace make of it, if another: Unavailable while one that is about workspaces does not
- * hold, and back when they do. Unlike in kcp, one that was never set up goes back to where that is waited for.
+ * Returns the phase that follows from the conditions, if it differs: Unavailable while a workspace condition is false, and
+ * back afterwards. Unlike in kcp, an uninitialized workspace returns to Initializing.
  */
 function settledPhase({ spec, status = {} }: Workspace): LogicalClusterPhase | undefined {
   const { phase = "Scheduling", conditions = [] } = status;

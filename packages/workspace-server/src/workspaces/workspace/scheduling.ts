@@ -13,15 +13,15 @@ import { joined, pathOf } from "../model/workspace-types.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
-/** The condition that says whether a workspace has a place. */
+/** Condition of a workspace: whether it is scheduled. */
 const SCHEDULED = "WorkspaceScheduled";
 
-/** Finds a shard and a name for a workspace, writes them down, makes the logical cluster there, and says where it is. */
+/** Chooses a shard and a name for a workspace, writes them down, creates the logical cluster there, and publishes its URL. */
 export const schedulingStep: Step = async (workspace, tools) => {
   const { metadata, spec } = workspace;
   if (spec.mount !== undefined || metadata.deletionTimestamp !== undefined) return GO_ON;
   const isChosen = Boolean(metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION]);
-  // They are told of when they are.
+  // An event follows when they are known.
   if (isChosen && !(await areShardsKnown(tools.shard.registry))) return STOP;
   if (spec.URL && spec.cluster) return keepPlace(workspace, tools);
   const parent = tools.shard.state.logicalCluster(clusterOf(workspace));
@@ -32,7 +32,7 @@ export const schedulingStep: Step = async (workspace, tools) => {
   return occupy(workspace, tools, joined(pathOf(parent), metadata.name ?? ""));
 };
 
-/** Writable before anything is made: whoever comes after a crash finds it again. */
+/** Written before anything is created, so that a restart after a crash finds it. */
 function place(workspace: Workspace, { shard, pick, newName, now }: WorkspaceTools): AfterStep {
   const { metadata } = workspace;
   const annotations = { ...metadata.annotations };
@@ -59,7 +59,7 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   const chosen = shardOf(shard.registry, name);
   if (chosen === undefined) return unschedulable(workspace, vanished(name), now());
   const there = shard.registry.shard(name);
-  // It is known but does not run here: it is told of when it joins.
+  // The shard is known but does not run here: an event follows when it joins.
   if (there === undefined) return STOP;
   const url = urlOf(chosen, path);
   if (url === undefined) return unreachable(workspace, chosen, now());
@@ -73,7 +73,7 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   return STOP;
 }
 
-/** A workspace that has a place says so, and where it is reached now. Which logical cluster it is never changes. */
+/** Updates the condition and URL of a scheduled workspace. Its logical cluster never changes. */
 function keepPlace(workspace: Workspace, { shard, now }: WorkspaceTools): AfterStep {
   const { metadata, spec, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
@@ -110,7 +110,7 @@ function unschedulable(workspace: Workspace, message: string, now: Date): AfterS
   return notScheduled(workspace, { reason: "Unschedulable", message, now });
 }
 
-/** Shards that change are told of. */
+/** Changes of Shards cause a retry. */
 function notScheduled(
   workspace: Workspace,
   { reason, message, now }: { readonly reason: string; readonly message: string; readonly now: Date },

@@ -1,28 +1,28 @@
 import type { Workspace } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../state/context.ts";
 
-/** What the steps of a workspace are made with. */
+/** Tools of the reconciliation steps of a workspace. */
 export interface WorkspaceTools {
   readonly shard: ShardContext;
   readonly now: () => Date;
-  /** A new name for a logical cluster. */
+  /** Returns a new logical cluster name. */
   readonly newName: () => string;
-  /** One of 0 to below `count`. */
+  /** Returns an integer from 0 to below `count`. */
   readonly pick: (count: number) => number;
 }
 
-/** What comes after a step. */
+/** Outcome of a step. */
 export interface AfterStep {
-  /** Nothing more in this pass: what was changed is written, or something is waited for that will be told. */
+  /** Ends this pass: changes are written, or an awaited event triggers the next one. */
   readonly stop?: boolean;
-  /** When to look again, ms, though nothing is told. */
+  /** Delay until the next pass without an event, in milliseconds. */
   readonly requeueAfter?: number;
 }
 
-/** Brings a workspace on its way; changes it in place. What it does besides must be harmless when done again. */
+/** Reconciles one aspect of a workspace; changes it in place. Other effects must be idempotent. */
 export type Step = (workspace: Workspace, tools: WorkspaceTools) => AfterStep | Promise<AfterStep>;
 
 /** The next step follows. */
 export const GO_ON: AfterStep = {};
-/** This pass is over. */
+/** The pass ends. */
 export const STOP: AfterStep = { stop: true };

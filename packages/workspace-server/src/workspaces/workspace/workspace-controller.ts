@@ -28,8 +28,8 @@ import { GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 import { deletionStep } from "./workspace-deletion.ts";
 
 /**
- * Says of a mounted workspace that it leads nowhere where the server does without mounts: else it would look as it did when somebody
- * kept it right. Where there are mounts a controller of their own says how it is, and this one makes the phase of that.
+ * Marks a mounted workspace as not ready where mounts are disabled; otherwise its last state would remain. Where they are
+ * enabled, a separate controller sets the condition, and this one derives the phase.
  */
 const mountStep: Step = (workspace, { shard, now }) => {
   const { metadata, spec, status = {} } = workspace;
@@ -40,7 +40,7 @@ const mountStep: Step = (workspace, { shard, now }) => {
   return GO_ON;
 };
 
-/** Labels and annotations that say what the status says, a write later; the owner's groups go when they have served. */
+/** Updates labels and annotations from the status, one write later; removes the owner's groups when they are no longer needed. */
 const metadataStep: Step = (workspace, { shard }) => {
   const { metadata, spec, status } = workspace;
   if (spec.mount !== undefined) return GO_ON;
@@ -61,15 +61,15 @@ const metadataStep: Step = (workspace, { shard }) => {
   return STOP;
 };
 
-/** What a test may want to be otherwise. */
+/** Tools that tests replace. */
 export type WorkspaceOptions = Partial<Omit<WorkspaceTools, "shard">>;
 
 const STEPS: readonly Step[] = [metadataStep, deletionStep, schedulingStep, mountStep, phaseStep];
 
-/** How many workspaces of a shard are worked on at a time. */
+/** Maximum of concurrent reconciliations of a shard. */
 const WORKERS = 8;
 
-/** Schedules the Workspaces of a shard, tells how they are, and deletes what is behind them (kcp's controller `kcp-workspace`). */
+/** Schedules a shard's Workspaces, updates their status, and deletes their logical clusters (kcp's `kcp-workspace`). */
 export function workspaceController(shard: ShardContext, options: WorkspaceOptions = {}): ShardController {
   const tools: WorkspaceTools = {
     shard,
@@ -101,7 +101,7 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
   const look = (name: string): void => {
     for (const key of isOver ? [] : waitingFor(shard, name)) controlled.add(key);
   };
-  // What waits for a shard that is known but does not run is looked at when it comes, and what is on one when it goes.
+  // When a shard joins or leaves, checks the workspaces that wait for it or are on it.
   const joining = shard.registry.eachShard(({ name }) => {
     look(name);
     return { [Symbol.dispose]: () => look(name) };
@@ -126,7 +126,7 @@ function relatedTo(shard: ShardContext) {
   const { registry } = shard;
   const clusters = new AllShardsSource<LogicalCluster>(registry, ({ state }) => state.logicalClusters);
   const shards = new AllShardsSource<Shard>(registry, ({ state }) => state.shards);
-  // Those that are on it are only looked at when they would say something else.
+  // Workspaces on a shard are checked only if their URL would change.
   const moved = filterUpdates(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
   const opened = filterUpdates(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));
   return [
@@ -135,7 +135,7 @@ function relatedTo(shard: ShardContext) {
       const key = { cluster: owner.cluster, namespace: "", name: owner.name };
       return store.get(key) === undefined ? [] : [key];
     }),
-    // Workspaces may come before what they are in.
+    // A Workspace may precede its parent.
     related(
       filterUpdates(shard.state.logicalClusters, () => false),
       (_, { cluster }) => store.keysBy("unplaced", cluster),
@@ -145,7 +145,7 @@ function relatedTo(shard: ShardContext) {
   ];
 }
 
-/** What of a Shard decides whether workspaces may be put there, and where they are then. */
+/** Returns the parts of a Shard that scheduling and URLs depend on. */
 function placing({ metadata, spec }: Shard): unknown {
   return [metadata.labels, metadata.annotations?.[UNSCHEDULABLE_ANNOTATION], spec?.externalURL];
 }

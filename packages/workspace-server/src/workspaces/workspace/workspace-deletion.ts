@@ -10,47 +10,47 @@ import { areShardsKnown, shardOf } from "../model/shards.ts";
 import { isOwnedBy } from "./new-logical-cluster.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
-/** The condition that says whether what is in a workspace that is being deleted is gone. */
+/** Condition of a workspace under deletion: whether its content is gone. */
 export const CONTENT_DELETED = "WorkspaceContentDeleted";
 
-/** Deletes the logical cluster of a workspace that is being deleted, and lets the workspace go when that is gone. */
+/** Deletes the logical cluster of a workspace under deletion, and releases the workspace when that is gone. */
 export const deletionStep: Step = async (workspace, tools) => {
   const { shard } = tools;
   const { deletionTimestamp, finalizers = [] } = workspace.metadata;
-  // Whoever else holds it comes first: they may need what is in it.
+  // Other finalizers come first: their owners may need the content.
   if (deletionTimestamp === undefined || finalizers.some((each) => each !== LOGICAL_CLUSTER_FINALIZER)) return GO_ON;
   if (!finalizers.includes(LOGICAL_CLUSTER_FINALIZER)) return GO_ON;
-  // In whatever phase it is: it may have been made, and not been told of.
+  // In any phase: the logical cluster may exist although the status does not show it.
   const cluster = chosenCluster(workspace);
   if (cluster === undefined) return release(workspace);
   const there = shardWith(workspace, shard, cluster);
-  // Nobody here knows whether there is one. Shards that join are told of.
+  // Unknown here. Shards that join cause an event.
   if (there === undefined) return waiting(workspace, tools);
   const collection = there.objects.of(LogicalCluster);
   const key = logicalClusterKey(cluster);
-  // As it stands: one that was made this moment is not known of yet, and would be left behind.
+  // Reads the store: the cache may lack a new logical cluster, which would be left behind.
   const found = await read(collection, key);
-  // Anybody can write a name into an annotation: of others nothing is deleted.
+  // Security: users can write any name into the annotation, so only an owned logical cluster is deleted.
   if (found === undefined || !isOwnedBy(found, workspace)) return release(workspace);
   if (found.metadata.deletionTimestamp === undefined) await remove(collection, key, found.metadata.uid);
   return GO_ON;
 };
 
 /**
- * A Shard that was removed by force may come again, and what is on it with it: so the workspace stays, as in kcp, which says
- * nothing, and here says why.
+ * Keeps the workspace while its Shard is missing, since a Shard removed by force may return with its content. kcp does too,
+ * but without a condition.
  */
 async function waiting(workspace: Workspace, { shard, now }: WorkspaceTools): Promise<AfterStep> {
   const { metadata, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   if (!name || !(await areShardsKnown(shard.registry)) || shardOf(shard.registry, name) !== undefined) return GO_ON;
-  const message = `chosen shard ${JSON.stringify(name)} does not exist anymore, and with it what is in the workspace: create the Shard again, or give up what is there by removing the finalizer ${LOGICAL_CLUSTER_FINALIZER}`;
+  const message = `chosen shard ${JSON.stringify(name)} does not exist anymore, and with it what is in the workspace: create the Shard again, or remove the finalizer ${LOGICAL_CLUSTER_FINALIZER} to give up the content`;
   const condition = { type: CONTENT_DELETED, reason: "ShardNotFound", severity: "Error", message } as const;
   workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now()) };
   return GO_ON;
 }
 
-/** The shard that has the logical cluster of a workspace, or would have it. */
+/** Returns the shard that has, or would have, the logical cluster of a workspace. */
 export function shardWith(workspace: Workspace, own: ShardContext, cluster: string): ShardPeer | undefined {
   const name = workspace.metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   return name ? own.registry.shard(name) : own.registry.shardWith(cluster);

@@ -1,9 +1,9 @@
-// Why: a store with so many workspaces that a server takes for ever to read them is a store that does not answer who reads all
-// objects of a kind. Whoever reads those of one logical cluster, or one object, is answered.
+// Why: simulates a store with so many workspaces that a complete read takes forever. It does not answer reads of all objects
+// of a kind, but those of one logical cluster or object.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Store } from "@virtual-workspaces/store";
 
-/** The kinds of which every workspace has objects, as keys in a store begin with them. */
+/** Key prefixes of the kinds with objects in every workspace. */
 export const EVERYWHERE = [
   "rbac.authorization.k8s.io/clusterroles",
   "rbac.authorization.k8s.io/clusterrolebindings",
@@ -16,14 +16,14 @@ export const EVERYWHERE = [
 ] as const;
 
 /**
- * A store as it is, but for who reads all of some kinds: they wait until {@link HeldStore.release}. All others are answered
- * in a turn of their own, as by a store across a network.
+ * A store where reads of all objects of some kinds wait until {@link HeldStore.release}. All others are answered in a later
+ * tick, as over a network.
  */
 export class HeldStore {
   readonly store: Store;
   readonly #held: ReadonlySet<string>;
   readonly #release = Promise.withResolvers<void>();
-  /** How many wait. */
+  /** Number of waiting reads. */
   waiting = 0;
 
   constructor(inner: Store, kinds: readonly string[]) {

@@ -1,4 +1,4 @@
-// Workspaces of which each says something else about who may do what, and what there is to ask of them.
+// Workspaces with different permissions, and requests to compare.
 import { expect } from "chai";
 import { type Answer, type Calls, outcome } from "../../../../_support/plain.ts";
 import { binding, configMap, paths, widget, widgetExport, widgetSchema } from "../../../faults/support/tree.ts";
@@ -17,22 +17,22 @@ export const root = { user: "root" };
 /** Users of the tests besides alice and bob. */
 export const USERS = ["carol", "dave"];
 
-/** Where things are, by the names of workspaces. */
+/** Logical clusters by workspace name, and related values. */
 export interface Tree {
   readonly clusters: Readonly<Record<"own" | "child" | "provider" | "consumer" | "shut", string>>;
   readonly identity: string;
-  /** Of a service account in `own`. */
+  /** Token of a service account in `own`. */
   readonly token: string;
 }
 
 interface Place {
-  /** The path of its parent. @default root */
+  /** Path of the parent. @default root */
   readonly at?: string;
   /** @default any */
   readonly shard?: string | undefined;
 }
 
-/** Makes a workspace, and waits until it is ready, by reading it alone. @returns its logical cluster */
+/** Creates a workspace, and waits until it is ready by reading only it. @returns its logical cluster */
 export async function make(server: Calls, name: string, { at = "root", shard }: Place = {}): Promise<string> {
   const location = shard && { location: { selector: { matchLabels: { name: shard } } } };
   const spec = { type: { name: "universal", path: "root" }, ...location };
@@ -48,9 +48,9 @@ export async function make(server: Calls, name: string, { at = "root", shard }: 
 }
 
 /**
- * Alice has `own` and its `child`, and a service account there. Bob's `provider` exports widgets, which Carol and Dave may both do
- * everything with in their `consumer`, and by Bob's policy Carol alone. `shut` is inactive. With several shards `provider` is on
- * `root`, `own`, `consumer` and `shut` are on another.
+ * Alice has `own`, its `child` and a service account there. Bob's `provider` exports widgets; Carol and Dave have all rights
+ * on them in their `consumer`, and Bob's policy allows only Carol. `shut` is inactive. With several shards `provider` is on
+ * `root`, and `own`, `consumer` and `shut` are on another.
  */
 export async function makeTree(server: Workspaces, shard?: string): Promise<Tree> {
   const own = await make(server, "own", { shard });
@@ -86,7 +86,7 @@ export async function makeTree(server: Workspaces, shard?: string): Promise<Tree
   return { clusters, identity: found.body.status.identityHash, token: status.token };
 }
 
-/** Nobody but Carol may read widgets, wherever they are bound. */
+/** Allows only Carol to read widgets, wherever they are bound. */
 async function makePolicy(server: Workspaces, cluster: string): Promise<void> {
   const client = new ClusterClient(server, cluster);
   const rules = [{ apiGroups: ["example.dev"], resources: ["widgets"], verbs: ["get"] }];
@@ -100,7 +100,7 @@ async function makePolicy(server: Workspaces, cluster: string): Promise<void> {
   });
 }
 
-/** By a Role and its RoleBinding. */
+/** Grants with a Role and a RoleBinding. */
 async function makeReader(client: ClusterClient, user: string): Promise<void> {
   const at = `/apis/${RBAC}/v1/namespaces/default`;
   const about = { apiVersion: `${RBAC}/v1`, metadata: { name: "reader" } };
@@ -115,9 +115,9 @@ async function makeReader(client: ClusterClient, user: string): Promise<void> {
 }
 
 /**
- * What is asked of a tree, and answered by what workspaces say of themselves: nothing is changed by it, and no list is read.
+ * Sends requests whose answers depend on the workspaces' own objects; they change nothing and list nothing.
  *
- * @returns by what was asked: code, reason and message, or what was found
+ * @returns by request: code, reason and message, or the result
  */
 export async function askTree(server: Calls, { clusters, token }: Tree): Promise<Record<string, unknown>> {
   const map = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";
@@ -144,7 +144,7 @@ export async function askTree(server: Calls, { clusters, token }: Tree): Promise
     [token, `/clusters/root:own${map}`],
     [token, `/clusters/root:own:child${map}`],
     [token, `/clusters/root:consumer${map}`],
-    // Last: who has asked for it has had it read.
+    // Last, since it makes the server read the workspace.
     ["bob", `/clusters/root:provider${paths.EXPORTS}/widgets`],
   ];
   const found: Record<string, unknown> = {};

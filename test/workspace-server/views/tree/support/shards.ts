@@ -1,4 +1,4 @@
-// Shards without controllers: workspaces are what a test says they are, and permissions are decided for real.
+// Shards without controllers: the test writes the workspaces, and permissions are real.
 
 import { createServer, staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
@@ -21,11 +21,11 @@ const ACCESS = "system:kcp:workspace:access";
 const GROUP = "rbac.authorization.k8s.io";
 const keyOf = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 
-/** A shard, and how often it was asked whether somebody may enter. */
+/** A shard that records its access decisions. */
 export class BareShard implements AsyncDisposable {
   readonly context: ShardContext;
   readonly #stack = new AsyncDisposableStack();
-  /** The logical clusters that were asked about. */
+  /** Logical clusters of these decisions. */
   readonly asked: string[] = [];
 
   private constructor(name: string, registry: ShardRegistry, store: Store) {
@@ -57,7 +57,7 @@ export class BareShard implements AsyncDisposable {
     return shard;
   }
 
-  /** A logical cluster. */
+  /** Creates a logical cluster. */
   async cluster(name: string, path: string, annotations = {}): Promise<void> {
     await ensure(this.context.objects.of(LogicalCluster), logicalClusterKey(name), () => ({
       metadata: { annotations: { [PATH_ANNOTATION]: path, ...annotations } },
@@ -74,7 +74,7 @@ export class BareShard implements AsyncDisposable {
     return remove(this.logicalClusters, logicalClusterKey(name));
   }
 
-  /** A Workspace that leads to one. */
+  /** Creates a Workspace that leads to one. */
   async workspace(parent: string, name: string, spec: object): Promise<void> {
     await ensure(this.context.objects.of(Workspace), keyOf(parent, name), () => ({ spec: spec as never }));
   }
@@ -90,7 +90,7 @@ export class BareShard implements AsyncDisposable {
     await remove(this.context.objects.of(Workspace), keyOf(parent, name));
   }
 
-  /** Lets somebody enter. */
+  /** Grants a user access. */
   async admit(cluster: string, user: string, kind: "User" | "Group" = "User"): Promise<void> {
     await ensure(this.context.objects.of(ClusterRoleBinding), keyOf(cluster, `in-${user}`), () => ({
       roleRef: { apiGroup: GROUP, kind: "ClusterRole" as const, name: ACCESS },
@@ -107,7 +107,7 @@ export class BareShard implements AsyncDisposable {
   }
 }
 
-/** Users by their tokens. */
+/** Users by token. */
 const USERS = {
   root: { name: "root", groups: ["system:masters"] },
   alice: { name: "alice", groups: ["team"] },
