@@ -186,7 +186,9 @@ describe("APIResourceSchemas", () => {
     });
     const single = boundCrdOf(widgets({ conversion: { strategy: "None" } }));
     expect(single.spec).to.not.have.property("conversion");
-    expect(() => boundCrdOf(widgets({ versions: [v1, { ...v1, name: "v2" }] }))).to.throw("no conversion");
+    expect(() => boundCrdOf(widgets({ versions: [v1, { ...v1, name: "v2" }] }))).to.throw(
+      "several versions, so set spec.conversion",
+    );
     const { conversion: _conversion, ...unconverted } = crd.spec;
     expect(() => apiResourceSchemaOf({ ...crd, spec: unconverted }, "a")).to.throw("spec.conversion: Required value");
     expect(() => apiResourceSchemaOf(crd, "A")).to.throw("metadata.name");

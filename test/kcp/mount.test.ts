@@ -16,16 +16,16 @@ describe("Mounts", () => {
     ]);
     for (const type of ["Workspace", "Redirect"])
       expect(await made({ type }), type).to.deep.equal([
-        "spec: Invalid value: path is required for the types Workspace and Redirect: give the path of a workspace, root:org:team",
+        "spec: Invalid value: path is required for the types Workspace and Redirect: set the path of a workspace, such as root:org:team",
       ]);
     expect(await made({ type: "Cluster", ref: SECRET, path: "root:a" })).to.deep.equal([
-      "spec: Invalid value: path is of the types Workspace and Redirect: leave it out",
+      "spec: Invalid value: path is only for the types Workspace and Redirect: remove it",
     ]);
     expect(await made({ type: "Workspace", path: "root:a", ref: SECRET })).to.deep.equal([
-      "spec: Invalid value: ref, secretRef, identity and filters are of the type URL: leave them out",
+      "spec: Invalid value: ref, secretRef, identity and filters are only for the type URL: remove them",
     ]);
     expect(await made({ ref: { ...SECRET, namespace: undefined } })).to.deep.equal([
-      "spec.ref: Invalid value: give the namespace of the Secret",
+      "spec.ref: Invalid value: namespace is required for a Secret",
     ]);
     const other = { apiVersion: "example.dev/v1", kind: "Remote", name: "there" };
     for (const type of ["Impersonate", "RequestHeader", "Fixed"])
@@ -33,7 +33,7 @@ describe("Mounts", () => {
         "spec: Invalid value: secretRef is required for this type of identity: name the Secret with the credential",
       ]);
     expect(await made({ ref: SECRET, filters: [{ verbs: ["get"] }] })).to.deep.equal([
-      "spec.filters[0]: Invalid value: say of which resources or paths: a rule without them allows nothing",
+      "spec.filters[0]: Invalid value: resources or paths is required: a rule without them allows nothing",
     ]);
     expect(await made({ type: "Workspace", path: "root:*" })).to.satisfy(
       ([cause]: string[]) => cause?.startsWith("spec.path: Invalid value:") === true,
@@ -47,10 +47,10 @@ describe("Mounts", () => {
     await server.make({ spec: { ref: SECRET } });
     const put = async (spec: object) => causes(await server.edit("one", (mount) => Object.assign(mount, { spec })));
     expect(await put({ type: "URL", ref: { ...SECRET, name: "other" } })).to.deep.equal([
-      "spec.ref: Invalid value: ref is immutable: make another Mount",
+      "spec.ref: Invalid value: ref is immutable: create another Mount",
     ]);
     expect(await put({ type: "Cluster", ref: SECRET })).to.deep.equal([
-      'spec.type: Invalid value: "Cluster": type is immutable: make another Mount',
+      'spec.type: Invalid value: "Cluster": type is immutable: create another Mount',
     ]);
     expect(await put({ type: "URL", ref: SECRET, filters: [{ verbs: ["get"], paths: ["*"] }] })).to.deep.equal(["200"]);
   });

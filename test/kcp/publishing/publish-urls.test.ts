@@ -154,7 +154,7 @@ describe("publishURLs", function () {
     await kitchen.having("soup", [urlOn.root("soup")]);
     for (const [fault, message] of [
       [() => ["https://user:secret@x.test"], /without user, query and fragment$/],
-      [() => ["/services/menus/soup"], /is published as a URL: give one of http or https/],
+      [() => ["/services/menus/soup"], /cannot publish "[^"]*": use an http or https URL/],
       [
         () => {
           throw new Error("no such menu");
@@ -267,7 +267,7 @@ describe("publishURLs", function () {
     }
     await kitchen.having("soup", [urlOn.root("soup")]);
     expect(kitchen.failures.map(({ error }) => String(error))).to.have.length(1);
-    expect(String(kitchen.failures[0]?.error)).to.match(/the URLs of .*soup are taken away again and again/);
+    expect(String(kitchen.failures[0]?.error)).to.match(/another client repeatedly removes the URLs of .*soup/);
   });
 
   it("is refused to who may not write the status, told, and there once they may", async () => {
@@ -292,9 +292,9 @@ describe("publishURLs", function () {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     const all = { ...kitchen.publication("*"), urls: byShards };
-    expect(() => publishURLs(all)).to.throw("publishURLs: say by `manager` whose the entries are");
+    expect(() => publishURLs(all)).to.throw("publishURLs: no field manager: set `manager`");
     expect(() => publishURLs({ ...all, manager: "x", condition: "Ready" })).to.throw(
-      "`condition` is for a list that is `whole`",
+      "invalid `condition` for a keyed list",
     );
   });
 });
