@@ -67,6 +67,6 @@ describe("Mounts", () => {
   it("have types that are told apart by name", () => {
     const type = { type: "URL", resolve: () => ({ kind: "redirect", path: "root" }) as const };
     expect([...mountTypes([type]).keys()]).to.deep.equal(["URL"]);
-    expect(() => mountTypes([type, type])).to.throw("mount types: there are two of the type URL: leave one out");
+    expect(() => mountTypes([type, type])).to.throw("mount types: duplicate type URL: remove one");
   });
 });

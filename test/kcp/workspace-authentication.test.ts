@@ -168,7 +168,7 @@ describe("whoever logs in to a workspace of a type", () => {
   it("is no user of the system", async () => {
     for (const sub of ["system:admin", "system:serviceaccount:default:robot", "system:anonymous", "system:"])
       expect(await login(authentication, { sub }), sub).to.equal(undefined);
-    const reason = "the names of its users may not begin with system:";
+    const reason = "the names of its users must not begin with system:";
     expect(records[0]).to.deep.equal({ level: "info", message: "token rejected", issuer: ISSUER, reason });
   });
 });

@@ -63,7 +63,7 @@ describe("the webhook of mounts", function () {
   };
   const refused = (field: string, name = "hers"): unknown[] => [
     ...[false, 403],
-    `${field}: whoever writes a Mount must be able to get the Secret "default/${name}" that it names`,
+    `${field}: the author of a Mount must be allowed to get the Secret "default/${name}" that it names`,
   ];
   const YES = [true, undefined, undefined];
 

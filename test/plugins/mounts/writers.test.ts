@@ -27,7 +27,7 @@ describe("whoever writes a Mount", function () {
       const refused = await server.send(`POST ${path}`, mount("mine", spec), { user: "bob" });
       expect([refused.status, refused.body.message], field).to.deep.equal([
         403,
-        `mounts.proxy.kcp.io "mine" is forbidden: ${field}: whoever writes a Mount must be able to get the Secret "default/there" that it names`,
+        `mounts.proxy.kcp.io "mine" is forbidden: ${field}: the author of a Mount must be allowed to get the Secret "default/there" that it names`,
       ]);
     }
     expect((await server.send(`POST ${path}`, mount("free", { ref: remote }), { user: "bob" })).status).to.equal(201);

@@ -28,10 +28,7 @@ const conversion = {
             url: { type: "string", format: "uri", description: "URL of the server, https." },
           },
         },
-        conversionReviewVersions: {
-          ...texts,
-          description: "ConversionReview versions that the server supports, preferred first.",
-        },
+        conversionReviewVersions: { ...texts, description: "Supported ConversionReview versions, preferred first." },
       },
     },
   },
@@ -74,11 +71,7 @@ const resourceVersion = {
           format: { type: "string", description: "OpenAPI format of the value." },
           jsonPath: { type: "string", description: "JSON path of the value." },
           name: { type: "string", description: "Header of the column." },
-          priority: {
-            type: "integer",
-            format: "int32",
-            description: "0 shows the column always, a higher number with -o wide.",
-          },
+          priority: { type: "integer", format: "int32", description: "0: always shown, higher: with -o wide." },
           type: { type: "string", description: "Type of the value: integer, number, string, boolean or date." },
         },
       },
@@ -110,10 +103,7 @@ const resourceVersion = {
       "x-kubernetes-list-type": "atomic",
     },
     served: { type: "boolean", description: "Whether clients can use the version.", default: true },
-    storage: {
-      type: "boolean",
-      description: "Whether objects are stored in this version. Exactly one version is the storage version.",
-    },
+    storage: { type: "boolean", description: "Whether this is the storage version, of which there is one." },
     subresources: {
       type: "object",
       description: "Enabled subresources: /status and /scale.",

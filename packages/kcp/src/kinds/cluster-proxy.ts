@@ -22,11 +22,7 @@ export const ClusterProxy = kcpKind({
       type: "date",
       description: "Time of the last sign of life of the agent.",
     },
-    TLS: {
-      jsonPath: ".status.tls",
-      priority: 1,
-      description: "Party that opens the TLS connection to the API server.",
-    },
+    TLS: { jsonPath: ".status.tls", priority: 1, description: "TLS client of the API server." },
     URL: { jsonPath: ".status.URL", priority: 1, description: "URL of the cluster." },
   },
   required: [],
@@ -56,7 +52,7 @@ export const ClusterProxy = kcpKind({
         ...TLS,
         default: "Agent",
         description:
-          "Party that opens the TLS connection to the remote API server. Agent: its agent, which holds the credential, sees each request and may reject it. EndToEnd: the hub, with the credential in secretRef; the agent and other hubs only forward encrypted bytes.",
+          "TLS client of the remote API server. Agent: its agent, which holds the credential, sees each request and may reject it. EndToEnd: the hub, with the credential in secretRef; the agent and other hubs only forward encrypted bytes.",
       },
       secretRef: {
         ...SECRET_REFERENCE,
@@ -96,7 +92,7 @@ export const ClusterProxy = kcpKind({
         description: "Phase of the cluster, usable while Ready. Connecting: the hub waits for the agent.",
       },
       conditions: CONDITIONS,
-      tls: { ...TLS, description: "Party that opens the TLS connection to the remote API server." },
+      tls: { ...TLS, description: "TLS client of the remote API server." },
       URL,
       virtualWorkspaces: {
         type: "array",

@@ -24,10 +24,7 @@ const REF = {
     kind: { type: "string", minLength: 1, description: "Kind of the object." },
     namespace: { type: "string", minLength: 1, description: "Namespace of the object, if it has one." },
     name: { type: "string", minLength: 1, description: "Name of the object." },
-    uid: {
-      type: "string",
-      description: "UID of the object, which excludes a later object with the same name. Any if missing.",
-    },
+    uid: { type: "string", description: "UID of the object, which excludes later objects. Any if missing." },
     resourceVersion: { type: "string", description: "Ignored." },
     fieldPath: { type: "string", description: "Ignored." },
   },

@@ -227,9 +227,9 @@ describe("SpaceManager with a provider over REST", function () {
       ],
       "an invalid CA certificate": [
         { url: "https://provider.example.com", token: TOKEN, "ca.crt": "x" },
-        /^ca\.crt: give certificates as PEM/,
+        /^ca\.crt: invalid certificates: use PEM/,
       ],
-      "an invalid token": [{ url: "https://provider.example.com", token: "a b" }, /^token: it has characters/],
+      "an invalid token": [{ url: "https://provider.example.com", token: "a b" }, /^token: invalid characters/],
     };
     for (const [what, [secret, message]] of Object.entries(wrong))
       it(what, async () => {
