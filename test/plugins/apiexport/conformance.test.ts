@@ -54,5 +54,5 @@ describe("the view of an export is a conformant API server", function () {
 /** Discovery tells of all verbs and namespaces, as in kcp; of all workspaces at once there is no one object or namespace. */
 function isOfOne(actual = ""): boolean {
   if (actual.startsWith("405 ")) return actual.includes("in the `*` logical cluster");
-  return actual.startsWith("400 ") && actual.includes("of all logical clusters");
+  return actual.startsWith("400 ") && actual.includes("across all logical clusters");
 }

@@ -159,7 +159,7 @@ describe("a mount of", function () {
       await mounted.make("Mount", "odd", { spec: { type: "Tape" } });
       const found = await mounted.until("odd", (one) => reasonOf(one) === "TypeUnknown");
       expect(found.status.conditions[0].message).to.equal(
-        "spec.type: there is no mount type Tape here, but URL, Redirect, Workspace",
+        "spec.type: unknown mount type Tape: use one of URL, Redirect, Workspace",
       );
     });
   });

@@ -15,7 +15,7 @@ import {
 } from "./support/mounted.ts";
 
 const BROUGHT_NONE =
-  "forbidden: this mount asks its target with the caller's own bearer token, and you have brought none";
+  "forbidden: this mount forwards the caller's own bearer token to its target: send one, without impersonation";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("the identity of a mount", function () {

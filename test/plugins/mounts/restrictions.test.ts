@@ -94,9 +94,9 @@ describe("a mount may not lead", function () {
     const refused = await mounted.at("turning").get("/api");
     expect([refused.status, refused.body.message]).to.deep.equal([
       503,
-      "the server behind this mount cannot be reached; try again",
+      "the target of this mount cannot be reached; try again",
     ]);
-    expect(String(mounted.errors)).to.include("target.example: its address is one that mounts may not lead to");
+    expect(String(mounted.errors)).to.include("target.example: its address is restricted for mounts");
     inner.close();
     await once(inner, "close");
     expect([connections, target.asked.length]).to.deep.equal([0, 1]);
@@ -152,6 +152,8 @@ describe("the filters of a mount", function () {
     ] as const)
       expect(await codeOf(call), call).to.equal(403);
     expect(target.asked).to.have.length(0);
-    expect((await at.get("/api/v1/secrets")).body.message).to.include("the filters of the mount do not let it pass");
+    expect((await at.get("/api/v1/secrets")).body.message).to.include(
+      "the filters of the mount do not allow this request",
+    );
   });
 });

@@ -144,7 +144,7 @@ describe("a mount of another API server", function () {
     const { status, body } = await mounted.at("there").get("/api/v1/unknown");
     expect([status, body.message]).to.deep.equal([
       503,
-      "the server behind this mount rejected this server's credentials: its operator must renew them",
+      "the target of this mount rejected this server's credentials: its operator must renew them",
     ]);
   });
 
@@ -207,7 +207,7 @@ describe("a mount of another API server", function () {
     expect(outcome(await mounted.at("away").get("/api"))).to.deep.equal([
       503,
       "ServiceUnavailable",
-      "the server behind this mount cannot be reached; try again",
+      "the target of this mount cannot be reached; try again",
     ]);
     const { status } = await mounted.until("away", (one) => reasonOf(one) === "Unreachable");
     expect([status.phase, status.URL]).to.deep.equal([

@@ -41,10 +41,10 @@ export interface ExportAccess extends AsyncDisposable {
 }
 
 /**
- * Authorizes requests by the rules of kcp's view, all of which must allow: the workspace has bound the resource or grants it to the
- * provider; the export's workspace grants the caller the content of the export; and the policy of another export allows a resource
- * that is claimed of it. Security: callers learn no reason for a denial. A failed check gives 500 or 503, and a missing export
- * gives 404 to callers with access.
+ * Authorizes requests by the three rules of kcp's view, all of which must allow. The workspace has bound the resource, or grants it
+ * to the provider. The export's workspace grants the caller the content of the export. The policy of another export allows resources
+ * that are claimed of it. Security: callers learn no reason for a denial. A failed check gives 500 or 503, and a missing export 404
+ * to callers with access.
  */
 export function exportAccess(model: ApiModel, options: ApiExportViewOptions): ExportAccess {
   const { upstream, reviews = upstream, allowCache, onError } = options;

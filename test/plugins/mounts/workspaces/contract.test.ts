@@ -70,17 +70,17 @@ describe("a mounted workspace", function () {
   });
 
   it("says that a namespace is missing, or is one too many", async () => {
-    const remedy = "spec.mount cannot be changed: make the workspace anew";
+    const remedy = "spec.mount cannot be changed: create the workspace again";
     for (const [name, ref, message] of [
       [
         "homeless",
         { kind: "SiteProxy", name: "far" },
-        `SiteProxy "/far" not found: SiteProxy is in namespaces, and spec.mount.ref.namespace is missing; ${remedy}`,
+        `SiteProxy "/far" not found: SiteProxy is namespaced, but spec.mount.ref.namespace is missing; ${remedy}`,
       ],
       [
         "housed",
         { kind: "KubeCluster", namespace: "sites", name: "far" },
-        `KubeCluster "sites/far" not found: KubeCluster is in no namespace, and spec.mount.ref.namespace names one; ${remedy}`,
+        `KubeCluster "sites/far" not found: KubeCluster is cluster-scoped, but spec.mount.ref.namespace is set; ${remedy}`,
       ],
     ] as const) {
       await held.mount(name, ref);
@@ -100,7 +100,7 @@ describe("a mounted workspace", function () {
       const { condition } = await held.until(name, ({ phase }) => phase === "Unavailable");
       expect(condition?.slice(0, 3), name).to.deep.equal(notFound("").slice(0, 3));
       expect(condition?.[3], name).to.match(
-        new RegExp(`^${ref.kind} "/.*" not found: .*; spec.mount cannot be changed: make the workspace anew$`),
+        new RegExp(`^${ref.kind} "/.*" not found: .*; spec.mount cannot be changed: create the workspace again$`),
       );
     }
   });
@@ -110,8 +110,8 @@ describe("a mounted workspace", function () {
     await held.object(ref, { phase: "Ready" });
     await held.mount("urls", ref);
     const wrong = (why: string) =>
-      notReady(`KubeCluster "urls" is Ready, but ${why}: set it to where its API is, as https://host/path`);
-    const none = "status.URL is no absolute http or https URL";
+      notReady(`KubeCluster "urls" is Ready, but ${why}: set it to the URL of its API, such as https://host/path`);
+    const none = "status.URL is not an absolute http or https URL";
     for (const [url, why] of [
       [undefined, "status.URL is missing"],
       ["", "status.URL is missing"],
@@ -120,8 +120,8 @@ describe("a mounted workspace", function () {
       ["https://far.example\n/x", none],
       ["https:\\\\far.example", none],
       ["http://[far", none],
-      ["https://user:hush-secret@far.example/x", "status.URL has a user or a password in it"],
-      ["https://hush-secret@far.example/x", "status.URL has a user or a password in it"],
+      ["https://user:hush-secret@far.example/x", "status.URL contains a user or a password"],
+      ["https://hush-secret@far.example/x", "status.URL contains a user or a password"],
     ] as const) {
       await held.says(ref, { phase: "Ready", ...(url !== undefined && { URL: url }) });
       const said = await held.until("urls", ({ condition }) => condition?.[3] === wrong(why)[3]);
@@ -142,7 +142,7 @@ describe("a mounted workspace", function () {
     await held.object(ref, { phase: "Ready", URL }, {});
     await held.mount("unmarked", ref);
     const message =
-      'KubeCluster "unmarked" has no annotation experimental.tenancy.kcp.io/is-mount: "true", and is taken without it';
+      'KubeCluster "unmarked" is mounted without the annotation experimental.tenancy.kcp.io/is-mount: "true"';
     const condition = ["True", undefined, undefined, message];
     expect(await held.until("unmarked", ({ phase }) => phase === "Ready")).to.deep.include({ url: URL, condition });
     const call = "PATCH /clusters/root/apis/example.dev/v1/kubeclusters/unmarked";
@@ -173,7 +173,7 @@ describe("a mounted workspace, where objects have to say that they are mounts", 
     await held.define(mountKind("KubeCluster"));
     await held.object(cluster("a"), { phase: "Ready", URL }, { "experimental.tenancy.kcp.io/is-mount": "yes" });
     await held.mount("a", cluster("a"));
-    const message = 'KubeCluster "a" is no mount: it needs the annotation experimental.tenancy.kcp.io/is-mount: "true"';
+    const message = 'KubeCluster "a" is not a mount: add the annotation experimental.tenancy.kcp.io/is-mount: "true"';
     const said = { phase: "Unavailable", url: undefined, condition: notReady(message) };
     expect(await held.until("a", ({ phase }) => phase === "Unavailable")).to.deep.equal(said);
     const call = "PATCH /clusters/root/apis/example.dev/v1/kubeclusters/a";

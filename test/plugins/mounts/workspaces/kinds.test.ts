@@ -11,7 +11,7 @@ const unknown = (kind: string, name: string, version = "v1") => [
   "False",
   "MountObjectNotFound",
   "Error",
-  `${kind} "/${name}" not found: there is no kind ${kind} of example.dev/${version} here: install its CustomResourceDefinition, or bind the APIExport that has it`,
+  `${kind} "/${name}" not found: kind ${kind} of example.dev/${version} is not served here: install its CustomResourceDefinition, or bind an APIExport with it`,
 ];
 const NOT_FOUND = (kind: string, name: string) => [
   "False",
@@ -44,7 +44,7 @@ describe("kinds of mount objects", function () {
     await held.until("late", ({ phase }) => phase === "Unavailable");
     await held.define(mountKind("LateCluster", "Namespaced"));
     const { condition: housed } = await held.until("late", ({ condition }) =>
-      String(condition?.[3]).includes("is in namespaces"),
+      String(condition?.[3]).includes("is namespaced"),
     );
     expect(housed?.[1]).to.equal("MountObjectNotFound");
     await held.undefine("LateCluster");

@@ -278,7 +278,7 @@ describe("SpaceManager with a provider over REST", function () {
     const { mountedServers } = await import("@virtual-workspaces/mounts");
     const whose = "providers";
     const restricted = failed(open({ url, token: TOKEN, "ca.crt": own.cert }, mountedServers({ whose })));
-    expect(await restricted).to.match(/its address is one that providers may not lead to/);
+    expect(await restricted).to.match(/its address is restricted for providers: ask the operator/);
     const allowed = mountedServers({ allow: ["127.0.0.1"] });
     expect(await open({ url, token: TOKEN, "ca.crt": own.cert }, allowed)).to.deep.equal([]);
   });
