@@ -1,4 +1,4 @@
-// The kind Mount through a server: what it takes, and how it says what it does not.
+// The kind Mount on a server: valid objects, and the messages for invalid ones.
 import { Mount, mountIdentityOf, mountTypeOf } from "@virtual-workspaces/kcp";
 import { mountTypes } from "@virtual-workspaces/kcp/targets";
 import { expect } from "chai";
@@ -7,7 +7,7 @@ import { causes, startKcp } from "./support/served.ts";
 const SECRET = { apiVersion: "v1", kind: "Secret", namespace: "default", name: "there" };
 
 describe("Mounts", () => {
-  it("say what they need, by type", async () => {
+  it("need certain fields for each type", async () => {
     await using server = await startKcp(Mount);
     const made = async (spec: object) => causes(await server.make({ spec }, `m${count++}`));
     let count = 0;
@@ -42,7 +42,7 @@ describe("Mounts", () => {
       expect(await made(spec), JSON.stringify(spec)).to.deep.equal(["201"]);
   });
 
-  it("do not change what they lead to", async () => {
+  it("have an immutable target", async () => {
     await using server = await startKcp(Mount);
     await server.make({ spec: { ref: SECRET } });
     const put = async (spec: object) => causes(await server.edit("one", (mount) => Object.assign(mount, { spec })));
@@ -55,7 +55,7 @@ describe("Mounts", () => {
     expect(await put({ type: "URL", ref: SECRET, filters: [{ verbs: ["get"], paths: ["*"] }] })).to.deep.equal(["200"]);
   });
 
-  it("are URLs when they say Cluster, and ask as the caller where they name a Secret", () => {
+  it("treat the type Cluster as URL, and impersonate the caller if they name a Secret", () => {
     const of = (spec: Mount["spec"]) => [mountTypeOf({ spec }), mountIdentityOf({ spec })];
     const ref = { apiVersion: "example.dev/v1", kind: "Remote", name: "there" };
     expect(of({ type: "Cluster", ref })).to.deep.equal(["URL", "None"]);
@@ -64,7 +64,7 @@ describe("Mounts", () => {
     expect(of({ ref: SECRET, identity: { type: "Fixed" } })).to.deep.equal(["URL", "Fixed"]);
   });
 
-  it("have types that are told apart by name", () => {
+  it("have types with unique names", () => {
     const type = { type: "URL", resolve: () => ({ kind: "redirect", path: "root" }) as const };
     expect([...mountTypes([type]).keys()]).to.deep.equal(["URL"]);
     expect(() => mountTypes([type, type])).to.throw("mount types: duplicate type URL: remove one");
