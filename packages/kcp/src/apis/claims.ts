@@ -13,10 +13,7 @@ export interface ClaimReference {
   readonly identityHash?: string | undefined;
 }
 
-/**
- * Returns a key that is equal for two claims exactly if they have the same reference (kcp's EqualGRI). Use it for maps only: its
- * form may change.
- */
+/** Returns a map key, equal for claims with the same reference (kcp's EqualGRI). Its form may change. */
 export function claimKey({ group = "", resource, identityHash = "" }: ClaimReference): string {
   return `${group}/${resource}/${identityHash}`;
 }

@@ -22,10 +22,7 @@ export interface AuthenticatingType extends ObjectInCluster {
   readonly configurations: readonly string[];
 }
 
-/**
- * Fields of a WorkspaceAuthenticationConfiguration that authentication uses. {@link workspaceAuthenticators} reads them from the
- * object.
- */
+/** Used fields of a WorkspaceAuthenticationConfiguration. {@link workspaceAuthenticators} reads them from the object. */
 export interface WorkspaceAuthenticators extends ObjectInCluster {
   /** `spec.jwt`. */
   readonly jwt: readonly JwtAuthenticator[];

@@ -98,10 +98,7 @@ export function wholeList({ field, condition, manager, now }: ListOptions): URLL
   };
 }
 
-/**
- * Returns whether another manager has written the list since, so that there is nothing to remove. Without recorded managers the
- * list counts as ours.
- */
+/** Returns whether another manager has overwritten the list. Without recorded managers the list counts as ours. */
 function isOfOthers(object: KubeObject, field: string, manager: string): boolean {
   const isOwned = (object.metadata.managedFields ?? []).length > 0;
   return isOwned && listOf(object, field).length > 0 && !hasWritten(object, field, manager);

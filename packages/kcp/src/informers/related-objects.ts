@@ -39,10 +39,7 @@ export class Related implements AsyncDisposable {
     return this.#shared.size;
   }
 
-  /**
-   * Calls `look` with the objects for a dependent, which no longer depends on objects that it does not use this time.
-   * @throws what `look` throws
-   */
+  /** Calls `look` for a dependent, which depends on exactly the objects that it uses in this call. @throws what `look` throws */
   reading<R>(dependent: string, look: (objects: RelatedObjects) => R): R {
     const used = new Set<string>();
     try {

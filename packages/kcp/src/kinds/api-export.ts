@@ -95,7 +95,7 @@ export const APIExport = defineResource({
                   properties: {
                     crd: {
                       type: "object",
-                      description: "Store objects in the workspace that binds the export, as for custom resources.",
+                      description: "Store objects in the workspace that binds, like custom resources.",
                     },
                     virtual: {
                       type: "object",

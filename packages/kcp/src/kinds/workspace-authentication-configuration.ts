@@ -4,7 +4,7 @@ const CLAIM = { type: "string", minLength: 1, description: "Claim of the token w
 const EXPRESSION = {
   type: "string",
   minLength: 1,
-  description: "CEL expression over the token's claims that returns the value.",
+  description: "CEL over the token's claims with the value.",
 } as const;
 
 const EITHER = {

@@ -13,8 +13,7 @@ import { AdmissionReview, type MayGet, MountReviews, type SecretRequest } from "
 export interface MountAdmissionOptions extends Pick<Workspaces, "upstream" | "everywhere"> {
   /**
    * Whether every client may send reviews. A kcp needs this, since it presents no credential to its webhooks. Security: allow only
-   * its shards to connect then, since a client can find out who may get which Secret.
-   * @default false, only `system:masters`
+   * its shards to connect then, since a client can find out who may get which Secret. @default false, only `system:masters`
    */
   readonly anonymous?: boolean;
   /** Receives errors. @default a process warning */
@@ -55,9 +54,7 @@ export function mountAdmission({
   });
 }
 
-const STRANGER = deny(
-  "only system:masters may create these reviews: set anonymous in mountAdmission for other clients",
-);
+const STRANGER = deny("only system:masters may create these reviews: set anonymous in mountAdmission for others");
 
 /** Returns the get of the Secret in the form of a request. */
 function questionOf(

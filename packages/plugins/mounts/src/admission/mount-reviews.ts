@@ -25,10 +25,7 @@ interface AdmissionReviewContent {
 
 const ANYTHING: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/**
- * `admission.k8s.io/v1` AdmissionReview: the request of an API server to a webhook before a write. Reviews are only created; the
- * response contains the decision.
- */
+/** `admission.k8s.io/v1` AdmissionReview: an API server's request before a write. It is not stored; the response has the decision. */
 export const AdmissionReview: Resource<AdmissionReviewContent> = new Resource<AdmissionReviewContent>({
   group: "admission.k8s.io",
   version: "v1",

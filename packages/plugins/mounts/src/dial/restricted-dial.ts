@@ -96,10 +96,7 @@ export interface MountReachOptions {
 
 /** Allowed targets of mounted workspaces: `mounts.others` of a workspace server. */
 export interface MountedServers {
-  /**
-   * Connects to a target. Security: never to this machine, its links or addresses with cloud credentials, whatever a name resolves
-   * to.
-   */
+  /** Connects to a target. Security: never to this machine, its links or addresses with cloud credentials, even by a name. */
   readonly dial: Dial;
   /** Returns whether plain HTTP is allowed for a host. */
   readonly mayAskPlain: (host: string) => boolean;

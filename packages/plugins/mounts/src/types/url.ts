@@ -35,7 +35,7 @@ export function urlMount(): MountType {
 function resolve(mount: Mount, related: RelatedObjects): Target | NoTarget {
   const { ref, secretRef, filters } = mount.spec;
   if (ref === undefined)
-    return none("Unknown", "RefMissing", "spec.ref is required: name a Secret or an object with status.URL");
+    return none("Unknown", "RefMissing", "no spec.ref: name a Secret or an object with status.URL");
   const cluster = clusterOf(mount);
   const place = ref.kind === "Secret" ? fromSecret(cluster, ref, related) : fromObject(cluster, ref, related);
   if ("kind" in place) return place;
@@ -70,15 +70,11 @@ function problemOf(
     return none(
       "Unknown",
       "URLInvalid",
-      "the URL is invalid: use an absolute http or https URL without user, query and fragment",
+      "invalid URL: use http or https with a host, without user, query and fragment",
     );
   const needsOne = identity === "Impersonate" || identity === "Fixed" || identity === "RequestHeader";
   if (needsOne && credential === undefined)
-    return none(
-      "Unknown",
-      "CredentialMissing",
-      `the Secret has no credential, which the identity ${identity} needs: add one`,
-    );
+    return none("Unknown", "CredentialMissing", `the Secret has no credential: add one for the identity ${identity}`);
   if (identity === "RequestHeader" && credential?.cert === undefined)
     return none(
       "Unknown",
@@ -93,11 +89,7 @@ function fromSecret(cluster: string, ref: Ref, related: RelatedObjects): Resolve
   const secret = contentOf({ cluster, namespace, name, uid, field: "spec.ref" }, related);
   if ("kind" in secret) return secret;
   if (secret.server === undefined)
-    return none(
-      "Unknown",
-      "SecretInvalid",
-      `Secret ${quote(`${namespace}/${name}`)}: the key kubeconfig is missing: add it`,
-    );
+    return none("Unknown", "SecretInvalid", `Secret ${quote(`${namespace}/${name}`)}: add the key kubeconfig`);
   return { url: secret.server, secret };
 }
 

@@ -36,10 +36,7 @@ export function mountObject({ metadata, ...object }: KubeObject): MountObject {
   return { kind: "object", phase: text("phase"), url: text("URL"), isMarked };
 }
 
-/**
- * Returns why a Workspace cannot use a URL; `undefined` for a usable one. Security: the result never repeats the URL, which may
- * contain a password.
- */
+/** Returns why a URL is not usable, else `undefined`. Security: the result never repeats the URL, which may contain a password. */
 export function urlProblem(url: string | undefined): string | undefined {
   if (url === undefined || url === "") return "status.URL is missing";
   if (!/^https?:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url))
