@@ -61,7 +61,7 @@ describe("kubectl", function () {
   it("explains them", async () => {
     await using stage = await start();
     expect(await stage.said("explain ws.spec.mount.ref.kind")).to.match(
-      /FIELD: kind <string>[\s\S]*The object's kind\./,
+      /FIELD: kind <string>[\s\S]*Kind of the object\./,
     );
     expect(await stage.said("explain ws.metadata.name")).to.match(/FIELD: name <string>/);
     expect(await stage.said("explain shards --recursive")).to.match(/baseURL\t<string> -required-/);
