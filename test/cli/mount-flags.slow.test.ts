@@ -137,7 +137,7 @@ describe("virtual-workspaces start and the servers that workspaces are mounted o
     }
     const { code, body } = await ask(`${listed.replace("listed", "unlisted")}/api`);
     expect(code).to.equal(503);
-    expect(body).to.include("callers' own tokens are sent to no host");
+    expect(body).to.include("its host may not receive callers' own tokens");
     expect(stranger.asked).to.have.length(0);
   });
 

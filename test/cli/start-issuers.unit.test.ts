@@ -24,7 +24,7 @@ describe("issuers that workspace types name, at virtual-workspaces start", () =>
     for (const hosts of [[], ["issuer.example", "10.0.0.0/8"]]) {
       expect(await answered(hosts, issuer)).to.equal(401);
       expectFault(
-        /cannot fetch keys.*127\.0\.0\.1: its address is one that issuers of workspace types may not lead to/,
+        /cannot fetch keys.*127\.0\.0\.1: its address is restricted for issuers of workspace types: ask the operator/,
       );
     }
     expect(await answered(undefined, issuer)).to.equal(401);
@@ -35,7 +35,7 @@ describe("issuers that workspace types name, at virtual-workspaces start", () =>
   it("are told of at the start where they can be none", async () => {
     const failure = await loginsOf(["a host"]).catch(String);
     expect(failure).to.equal(
-      'Error: allow: "a host" is no host, address or network: write cluster.example, 10.1.2.3 or 10.0.0.0/8',
+      'Error: allow: invalid value "a host": use a host, an address or a network, such as cluster.example, 10.1.2.3 or 10.0.0.0/8',
     );
   });
 });

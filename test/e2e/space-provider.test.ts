@@ -51,7 +51,7 @@ describe("space providers of a start", function () {
     await provide(server, { type: "rest", secret, until: `${READY}.reason}=OpenFailed` });
     const said = await management(server, "get", "spaceproviderdesc", "rest", "-o", `jsonpath=${READY}.message}`);
     expect(said).to.match(
-      /its address is one that space providers may not lead to, unless whoever runs this server allows it$/,
+      /its address is restricted for space providers: ask the operator of this server to allow it$/,
     );
   });
 

@@ -1,4 +1,4 @@
-// APIResourceSchemas: what is refused, in Kubernetes' and kcp's words, and the resources that they describe.
+// Validation of APIResourceSchemas, with Kubernetes' and kcp's messages, and the resources that they describe.
 import { formatCause, type JsonSchema } from "@virtual-workspaces/apimachinery";
 import { allow, defineVirtualWorkspace, Resource } from "@virtual-workspaces/framework";
 import type { APIResourceSchema } from "@virtual-workspaces/kcp";
@@ -51,7 +51,7 @@ const said = (schema: APIResourceSchema): string[] => apiResourceSchemaProblems(
 const version = (changes: Partial<Version>): APIResourceSchema => widgets({ versions: [{ ...v1, ...changes }] });
 
 describe("APIResourceSchemas", () => {
-  it("are named after the resource", () => {
+  it("must have a name that ends with the resource", () => {
     expect(said(widgets())).to.deep.equal([]);
     expect(said(widgets({}, "widgets.example.dev"))).to.deep.equal([
       'metadata.name: Invalid value: "widgets.example.dev": must end in .widgets.example.dev',
@@ -63,7 +63,7 @@ describe("APIResourceSchemas", () => {
     expect(said(widgets({ group: "" }, "today.widgets.core"))).to.deep.equal([]);
   });
 
-  it("are of a group that is a domain, approved of if it is Kubernetes'", () => {
+  it("must have a group that is a domain, and that is approved if it belongs to Kubernetes", () => {
     const of = (group: string) => said(widgets({ group }, `v1.widgets.${group}`));
     expect(of("core")).to.deep.equal(['spec.group: Invalid value: "core": must be empty string for the core group']);
     expect(of("mine")).to.deep.equal(['spec.group: Invalid value: "mine": should be a domain with at least one dot']);
@@ -81,7 +81,7 @@ describe("APIResourceSchemas", () => {
     expect(said(annotated("yes"))[0]).to.contain('with either a URL or a reason starting with "unapproved"');
   });
 
-  it("have names that resources can have, and exactly one version that is kept", () => {
+  it("must have valid resource names and exactly one storage version", () => {
     const names = { plural: "widgets", kind: "Widget", listKind: "Widget", shortNames: ["w", "W_"] };
     expect(said(widgets({ names })).map((text) => text.split(": ", 2).join(": "))).to.deep.equal([
       "spec.names.singular: Required value",
@@ -96,7 +96,7 @@ describe("APIResourceSchemas", () => {
     ]);
   });
 
-  it("have versions as CustomResourceDefinitions may have them", () => {
+  it("validates versions like those of CustomResourceDefinitions", () => {
     expect(said(version({ schema: {} }))).to.contain("spec.versions[0].schema: Required value");
     expect(said(version({ schema: { type: "object", properties: { spec: {} } }, selectableFields: [] }))).to.deep.equal(
       [
@@ -143,14 +143,14 @@ describe("APIResourceSchemas", () => {
     ]);
   });
 
-  it("do not change", () => {
+  it("are immutable", () => {
     const relabelled = { ...widgets(), metadata: { ...widgets().metadata, labels: { a: "b" } } };
     expect(apiResourceSchemaUpdateProblems(relabelled, widgets())).to.deep.equal([]);
     const changed = apiResourceSchemaUpdateProblems(widgets({ scope: "Namespaced" }), widgets());
     expect(changed.map(formatCause)).to.deep.equal(["spec: Invalid value: is immutable"]);
   });
 
-  it("are made of CustomResourceDefinitions, and make such again where they are bound", () => {
+  it("can be created from CustomResourceDefinitions, and give equal ones where they are bound", () => {
     const { schema, ...rest } = v1;
     const conversion = {
       strategy: "Webhook" as const,
@@ -186,7 +186,9 @@ describe("APIResourceSchemas", () => {
     });
     const single = boundCrdOf(widgets({ conversion: { strategy: "None" } }));
     expect(single.spec).to.not.have.property("conversion");
-    expect(() => boundCrdOf(widgets({ versions: [v1, { ...v1, name: "v2" }] }))).to.throw("no conversion");
+    expect(() => boundCrdOf(widgets({ versions: [v1, { ...v1, name: "v2" }] }))).to.throw(
+      "several versions, so set spec.conversion",
+    );
     const { conversion: _conversion, ...unconverted } = crd.spec;
     expect(() => apiResourceSchemaOf({ ...crd, spec: unconverted }, "a")).to.throw("spec.conversion: Required value");
     expect(() => apiResourceSchemaOf(crd, "A")).to.throw("metadata.name");
@@ -194,7 +196,7 @@ describe("APIResourceSchemas", () => {
     expect(() => apiResourceSchemaOf({ ...crd, spec: { ...crd.spec, conversion: service } }, "a")).to.throw("use url");
   });
 
-  it("are all that a server needs to serve the resource", async () => {
+  it("contain everything that a server needs to serve the resource", async () => {
     const old: Version = { name: "v1beta1", served: true, storage: false, deprecated: true, schema: SCHEMA };
     const unserved: Version = { ...old, name: "v1alpha1", served: false };
     const versions = servedVersions(widgets({ versions: [v1, old, unserved], conversion: { strategy: "None" } }));

@@ -1,4 +1,5 @@
-// APIExport and APIBinding between v1alpha1 and v1alpha2: nothing is lost either way, and annotations are kcp's.
+// Conversion of APIExport and APIBinding between v1alpha1 and v1alpha2: it loses nothing in either direction, and uses kcp's
+// annotations.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { APIBinding, APIBindingV1alpha1, APIExport, APIExportV1alpha1 } from "@virtual-workspaces/kcp";
 import {
@@ -11,7 +12,7 @@ import { expect } from "chai";
 import { Random } from "../_support/random.ts";
 import { randomBinding, randomExport, randomOlderBinding, randomOlderExport } from "./apis-random.ts";
 
-/** What a conversion makes of an object, as an object: labels, annotations and the rest are what the server makes of it. */
+/** Returns a converted object as the server would complete it, with labels, annotations and the rest. */
 function whole<T>(object: KubeObject, made: object): T {
   const { annotations, ...metadata } = { ...object.metadata, ...(made as KubeObject).metadata };
   const given = annotations !== undefined && Object.keys(annotations).length > 0 ? { annotations } : {};
@@ -38,7 +39,7 @@ function each(check: (random: Random) => void): void {
 }
 
 describe("versions of apis.kcp.io", () => {
-  it("give every APIExport back as it was", () => {
+  it("restore every APIExport after a round trip", () => {
     each((random) => {
       const newer = randomExport(random);
       expect(toNewer.export(toOlder.export(newer))).to.deep.equal(newer);
@@ -48,7 +49,7 @@ describe("versions of apis.kcp.io", () => {
     });
   });
 
-  it("give every APIBinding back as it was", () => {
+  it("restore every APIBinding after a round trip", () => {
     each((random) => {
       const newer = randomBinding(random);
       expect(toNewer.binding(toOlder.binding(newer))).to.deep.equal(newer);
@@ -57,7 +58,7 @@ describe("versions of apis.kcp.io", () => {
     });
   });
 
-  it("say of an APIExport in v1alpha1 what kcp says", () => {
+  it("convert an APIExport to v1alpha1 like kcp", () => {
     const virtual = { reference: { apiGroup: "x.dev", kind: "Slice", name: "s" }, identityHash: "h" };
     const { spec, metadata } = toOlder.export({
       apiVersion: "apis.kcp.io/v1alpha2",
@@ -90,7 +91,7 @@ describe("versions of apis.kcp.io", () => {
     });
   });
 
-  it("say of an APIExport of v1alpha1 in v1alpha2 what kcp says", () => {
+  it("convert an APIExport of v1alpha1 to v1alpha2 like kcp", () => {
     const { spec, metadata } = toNewer.export({
       apiVersion: "apis.kcp.io/v1alpha1",
       kind: "APIExport",
@@ -112,7 +113,7 @@ describe("versions of apis.kcp.io", () => {
     });
   });
 
-  it("make matchAll of all and of resourceSelector, which never limited anything", () => {
+  it("convert all and resourceSelector, which never limited anything, to matchAll", () => {
     const claims = [
       { resource: "configmaps", all: true, state: "Accepted" as const },
       { resource: "secrets", resourceSelector: [{ namespace: "n" }], state: "Rejected" as const },
@@ -134,7 +135,7 @@ describe("versions of apis.kcp.io", () => {
     });
   });
 
-  it("can always be read, whatever is in the annotations, and nothing planted there has an effect", () => {
+  it("convert objects with any annotations for reads, and ignore planted ones", () => {
     const planted = JSON.stringify([{ resource: "configmaps", verbs: ["*"], selector: { matchAll: true }, all: "x" }]);
     for (const text of ["", "{", "null", "[1]", "{}", planted]) {
       const newer = randomBinding(new Random(7));
@@ -150,7 +151,7 @@ describe("versions of apis.kcp.io", () => {
     }
   });
 
-  it("refuse what cannot be read back: claims would be for everything", () => {
+  it("reject annotations that cannot be parsed, since the claims would become unlimited", () => {
     const binding = randomOlderBinding(new Random(1));
     const name = "apis.v1alpha2.kcp.io/acceptable-permission-claims";
     const refused = () =>

@@ -1,5 +1,4 @@
-// Random APIExports and APIBindings of both versions, as their schemas allow them: completed by defaults, without empty
-// fields that mean nothing.
+// Random valid APIExports and APIBindings of both versions, with defaults and without meaningless empty fields.
 import type { APIBinding, APIBindingV1alpha1, APIExport, APIExportV1alpha1 } from "@virtual-workspaces/kcp";
 import type { Random } from "../_support/random.ts";
 
@@ -19,7 +18,7 @@ function some<T>(random: Random, values: readonly T[], most = 4): T[] {
     .map(({ value }) => value);
 }
 
-/** Absent now and then, as optional lists are. */
+/** Returns an optional list, which is sometimes missing. */
 function list<Name extends string, T>(random: Random, name: Name, make: () => T[]): { [N in Name]?: T[] } {
   return random.chance(0.2) ? {} : ({ [name]: make() } as { [N in Name]?: T[] });
 }
@@ -60,7 +59,7 @@ const olderClaim = (random: Random, { group, resource, identityHash }: (typeof K
 
 const state = (random: Random) => random.pick(["Accepted", "Rejected"] as const);
 const byGroupResource = KEYS.filter(({ identityHash }) => identityHash === "deadbeef");
-/** A list without keys may name the same twice. */
+/** A list without keys may contain duplicates. */
 const repeated = (random: Random) => [...some(random, KEYS), ...some(random, KEYS)];
 
 export function randomExport(random: Random): APIExport {

@@ -1,4 +1,4 @@
-// APIExports and APIBindings at a real server, in both versions: one set of objects, which is kept in v1alpha2.
+// APIExports and APIBindings on a real server, in both versions: one set of objects, stored in v1alpha2.
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import {
   APIBinding,
@@ -66,8 +66,8 @@ const READ_CONFIGMAPS = {
 };
 const ACCEPTABLE = "apis.v1alpha2.kcp.io/acceptable-permission-claims";
 
-describe("kinds of apis.kcp.io, served", () => {
-  it("in v1alpha1 are written, and read in v1alpha2, and the other way round", async () => {
+describe("served kinds of apis.kcp.io", () => {
+  it("can be written in v1alpha1 and read in v1alpha2, and vice versa", async () => {
     await using server = await serve();
     const older = object("APIExport", "v1alpha1", {
       latestResourceSchemas: ["v1.widgets.example.dev"],
@@ -106,7 +106,7 @@ describe("kinds of apis.kcp.io, served", () => {
     expect([none.status, none.body.spec]).to.deep.equal([201, undefined]);
   });
 
-  it("are patched and applied in v1alpha1 without loss of what only v1alpha2 says", async () => {
+  it("keep settings of v1alpha2 when they are patched and applied in v1alpha1", async () => {
     await using server = await serve();
     const made = await apply(server, `${V2}/apibindings`, binding("v1alpha2", [READ_CONFIGMAPS]));
     expect(made.status, made.text).to.equal(201);
@@ -138,7 +138,7 @@ describe("kinds of apis.kcp.io, served", () => {
     expect((await server.get(`${V2}/apibindings/a`)).body).to.deep.include({ status: { phase: "Bound" } });
   });
 
-  it("are not changed by who sends back in v1alpha1 what was read there", async () => {
+  it("stay unchanged when a client sends back in v1alpha1 what it has read", async () => {
     await using server = await serve();
     const random = new Random(11);
     for (let round = 0; round < 40; round += 1) {
@@ -159,7 +159,7 @@ describe("kinds of apis.kcp.io, served", () => {
     }
   });
 
-  it("are watched in both versions, one history", async () => {
+  it("can be watched in both versions, with one history", async () => {
     await using server = await serve();
     await using newer = await server.watch(`${V2}/apibindings?watch=true`);
     await using older = await server.watch(`${V1}/apibindings?watch=true`);
@@ -180,7 +180,7 @@ describe("kinds of apis.kcp.io, served", () => {
     }
   });
 
-  it("keep the selector of a claim on another export's resources when v1alpha1 leaves its annotation out, or garbles it", async () => {
+  it("keep the selector of a claim on another export's resource when the v1alpha1 annotation is missing or malformed", async () => {
     await using server = await serve();
     const claim = { ...READ_CONFIGMAPS, group: "wild.west", resource: "sheriffs", identityHash: "f00" };
     await server.send(`POST ${V2}/apibindings`, binding("v1alpha2", [claim]));
@@ -195,7 +195,7 @@ describe("kinds of apis.kcp.io, served", () => {
     expect(refused.body.message).to.contain(`metadata.annotations[${ACCEPTABLE}]`);
   });
 
-  it("have selectors that may change where a claim names no group or no identity, as kcp's do", async () => {
+  it("allow changes of the selector of a claim without a group or an identity, like kcp", async () => {
     await using server = await serve();
     const path = `${V2}/apibindings`;
     const changed = async (claim: object): Promise<number> => {
@@ -211,7 +211,7 @@ describe("kinds of apis.kcp.io, served", () => {
     expect(await changed({ ...READ_CONFIGMAPS, group: "wild.west", identityHash: "f00" })).to.equal(422);
   });
 
-  it("are refused by kcp's rules, in their version", async () => {
+  it("are rejected by kcp's rules, in their version", async () => {
     await using server = await serve();
     const said = async (path: `/${string}`, body: object): Promise<string> => {
       const { status, body: answer } = await server.send(`POST ${path}`, body);

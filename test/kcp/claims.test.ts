@@ -1,4 +1,4 @@
-// Permission claims: what they are about, what they give, which objects they mean.
+// Permission claims: their references, granted verbs and selected objects.
 import { formatCause } from "@virtual-workspaces/apimachinery";
 import type { APIBinding, APIExport } from "@virtual-workspaces/kcp";
 import {
@@ -16,7 +16,7 @@ import {
 import { expect } from "chai";
 
 describe("permission claims", () => {
-  it("are about a group, a resource and an identity", () => {
+  it("are equal for the same group, resource and identity", () => {
     const claims = [
       { resource: "configmaps" },
       { group: "a.dev", resource: "configmaps" },
@@ -31,7 +31,7 @@ describe("permission claims", () => {
     expect(claims.map(formatClaim)).to.deep.equal(["configmaps", "configmaps.a.dev", "configmaps.a.dev:x", "secrets"]);
   });
 
-  it("take events of both groups for those of the core group", () => {
+  it("treat events of both groups as those of the core group", () => {
     const events = { group: "", resource: "events" };
     expect(normalizedGroupResource({ group: "events.k8s.io", resource: "events" })).to.deep.equal(events);
     expect(normalizedGroupResource(events)).to.deep.equal(events);
@@ -42,7 +42,7 @@ describe("permission claims", () => {
       expect(normalizedGroupResource(other)).to.deep.equal(other);
   });
 
-  it("give the verbs that both sides name, by the letter", () => {
+  it("grant the verbs that both sides list literally", () => {
     const exported = [
       { resource: "configmaps", verbs: ["get", "*"] },
       { resource: "secrets", verbs: ["*"] },
@@ -57,7 +57,7 @@ describe("permission claims", () => {
     expect(verbIsGranted("list", given("configmaps", ["get", "list"]))).to.equal(false);
   });
 
-  it("mean objects by their labels, and none if the selector is not valid", () => {
+  it("select objects by labels, and none with an invalid selector", () => {
     expect(claimMatches({ matchAll: true }, undefined)).to.equal(true);
     expect(claimMatches({}, { a: "b" })).to.equal(true);
     const both = { matchLabels: { a: "b" }, matchExpressions: [{ key: "c", operator: "NotIn", values: ["d"] }] };
@@ -67,7 +67,7 @@ describe("permission claims", () => {
     expect(claimMatches({ matchExpressions: [{ key: "c", operator: "Sometimes" }] }, { c: "d" })).to.equal(false);
   });
 
-  it("are refused with a selector of both kinds or of none", () => {
+  it("are rejected with a selector of both kinds, or of none", () => {
     const said = (selector: object) => claimSelectorProblems(selector, "s").map(formatCause);
     expect(said({ matchAll: true })).to.deep.equal([]);
     expect(said({ matchLabels: { a: "b" } })).to.deep.equal([]);
@@ -82,7 +82,7 @@ describe("permission claims", () => {
     ]);
   });
 
-  it("of exports name an identity, unless every workspace has the resource", () => {
+  it("of exports need an identity, except for resources that every workspace has", () => {
     const claim = (group: string, resource: string, identityHash = "") => ({
       group,
       resource,
@@ -112,7 +112,7 @@ describe("permission claims", () => {
     ]);
   });
 
-  it("of bindings select something, and a binding stays bound", () => {
+  it("of bindings need a selector, and a bound binding stays bound", () => {
     const before: APIBinding = {
       apiVersion: "apis.kcp.io/v1alpha2",
       kind: "APIBinding",

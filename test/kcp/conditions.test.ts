@@ -1,4 +1,4 @@
-// kcp's conditions: what is on the wire after each change, and which of them Ready shows.
+// kcp's conditions: their JSON after each change, and the one that Ready reports.
 import {
   type Condition,
   deleteCondition,
@@ -19,7 +19,7 @@ const THEN = "2026-01-01T00:00:00Z";
 const now = new Date("2026-11-22T03:04:05.678Z");
 const NOW = "2026-11-22T03:04:05Z";
 
-/** Conditions as a stranger may have written them, which nobody may change. */
+/** Returns frozen conditions, as another client may have written them. */
 function kept(...states: readonly Partial<Condition>[]): readonly Condition[] {
   const conditions = states.map((state) =>
     Object.freeze({ type: "A", status: "True", lastTransitionTime: THEN, ...state }),
@@ -27,7 +27,7 @@ function kept(...states: readonly Partial<Condition>[]): readonly Condition[] {
   return Object.freeze(conditions);
 }
 
-/** An error, a warning or info, by letters for types: `E:a`, `T:b`. */
+/** Parses conditions, written as severity or status and type: `E:a` is an error, `T:b` is True. */
 function states(...all: readonly string[]): readonly Condition[] {
   return kept(
     ...all.map((one) => {
@@ -41,7 +41,7 @@ function states(...all: readonly string[]): readonly Condition[] {
 }
 
 describe("conditions", () => {
-  it("are marked as kcp sends them: members in its order, empty ones left out, whole seconds", () => {
+  it("have kcp's field order, no empty fields and times in whole seconds", () => {
     const why = { reason: "Why", message: "for 100 %s" } as const;
     const sent = (conditions: readonly Condition[]): string => JSON.stringify(conditions);
     expect(sent(markTrue(undefined, "A", now))).to.equal(
@@ -55,7 +55,7 @@ describe("conditions", () => {
     );
   });
 
-  it("stand with Ready first and the others by type", () => {
+  it("are sorted with Ready first and the others by type", () => {
     const mixed = kept({ type: "b" }, { type: "Z" }, { type: "Ready" }, { type: "Ant" });
     const types = (conditions: readonly Condition[]) => conditions.map(({ type }) => type);
     expect(types(markTrue(mixed, "M", now))).to.deep.equal(["Ready", "Ant", "M", "Z", "b"]);
@@ -65,7 +65,7 @@ describe("conditions", () => {
     expect(deleteCondition(undefined, "Ready")).to.deep.equal([]);
   });
 
-  it("have a new time when anything but the time changes, and else the old one", () => {
+  it("get a new time only when another field changes", () => {
     const was = { type: "A", status: "False", severity: "Info", reason: "Why", message: "so" };
     const time = (change: Partial<Condition>): string | undefined =>
       setCondition(kept(was), { ...was, ...change }, now)[0]?.lastTransitionTime;
@@ -76,18 +76,18 @@ describe("conditions", () => {
     expect(time({ message: "thus", lastTransitionTime: THEN }), "though one was given").to.equal(NOW);
   });
 
-  it("come with their time from another object, if they are new", () => {
+  it("keep the time of another object's condition when they are new", () => {
     const [from] = kept({ type: "A", status: "False", severity: "Error" });
     expect(from && setCondition([], from, now)).to.deep.equal([from]);
     expect(from && setCondition(kept({ type: "A" }), from, now)[0]).to.include({ lastTransitionTime: NOW });
   });
 
-  it("that are empty texts are as those that are missing", () => {
+  it("treat empty strings like missing fields", () => {
     const empty = kept({ severity: "", reason: "", message: "" });
     expect(markTrue(empty, "A", now)).to.deep.equal(empty);
   });
 
-  it("are read", () => {
+  it("can be read by type", () => {
     const all = kept({ type: "T" }, { type: "F", status: "False" }, { type: "U", status: "Unknown" });
     expect(["T", "F", "U", "none"].map((type) => isConditionTrue(all, type))).to.deep.equal([
       true,
@@ -115,7 +115,7 @@ describe("conditions", () => {
   });
 });
 
-describe("Ready, as the sum of conditions", () => {
+describe("Ready, as the summary of conditions", () => {
   const ready = (conditions: readonly Condition[], types?: readonly string[]): unknown => {
     const summed = setSummary(conditions, { now, ...(types && { types }) });
     const { lastTransitionTime: _, type: __, ...state } = getCondition(summed, READY_CONDITION) ?? {};
@@ -128,7 +128,7 @@ describe("Ready, as the sum of conditions", () => {
     message: `about ${type}`,
   });
 
-  it("is as the worst: an error, a warning, info, then True, then Unknown", () => {
+  it("copies the worst: an error, a warning, info, then True, then Unknown", () => {
     expect(ready(states("T:a", "U:b", "I:c", "W:d", "E:e"))).to.deep.equal(False("Error", "e"));
     expect(ready(states("T:a", "U:b", "I:c", "W:d"))).to.deep.equal(False("Warning", "d"));
     expect(ready(states("T:a", "U:b", "I:c"))).to.deep.equal(False("Info", "c"));
@@ -136,7 +136,7 @@ describe("Ready, as the sum of conditions", () => {
     expect(ready(states("U:b"))).to.deep.equal({ status: "Unknown", reason: "Reasonb", message: "about b" });
   });
 
-  it("passes over False without a severity as long as there is another, as kcp does", () => {
+  it("ignores False without a severity while there is another condition, like kcp", () => {
     expect(ready(states("F:a", "T:b"))).to.deep.equal({ status: "True" });
     expect(ready(states("F:a", "U:b"))).to.deep.equal({ status: "Unknown", reason: "Reasonb", message: "about b" });
     expect(ready(states("F:a"))).to.deep.equal(False("", "a"));
@@ -148,13 +148,13 @@ describe("Ready, as the sum of conditions", () => {
     });
   });
 
-  it("has the reason and message of the first by type, or of the one that is named first", () => {
+  it("has the reason and message of the first by type, or by the given order", () => {
     expect(ready(states("E:b", "E:a"))).to.deep.equal(False("Error", "a"));
     expect(ready(states("E:a", "E:b"), ["none", "b", "a"])).to.deep.equal(False("Error", "b"));
     expect(ready(states("E:a", "W:b"), ["b", "a"]), "bad comes before named").to.deep.equal(False("Error", "a"));
   });
 
-  it("counts no Ready, and only what is named", () => {
+  it("ignores Ready, and types that are not listed", () => {
     expect(ready(states("E:Ready", "T:a"))).to.deep.equal({ status: "True" });
     expect(ready(states("E:b", "T:a"), ["a"])).to.deep.equal({ status: "True" });
     const alone = states("E:Ready", "T:a");
@@ -162,7 +162,7 @@ describe("Ready, as the sum of conditions", () => {
     expect(setSummary(undefined, { now })).to.deep.equal([]);
   });
 
-  it("keeps its time while the sum is the same", () => {
+  it("keeps its time while the summary is unchanged", () => {
     const first = setSummary(states("E:a", "E:b"), { now });
     const later = new Date("2027-01-01T00:00:00Z");
     expect(setSummary(first, { now: later })).to.deep.equal(first);

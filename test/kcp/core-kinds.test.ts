@@ -1,10 +1,10 @@
-// Logical clusters and shards through a server.
+// LogicalClusters and Shards on a server.
 import { LogicalCluster, Shard } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { causes, startKcp } from "./support/served.ts";
 
 describe("LogicalClusters", () => {
-  it("are named cluster, and have a spec and a phase", async () => {
+  it("must be named cluster, and have a spec and a phase", async () => {
     await using server = await startKcp(LogicalCluster);
     expect(causes(await server.make({}, "other"))).to.deep.equal([
       'metadata.name: Unsupported value: "other": supported values: "cluster"',
@@ -13,7 +13,7 @@ describe("LogicalClusters", () => {
     expect([body.spec, body.status]).to.deep.equal([{ directlyDeletable: false }, { phase: "Scheduling" }]);
   });
 
-  it("say what is wrong", async () => {
+  it("are rejected with a message for each invalid field", async () => {
     await using server = await startKcp(LogicalCluster);
     await server.make({}, "cluster");
     expect(
@@ -39,7 +39,7 @@ describe("LogicalClusters", () => {
     ]);
   });
 
-  it("are a table as kcp's", async () => {
+  it("have kcp's table", async () => {
     await using server = await startKcp(LogicalCluster);
     await server.make({}, "cluster");
     await server.edit(
@@ -55,7 +55,7 @@ describe("LogicalClusters", () => {
 });
 
 describe("Shards", () => {
-  it("say what is wrong", async () => {
+  it("are rejected with a message for each invalid field", async () => {
     await using server = await startKcp(Shard);
     const wrong = async (spec: object) => causes(await server.make({ spec }));
     expect(await wrong({})).to.deep.equal(["spec.baseURL: Required value"]);
@@ -72,7 +72,7 @@ describe("Shards", () => {
     expect(found[0]?.[0]).to.match(/^status\.capacity\.bad: Invalid value: "ten": capacity\.bad in body should match/);
   });
 
-  it("are a table as kcp's, even those that say nothing", async () => {
+  it("have kcp's table, even without fields", async () => {
     await using server = await startKcp(Shard);
     await server.make({});
     const spec = { baseURL: "https://a:1", externalURL: "https://b" };

@@ -1,5 +1,5 @@
-// Why: other programs compute the same hashes, kcp's own among them: one digit off, and a provider sees nothing. The
-// values are those that kcp's tests expect.
+// Why: other programs, among them kcp's own, compute the same hashes. A wrong digit hides all objects from a provider. The expected
+// values come from kcp's tests.
 import {
   base36,
   base62,
@@ -28,9 +28,9 @@ describe("base62", () => {
     [[0xff], "47"],
     [[0, 0, 61], "Z"],
   ] as const)
-    it(`of ${JSON.stringify(input)} is ${text}`, () => expect(base62(bytes(...input))).to.equal(text));
+    it(`encodes ${JSON.stringify(input)} as ${text}`, () => expect(base62(bytes(...input))).to.equal(text));
 
-  it("is the number that the bytes are", () => {
+  it("encodes the bytes as one number", () => {
     const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 224n }), (number) => {
@@ -54,56 +54,56 @@ describe("base36", () => {
     [[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "3w5e11264sgsf"],
     [[0x00, 0xc6, 0x50, 0xb1, 0xad, 0x5a, 0x99, 0xc3], "0f9mt7goyif7"],
   ] as const)
-    it(`of ${JSON.stringify(input)} is "${text}"`, () => expect(base36(bytes(...input))).to.equal(text));
+    it(`encodes ${JSON.stringify(input)} as "${text}"`, () => expect(base36(bytes(...input))).to.equal(text));
 });
 
 describe("exportHash", () => {
-  it("is that of kcp", () => {
+  it("equals kcp's", () => {
     expect(exportHash(TENANCY)).to.equal("bmCdly9xXiUpEHe3ypvDwvXMTfoVZUE92mqAQf");
     expect(exportHash(FOREIGN)).to.equal("phGj1BkmdNY3LKTrtFc1KGLYTBs8Nt50p8PIU");
   });
 });
 
 describe("claimHash", () => {
-  it("of a built-in resource is that of kcp, the group said or left out", () => {
+  it("equals kcp's for a built-in resource, with or without a group", () => {
     expect(claimHash({ resource: "configmaps" })).to.equal("3QVjs6pfBjMpLEVYYhysJnroYGsQGlWm05E4qe");
     expect(claimHash({ group: "", resource: "configmaps", identityHash: "" })).to.equal(
       claimHash({ resource: "configmaps" }),
     );
   });
 
-  it("of an export's resource is that of kcp", () => {
+  it("equals kcp's for a resource of an export", () => {
     const claim = { group: "apps", resource: "deployments", identityHash: "deadbeef" };
     expect(claimHash(claim)).to.equal("4CpOMiJ5JL9ZC4cG8ne7nGNQbSOEUiwZ89KHal");
   });
 
-  it("takes no notice of what a claim says besides", () => {
+  it("ignores the other fields of a claim", () => {
     const claim = { resource: "configmaps", verbs: ["get"], defaultSelector: { matchAll: true }, state: "Accepted" };
     expect(claimHash(claim)).to.equal(claimHash({ resource: "configmaps" }));
   });
 
-  it("tells an identity with odd characters as Go writes them", () => {
+  it("escapes special characters of an identity like Go", () => {
     // printf '{"resource":"a","verbs":null,"identityHash":"\\u003c\\u0026\\u003e"}' | sha224sum, in base62
     expect(claimHash({ resource: "a", identityHash: "<&>" })).to.equal("4qeOss4RH8xamjMLCqY5rmE5BBZcsKLZa52PGi");
   });
 });
 
 describe("labels", () => {
-  it("of a claim are those of kcp", () => {
+  it("of a claim equal kcp's", () => {
     expect(claimLabel(TENANCY, { resource: "configmaps" })).to.deep.equal({
       key: "claimed.internal.apis.kcp.io/bmCdly9xXiUpEHe3ypvDwvXMTfoVZUE92mqAQf",
       value: "3QVjs6pfBjMpLEVYYhysJnroYGsQGlWm05E4qe",
     });
   });
 
-  it("of an unclaimed binding are those of kcp", () => {
+  it("of an unclaimed binding equal kcp's", () => {
     expect(reflexiveLabel(TENANCY)).to.deep.equal({
       key: "claimed.internal.apis.kcp.io/bmCdly9xXiUpEHe3ypvDwvXMTfoVZUE92mqAQf",
       value: "LstvmbbzVDDOn90ZbhzSQO5U3DMCf88h1pZ",
     });
   });
 
-  it("of an initializer and a terminator have as much of the hash in the key as kcp has room for", () => {
+  it("of initializers and terminators shorten the hash in the key like kcp", () => {
     const hash = "2eadcbf778956517ec99fd1c1c32a9b13cbae759770fc37c341c7fe8";
     expect(initializerLabel("pluto")).to.deep.equal({
       key: `initializer.internal.kcp.io/${hash.slice(0, 35)}`,
@@ -117,13 +117,13 @@ describe("labels", () => {
 });
 
 describe("identityHash", () => {
-  it("is that of kcp, of text and of bytes", () => {
+  it("equals kcp's, for a string and for bytes", () => {
     const hash = "cd2eb0837c9b4c962c22d2ff8b5441b7b45805887f051d39bf133b583baf6860";
     expect(identityHash("xxx")).to.equal(hash);
     expect(identityHash(Buffer.from("xxx"))).to.equal(hash);
   });
 
-  it("is of keys that nobody guesses", () => {
+  it("hashes random keys", () => {
     const key = newIdentityKey();
     expect(key).to.match(/^[A-Za-z0-9_-]{43}$/);
     expect(newIdentityKey()).not.to.equal(key);
@@ -131,7 +131,7 @@ describe("identityHash", () => {
 });
 
 describe("shardHash", () => {
-  it("is that of kcp, with the zero of a leading zero byte", () => {
+  it("equals kcp's, with a zero for a leading zero byte", () => {
     expect(shardHash("hello")).to.equal("2yfg0ibs");
     expect(shardHash("input50")).to.equal("04xtfzml");
   });

@@ -1,4 +1,4 @@
-// What people see of kcp's kinds: kubectl's tables, explanations and errors.
+// kcp's kinds in kubectl: tables, explanations and errors.
 import { expect } from "chai";
 import { kubeconfigHome, startTls } from "../_support/server.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
@@ -9,7 +9,7 @@ async function start() {
   const server = await startTls([kcpView()]);
   const home = await kubeconfigHome({ authority: server.authority, port: server.port, contexts: { root: ROOT } });
   const env = { HOME: home.home, KUBECONFIG: home.kubeconfig, KUBERC: "off" };
-  /** What it says, stderr after a `!`, without ages. */
+  /** Returns the output without ages, with stderr after a `!`. */
   const said = async (args: string, stdin = ""): Promise<string> => {
     await using program = new Program(kubectls()[0] ?? "", args.split(" "), env);
     for (const line of stdin.split("\n")) program.say(line);
@@ -32,7 +32,7 @@ describe("kubectl", function () {
   this.timeout(60_000);
   before(needsKubectl);
 
-  it("finds kcp's kinds, by category and short name, and shows their columns", async () => {
+  it("finds kcp's kinds by category and short name, and shows their columns", async () => {
     await using stage = await start();
     expect(await stage.said("get ws")).to.equal("0  ! No resources found");
     const team = manifest("Workspace", "team", "spec:\n  type:\n    name: team\n    path: root\n");
@@ -61,13 +61,13 @@ describe("kubectl", function () {
   it("explains them", async () => {
     await using stage = await start();
     expect(await stage.said("explain ws.spec.mount.ref.kind")).to.match(
-      /FIELD: kind <string>[\s\S]*The object's kind\./,
+      /FIELD: kind <string>[\s\S]*Kind of the object\./,
     );
     expect(await stage.said("explain ws.metadata.name")).to.match(/FIELD: name <string>/);
     expect(await stage.said("explain shards --recursive")).to.match(/baseURL\t<string> -required-/);
   });
 
-  it("tells what is wrong", async () => {
+  it("prints validation errors", async () => {
     await using stage = await start();
     expect(await stage.said("create -f -", manifest("WorkspaceType", "any"))).to.equal(
       '1  ! The WorkspaceType "any" is invalid: <nil>: Invalid value: "": "metadata.name" must not validate the schema (not)',

@@ -1,4 +1,4 @@
-// Why: schemas never change once they are there: a name that stayed the same for another schema would leave the old one in use.
+// Why: schemas are immutable. The same name for another schema would leave the old one in use.
 import { defineResource } from "@virtual-workspaces/framework";
 import { crdManifest, exportManifests, schemaManifest } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
@@ -14,7 +14,7 @@ const widget = (spec: Record<string, { type: "string" | "integer" }> = { size: {
 const ada = { kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "ada" } as const;
 
 describe("manifests", () => {
-  it("of a kind are its definition and its schema, whose name is that of its content", () => {
+  it("of a kind are its CustomResourceDefinition and a schema that is named by its content", () => {
     const [one, same, other] = [widget(), widget(), widget({ text: { type: "string" } })].map(schemaManifest);
     expect(one?.metadata.name).to.match(/^v1-[0-9a-f]{9}\.widgets\.example\.dev$/);
     expect(same).to.deep.equal(one);
@@ -26,7 +26,7 @@ describe("manifests", () => {
     });
   });
 
-  it("of an export are its schemas, itself, and roles of those who may bind and use it", () => {
+  it("of an export are its schemas, the export, and roles to bind and use it", () => {
     const claims = [{ group: "", resource: "configmaps", verbs: ["get"] }];
     const all = exportManifests({
       name: "widgets",

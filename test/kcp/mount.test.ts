@@ -1,4 +1,4 @@
-// The kind Mount through a server: what it takes, and how it says what it does not.
+// The kind Mount on a server: valid objects, and the messages for invalid ones.
 import { Mount, mountIdentityOf, mountTypeOf } from "@virtual-workspaces/kcp";
 import { mountTypes } from "@virtual-workspaces/kcp/targets";
 import { expect } from "chai";
@@ -7,7 +7,7 @@ import { causes, startKcp } from "./support/served.ts";
 const SECRET = { apiVersion: "v1", kind: "Secret", namespace: "default", name: "there" };
 
 describe("Mounts", () => {
-  it("say what they need, by type", async () => {
+  it("need certain fields for each type", async () => {
     await using server = await startKcp(Mount);
     const made = async (spec: object) => causes(await server.make({ spec }, `m${count++}`));
     let count = 0;
@@ -16,16 +16,16 @@ describe("Mounts", () => {
     ]);
     for (const type of ["Workspace", "Redirect"])
       expect(await made({ type }), type).to.deep.equal([
-        "spec: Invalid value: path is required for the types Workspace and Redirect: give the path of a workspace, root:org:team",
+        "spec: Invalid value: path is required for the types Workspace and Redirect: set the path of a workspace, such as root:org:team",
       ]);
     expect(await made({ type: "Cluster", ref: SECRET, path: "root:a" })).to.deep.equal([
-      "spec: Invalid value: path is of the types Workspace and Redirect: leave it out",
+      "spec: Invalid value: path is only for the types Workspace and Redirect: remove it",
     ]);
     expect(await made({ type: "Workspace", path: "root:a", ref: SECRET })).to.deep.equal([
-      "spec: Invalid value: ref, secretRef, identity and filters are of the type URL: leave them out",
+      "spec: Invalid value: ref, secretRef, identity and filters are only for the type URL: remove them",
     ]);
     expect(await made({ ref: { ...SECRET, namespace: undefined } })).to.deep.equal([
-      "spec.ref: Invalid value: give the namespace of the Secret",
+      "spec.ref: Invalid value: namespace is required for a Secret",
     ]);
     const other = { apiVersion: "example.dev/v1", kind: "Remote", name: "there" };
     for (const type of ["Impersonate", "RequestHeader", "Fixed"])
@@ -33,7 +33,7 @@ describe("Mounts", () => {
         "spec: Invalid value: secretRef is required for this type of identity: name the Secret with the credential",
       ]);
     expect(await made({ ref: SECRET, filters: [{ verbs: ["get"] }] })).to.deep.equal([
-      "spec.filters[0]: Invalid value: say of which resources or paths: a rule without them allows nothing",
+      "spec.filters[0]: Invalid value: resources or paths is required: a rule without them allows nothing",
     ]);
     expect(await made({ type: "Workspace", path: "root:*" })).to.satisfy(
       ([cause]: string[]) => cause?.startsWith("spec.path: Invalid value:") === true,
@@ -42,20 +42,20 @@ describe("Mounts", () => {
       expect(await made(spec), JSON.stringify(spec)).to.deep.equal(["201"]);
   });
 
-  it("do not change what they lead to", async () => {
+  it("have an immutable target", async () => {
     await using server = await startKcp(Mount);
     await server.make({ spec: { ref: SECRET } });
     const put = async (spec: object) => causes(await server.edit("one", (mount) => Object.assign(mount, { spec })));
     expect(await put({ type: "URL", ref: { ...SECRET, name: "other" } })).to.deep.equal([
-      "spec.ref: Invalid value: ref is immutable: make another Mount",
+      "spec.ref: Invalid value: ref is immutable: create another Mount",
     ]);
     expect(await put({ type: "Cluster", ref: SECRET })).to.deep.equal([
-      'spec.type: Invalid value: "Cluster": type is immutable: make another Mount',
+      'spec.type: Invalid value: "Cluster": type is immutable: create another Mount',
     ]);
     expect(await put({ type: "URL", ref: SECRET, filters: [{ verbs: ["get"], paths: ["*"] }] })).to.deep.equal(["200"]);
   });
 
-  it("are URLs when they say Cluster, and ask as the caller where they name a Secret", () => {
+  it("treat the type Cluster as URL, and impersonate the caller if they name a Secret", () => {
     const of = (spec: Mount["spec"]) => [mountTypeOf({ spec }), mountIdentityOf({ spec })];
     const ref = { apiVersion: "example.dev/v1", kind: "Remote", name: "there" };
     expect(of({ type: "Cluster", ref })).to.deep.equal(["URL", "None"]);
@@ -64,9 +64,9 @@ describe("Mounts", () => {
     expect(of({ ref: SECRET, identity: { type: "Fixed" } })).to.deep.equal(["URL", "Fixed"]);
   });
 
-  it("have types that are told apart by name", () => {
+  it("have types with unique names", () => {
     const type = { type: "URL", resolve: () => ({ kind: "redirect", path: "root" }) as const };
     expect([...mountTypes([type]).keys()]).to.deep.equal(["URL"]);
-    expect(() => mountTypes([type, type])).to.throw("mount types: there are two of the type URL: leave one out");
+    expect(() => mountTypes([type, type])).to.throw("mount types: duplicate type URL: remove one");
   });
 });

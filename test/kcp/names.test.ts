@@ -22,25 +22,25 @@ describe("homeClusterName", () => {
     "user:with:colons": "2bqfj6xlthg3t",
     user172: "0f9mt7goyif7",
   }))
-    it(`of "${user}" is ${name}, as in kcp`, () => expect(homeClusterName(user)).to.equal(name));
+    it(`returns ${name} for "${user}", like kcp`, () => expect(homeClusterName(user)).to.equal(name));
 });
 
 describe("newClusterName", () => {
-  it("is a name of a logical cluster, another each time", () => {
+  it("returns another valid name each time", () => {
     const names = Array.from({ length: 1000 }, () => newClusterName());
     expect(new Set(names)).to.have.lengthOf(names.length);
     for (const name of names) expect(isClusterName(name) && name.length === 16, name).to.equal(true);
   });
 
-  it("is the beginning of the token's hash", () => {
-    // base36(sha224("hello")), as kcp's tests have it
+  it("returns the start of the token's hash", () => {
+    // base36(sha224("hello")), as in kcp's tests
     expect(newClusterName(Buffer.from("hello"))).to.equal("2yfg0ibsewngbzap");
     expect(newClusterName(Buffer.from("input50"))).to.equal("04xtfzmllsov5334");
   });
 });
 
 describe("clusterOf", () => {
-  it("is what the object says, and nothing for one that does not", () => {
+  it('returns the annotation of the object, or "" without it', () => {
     expect(clusterOf({ metadata: { annotations: { "kcp.io/cluster": "2x3y" } } })).to.equal("2x3y");
     expect(clusterOf({ metadata: { annotations: {} } })).to.equal("");
     expect(clusterOf({ metadata: {} })).to.equal("");
@@ -58,7 +58,7 @@ describe("lifecycleName", () => {
     });
   });
 
-  it("without a colon is none", () => expect(parseLifecycleName("pluto")).to.equal(undefined));
+  it("is undefined without a colon", () => expect(parseLifecycleName("pluto")).to.equal(undefined));
 });
 
 describe("defaultBindingName", () => {
@@ -76,14 +76,14 @@ describe("defaultBindingName", () => {
       expect(nameProblems(name)).to.deep.equal([]);
     });
 
-  it("tells exports apart whose names begin alike", () => {
+  it("distinguishes exports whose names begin alike", () => {
     const [a, b] = ["a", "ab"].map((end) => defaultBindingName({ ...binding, exportName: "x".repeat(247) + end }));
     expect(a).not.to.equal(b);
   });
 });
 
 describe("clusterURL", () => {
-  it("minds one slash at the end of the server's URL", () => {
+  it("accepts a trailing slash of the server's URL", () => {
     expect(clusterURL("https://root.io", "34")).to.equal("https://root.io/clusters/34");
     expect(clusterURL("https://root.io/kcp/", "root:org")).to.equal("https://root.io/kcp/clusters/root:org");
   });
@@ -95,21 +95,21 @@ describe("well-known names", () => {
       ending.test(name) && typeof value === "string" ? [[name, value]] : [],
     );
 
-  it("of annotations, labels, and finalizers are qualified names, prefixes with something behind them", () => {
+  it("of annotations, labels and finalizers are qualified names, and prefixes of such", () => {
     const keys = named(/_(ANNOTATION|LABEL|FINALIZER)(_PREFIX)?$/);
     expect(keys).to.have.length.above(30);
     for (const [name, value] of keys)
       expect(labelKeyProblems(name.endsWith("_PREFIX") ? `${value}x` : value), name).to.deep.equal([]);
   });
 
-  it("are each there once", () => {
+  it("are unique", () => {
     for (const kind of [/_ANNOTATION(_PREFIX)?$/, /_LABEL(_PREFIX)?$/, /_GROUP(_PREFIX)?$/, /_EXTRA$/, /_FINALIZER$/]) {
       const values = named(kind).map(([, value]) => value);
       expect(new Set(values)).to.have.lengthOf(values.length);
     }
   });
 
-  it("of logical clusters are such", () => {
+  it("of logical clusters are valid", () => {
     for (const [name, value] of named(/_CLUSTER$/)) expect(isClusterName(value), name).to.equal(true);
   });
 });

@@ -1,4 +1,4 @@
-// The example of the package's README prints what is printed below it.
+// The example in the package's README prints the output below it.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 
 describe("packages/kcp/README.md", () => {
-  it("prints what it says", async () => {
+  it("prints the documented output", async () => {
     const readme = readFileSync(join(root, "packages/kcp/README.md"), "utf8");
     const [, example = "", output = ""] =
       /^```ts\n([\s\S]*?)^```\n\nprints\n\n```\n([\s\S]*?)^```$/m.exec(readme) ?? [];

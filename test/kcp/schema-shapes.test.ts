@@ -1,6 +1,6 @@
-// Our kinds and kcp's take and refuse the same objects: the shapes of kcp's are in shapes/, one file for each version of a
-// kind. To record them anew, from a folder with kcp's CustomResourceDefinitions (its patches applied to them):
-// `KCP_CRDS=<folder> npm test -- test/kcp/schema-shapes.test.ts`
+// Our kinds and kcp's accept and reject the same objects. shapes/ has the shapes of kcp's kinds, one file for each version of a
+// kind. To record them again, from a folder with kcp's CustomResourceDefinitions (its patches applied): `KCP_CRDS=<folder> npm test
+// -- test/kcp/schema-shapes.test.ts`
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Resource } from "@virtual-workspaces/framework";
@@ -11,7 +11,7 @@ import { type Shaped, shapeName, shapeOf } from "./support/shape.ts";
 
 const folder = fileURLToPath(new URL("shapes/", import.meta.url));
 
-/** At which fields a rule differs from kcp's, and where kcp has it: see `fragments/claims.ts`. */
+/** Fields whose rule kcp has on another field: see `UNCHANGED` in `claim-schemas.ts`. */
 const MOVED_RULES: Readonly<Record<string, readonly string[]>> = {
   "apibindings.v1alpha2.apis.kcp.io": [".spec.permissionClaims[]", ".status.appliedPermissionClaims[]"],
 };
@@ -20,7 +20,7 @@ const OUR_RULE =
   '  rule self.group == "" || self.identityHash == "" || self.selector == oldSelf.selector\n' +
   "  says Permission claim selector is immutable\n";
 
-/** kcp's shape, with the rules where ours are. */
+/** Returns kcp's shape, with these rules where our kinds have them. */
 function intended(name: string): string {
   let shape = readFileSync(`${folder}${name}.txt`, "utf8");
   for (const path of MOVED_RULES[name] ?? []) {
@@ -31,7 +31,7 @@ function intended(name: string): string {
   return shape;
 }
 
-/** The line that tells of a field, with its end. */
+/** Returns the line of a field, with its line break. */
 function lineOf(shape: string, path: string): string {
   const found = shape.split("\n").find((line) => line.startsWith(`${path} `));
   expect(found, path).to.be.a("string");
@@ -41,7 +41,7 @@ function lineOf(shape: string, path: string): string {
 const exported = new Map<string, Shaped>(
   Object.values(kcp as Readonly<Record<string, unknown>>)
     .filter((value) => value instanceof Resource)
-    // Of kcp's proposal, which no kcp has.
+    // No kcp release has the kinds of its proposal.
     .filter((kind) => kind.group !== kcp.Mount.group)
     .map((kind) => [shapeName(kind), kind]),
 );
@@ -58,12 +58,12 @@ describe("kcp's kinds", () => {
       writeFileSync(`${folder}${shapeName(kind)}.txt`, shapeOf(kind));
   });
 
-  it("are all there", () => {
+  it("are complete", () => {
     expect([...exported.keys()].sort()).to.deep.equal(recorded());
   });
 
   for (const [name, kind] of exported) {
-    it(`${name} has kcp's shape`, () => {
+    it(`include ${name} with kcp's shape`, () => {
       expect(shapeOf(kind)).to.equal(intended(name));
     });
   }

@@ -1,4 +1,4 @@
-// Partitions and sets of them through a server: selectors are checked when they are written.
+// Partitions and PartitionSets on a server, which validates selectors on write.
 import { Partition, PartitionSet } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { causes, NOT_CHECKED, startKcp } from "./support/served.ts";
@@ -9,7 +9,7 @@ const VALUES =
   "There should be at least one value for In and NotIn operators. There should not be any value for Exists and DoesNotExist operators.";
 
 describe("Partitions", () => {
-  it("have a selector, or nothing, in a spec", async () => {
+  it("allow a selector or nothing in a spec", async () => {
     await using server = await startKcp(Partition);
     expect(causes(await server.make({}))).to.deep.equal(["spec: Required value"]);
     expect(causes(await server.make({ spec: { selector: { matchExpressions: [{}] } } }))).to.deep.equal([
@@ -18,7 +18,7 @@ describe("Partitions", () => {
     ]);
   });
 
-  it("are a table with their owner", async () => {
+  it("have a table with their owner", async () => {
     await using server = await startKcp(Partition);
     const owner = { apiVersion: "topology.kcp.io/v1alpha1", kind: "PartitionSet", name: "regions", uid: "u" };
     await server.make({ spec: {}, metadata: { name: "eu", ownerReferences: [owner] } });
@@ -32,7 +32,7 @@ describe("Partitions", () => {
 });
 
 describe("PartitionSets", () => {
-  it("select by labels that there can be", async () => {
+  it("select by valid labels", async () => {
     await using server = await startKcp(PartitionSet);
     const labels = async (matchLabels: object) =>
       causes(await server.make({ spec: { shardSelector: { matchLabels } } }));
@@ -50,7 +50,7 @@ describe("PartitionSets", () => {
     expect(await labels({ "x/a": "b", c: "d" })).to.deep.equal(["201"]);
   });
 
-  it("demand what can be", async () => {
+  it("reject impossible expressions", async () => {
     await using server = await startKcp(PartitionSet);
     const demanded = async (...matchExpressions: readonly object[]) =>
       causes(await server.make({ spec: { shardSelector: { matchExpressions } } }));
@@ -77,7 +77,7 @@ describe("PartitionSets", () => {
     expect(await demanded({ key: "x/a", operator: "In", values: ["b"] })).to.deep.equal(["201"]);
   });
 
-  it("are a table in which the count is a text", async () => {
+  it("have a table with the count as a string", async () => {
     await using server = await startKcp(PartitionSet);
     await server.make({ spec: { dimensions: ["region"] } });
     await server.edit("one", (object) => Object.assign(object, { status: { count: 3 } }), "/status");

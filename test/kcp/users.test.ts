@@ -1,4 +1,4 @@
-// Why: a shard believes a warrant to the letter, and a policy knows its users by these names: kcp's own programs compute both.
+// Why: a shard trusts warrants literally, and policies name users in this form. kcp's own programs compute both.
 import type { Identity } from "@virtual-workspaces/framework";
 import {
   contentWarrant,
@@ -16,13 +16,13 @@ const SCOPES = "authentication.kcp.io/scopes";
 const ada: Identity = { name: "ada", uid: "7", groups: ["cooks"], extra: { "example.dev/team": ["a", "b"] } };
 
 describe("a warrant", () => {
-  it("for the content of a logical cluster is that of kcp's views, to the letter", () => {
+  it("for the content of a logical cluster equals that of kcp's views", () => {
     expect(formatWarrant(contentWarrant("2x3y4z"))).to.equal(
       '{"user":"system:serviceaccount:default:rest","groups":["system:kcp:admin"],"extra":{"authentication.kcp.io/cluster-name":["2x3y4z"]}}',
     );
   });
 
-  it("is added behind those that somebody has, and to a copy", () => {
+  it("is appended to existing ones, in a copy", () => {
     const one = withWarrant(ada, contentWarrant("one"));
     const both = withWarrant(one, { name: "eve", uid: "", groups: [], extra: {} });
     expect(ada.extra).to.deep.equal({ "example.dev/team": ["a", "b"] });
@@ -34,7 +34,7 @@ describe("a warrant", () => {
     expect(warrantsOf(both).map(({ name }) => name)).to.deep.equal(["system:serviceaccount:default:rest", "eve"]);
   });
 
-  it("is read as it was written, and what is none is none", () => {
+  it("survives a round trip, and invalid ones are ignored", () => {
     const nested = withWarrant(ada, withWarrant(ada, contentWarrant("one")));
     expect(parseWarrant(formatWarrant(nested))).to.deep.equal(nested);
     for (const text of ["", "null", "[]", '"ada"', '{"user":1}', '{"groups":"cooks"}', '{"extra":{"a":"b"}}', "{"])
@@ -45,7 +45,7 @@ describe("a warrant", () => {
     });
   });
 
-  it("for a service account of nobody knows where counts for nothing", () => {
+  it("is ignored for a service account without a logical cluster", () => {
     const account = { ...contentWarrant("one"), extra: {} };
     expect(warrantsOf(withWarrant(ada, account))).to.deep.equal([]);
     expect(warrantsOf(withWarrant({ ...ada, extra: { toString: ["x"] } }, ada)).map(({ name }) => name)).to.deep.equal([
@@ -54,8 +54,8 @@ describe("a warrant", () => {
   });
 });
 
-describe("a user of whom a maximal permission policy speaks", () => {
-  it("has the prefix before name and groups, and keeps the rest", () => {
+describe("a user in a maximal permission policy", () => {
+  it("has the prefix before its name and groups, and keeps the other fields", () => {
     expect(prefixedUser(ada)).to.deep.equal({
       ...ada,
       name: "apis.kcp.io:binding:ada",
@@ -63,7 +63,7 @@ describe("a user of whom a maximal permission policy speaks", () => {
     });
   });
 
-  it("is, for a service account, its name for other workspaces, without scopes and home", () => {
+  it("has the global name of a service account, without scopes and home", () => {
     const account: Identity = {
       name: "system:serviceaccount:default:robot",
       uid: "1",
@@ -83,7 +83,7 @@ describe("a user of whom a maximal permission policy speaks", () => {
       });
   });
 
-  it("has warrants for such users, and none that are garbled", () => {
+  it("has prefixed warrants, without malformed ones", () => {
     const { extra } = prefixedUser({ ...ada, extra: { [WARRANT]: ["{", formatWarrant(withWarrant(ada, ada))] } });
     const [only, ...more] = warrantsOf({ extra });
     expect(more).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// Configurations of authentication through a server: rules about what goes with what.
+// WorkspaceAuthenticationConfigurations on a server: rules for combinations of fields.
 import { WorkspaceAuthenticationConfiguration } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { causes, NOT_CHECKED, startKcp } from "./support/served.ts";
@@ -7,7 +7,7 @@ const ISSUER = { url: "https://login.example" };
 const NAMED = { username: { claim: "sub" } };
 
 describe("WorkspaceAuthenticationConfigurations", () => {
-  it("need issuers, and what each needs", async () => {
+  it("need issuers with their required fields", async () => {
     await using server = await startKcp(WorkspaceAuthenticationConfiguration);
     const wrong = async (content: object) => causes(await server.make(content));
     expect(await wrong({})).to.deep.equal(["spec: Required value", NOT_CHECKED]);
@@ -42,7 +42,7 @@ describe("WorkspaceAuthenticationConfigurations", () => {
     expect(await mapped({ username: { claim: "sub", prefix: "a:" }, uid: {} })).to.deep.equal(["201"]);
   });
 
-  it("demand either values of claims or that expressions hold", async () => {
+  it("require either values of claims or true expressions", async () => {
     await using server = await startKcp(WorkspaceAuthenticationConfiguration);
     const message = "no";
     const claimValidationRules = [
@@ -70,7 +70,7 @@ describe("WorkspaceAuthenticationConfigurations", () => {
     );
   });
 
-  it("are a table of names and ages, and have no status", async () => {
+  it("have a table of names and ages, and no status", async () => {
     await using server = await startKcp(WorkspaceAuthenticationConfiguration);
     await server.make({ spec: { jwt: [] } });
     expect(await server.table()).to.deep.equal([["Name", "Age"], ["one"]]);

@@ -1,4 +1,4 @@
-// Who may log in to workspaces of a type, by what shards say of types and configurations, in any order.
+// Authentication for workspaces of a type, from types and configurations that shards report in any order.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import type { User } from "@virtual-workspaces/framework";
@@ -16,7 +16,7 @@ import { publicJwk, signed, signingKey } from "../_support/issuer.ts";
 
 const key = signingKey();
 const ISSUER = "https://login.example";
-/** A configuration whose issuer is never asked, since its keys are there. */
+/** Returns a configuration with given keys, so that no request goes to the issuer. */
 const jwt = (prefix: string, more: Partial<JwtAuthenticator> = {}): JwtAuthenticator[] => [
   {
     issuer: { url: ISSUER, audiences: ["vw"], keys: { keys: [publicJwk(key)] } },
@@ -41,7 +41,7 @@ async function login(
   return authentication.of(place)?.authenticateToken(token(claims));
 }
 
-describe("who may log in to workspaces of a type", () => {
+describe("authentication for workspaces of a type", () => {
   let authentication: WorkspaceAuthentication;
   beforeEach(() => {
     authentication = new WorkspaceAuthentication();
@@ -49,7 +49,7 @@ describe("who may log in to workspaces of a type", () => {
   const name = async (place?: { cluster: string; type: string }) => (await login(authentication, {}, place))?.name;
   const isOpen = (type: string | undefined): boolean => authentication.of({ cluster: "one", type }) !== undefined;
 
-  it("is whom the configurations that it names know, in whatever order these are told of", async () => {
+  it("accepts the tokens of its configurations, in whatever order they are reported", async () => {
     authentication.setType("root", TYPE);
     expect(isOpen("root:org:team")).to.equal(false);
     authentication.setConfiguration("root", A);
@@ -60,14 +60,14 @@ describe("who may log in to workspaces of a type", () => {
     expect(isOpen("root:org:plain")).to.equal(false);
   });
 
-  it("are known by the name of its logical cluster where nobody says its path", async () => {
+  it("uses the name of the type's logical cluster without a path", async () => {
     authentication.setConfiguration("root", A);
     authentication.setType("root", { ...TYPE, path: undefined });
     expect(await name({ cluster: "one", type: "org:team" })).to.equal("a:jane");
     expect(isOpen("root:org:team")).to.equal(false);
   });
 
-  it("changes with the type, and with the configuration", async () => {
+  it("changes with the type and its configuration", async () => {
     authentication.setConfiguration("root", A);
     authentication.setConfiguration("root", { ...A, name: "b", jwt: jwt("b:") });
     authentication.setType("root", TYPE);
@@ -85,14 +85,14 @@ describe("who may log in to workspaces of a type", () => {
     expect(isOpen("root:org:team")).to.equal(false);
   });
 
-  it("is nobody by a configuration of another logical cluster, or of another shard", () => {
+  it("ignores configurations of another logical cluster or another shard", () => {
     authentication.setType("root", TYPE);
     authentication.setConfiguration("root", { ...A, cluster: "elsewhere" });
     authentication.setConfiguration("other", A);
     expect(isOpen("root:org:team")).to.equal(false);
   });
 
-  it("is nobody where two logical clusters say that they have its path", async () => {
+  it("accepts no token when two logical clusters claim the type's path", async () => {
     const forged = { ...TYPE, cluster: "zz" };
     authentication.setType("root", TYPE);
     authentication.setConfiguration("root", A);
@@ -103,7 +103,7 @@ describe("who may log in to workspaces of a type", () => {
     expect(await name()).to.equal("a:jane");
   });
 
-  it("is who the first shard says while a logical cluster is being moved", async () => {
+  it("uses the first shard while a logical cluster is being moved", async () => {
     for (const [shard, prefix] of [
       ["b", "old:"],
       ["a", "new:"],
@@ -119,7 +119,7 @@ describe("who may log in to workspaces of a type", () => {
   });
 });
 
-describe("whoever logs in to a workspace of a type", () => {
+describe("an authenticated user of a workspace type", () => {
   const { log, records } = testLog();
   const authentication = new WorkspaceAuthentication({ log });
   before(() => {
@@ -140,7 +140,7 @@ describe("whoever logs in to a workspace of a type", () => {
     authentication.setConfiguration("root", { ...A, jwt: jwt("", { claimMappings }) });
   });
 
-  it("is confined to that workspace, and says nothing else that kcp reads", async () => {
+  it("is confined to that workspace, and has no other extras that kcp reads", async () => {
     const { name, uid, groups, extra } = (await login(authentication, { groups: ["dev"] })) as User;
     expect({ name, uid, groups, extra }).to.deep.equal({
       name: "jane",
@@ -154,7 +154,7 @@ describe("whoever logs in to a workspace of a type", () => {
     });
   });
 
-  it("is in no group of the system", async () => {
+  it("is in no system group", async () => {
     const groups = [
       "system:masters",
       "system:kcp:admin",
@@ -165,15 +165,15 @@ describe("whoever logs in to a workspace of a type", () => {
     expect((await login(authentication, { groups }))?.groups).to.deep.equal(["a system:x", "system:authenticated"]);
   });
 
-  it("is no user of the system", async () => {
+  it("is no system user", async () => {
     for (const sub of ["system:admin", "system:serviceaccount:default:robot", "system:anonymous", "system:"])
       expect(await login(authentication, { sub }), sub).to.equal(undefined);
-    const reason = "the names of its users may not begin with system:";
+    const reason = "the names of its users must not begin with system:";
     expect(records[0]).to.deep.equal({ level: "info", message: "token rejected", issuer: ISSUER, reason });
   });
 });
 
-describe("what types and configurations say of how to log in", () => {
+describe("authentication settings of types and configurations", () => {
   const object = (spec: object, annotations = { "kcp.io/cluster": "org", "kcp.io/path": "root:org" }): KubeObject => ({
     apiVersion: "tenancy.kcp.io/v1alpha1",
     kind: "X",
@@ -181,7 +181,7 @@ describe("what types and configurations say of how to log in", () => {
     spec,
   });
 
-  it("is read off the objects", () => {
+  it("are read from the objects", () => {
     const at = { cluster: "org", name: "x" };
     const spec = { authenticationConfigurations: [{ name: "a" }, { name: "b" }] };
     expect(authenticatingType(object(spec) as never)).to.deep.equal({
@@ -194,7 +194,7 @@ describe("what types and configurations say of how to log in", () => {
     expect(workspaceAuthenticators(object({ jwt: [] }, {} as never) as never)).to.equal(undefined);
   });
 
-  it("has no keys of its own: those that an issuer publishes count", () => {
+  it("contain no keys: the issuer's published keys count", () => {
     const [one] = jwt("");
     const read = workspaceAuthenticators(
       object({ jwt: [one, { issuer: { url: ISSUER }, claimMappings: {} }] }) as never,

@@ -1,17 +1,17 @@
-// Workspace types through a server.
+// WorkspaceTypes on a server.
 import { WorkspaceType } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { causes, startKcp } from "./support/served.ts";
 
 describe("WorkspaceTypes", () => {
-  it("have universal workspaces in them unless they say otherwise, if they say anything", async () => {
+  it("default the child type to universal if the spec is set", async () => {
     await using server = await startKcp(WorkspaceType);
     expect((await server.make({})).body).not.to.have.any.keys("spec", "status");
     const { body } = await server.make({ spec: {} }, "two");
     expect(body.spec).to.deep.equal({ defaultChildWorkspaceType: { name: "universal", path: "root" } });
   });
 
-  it("are not named any or system, nor as no workspace can be", async () => {
+  it("must not have the names any and system, or names that no workspace can have", async () => {
     await using server = await startKcp(WorkspaceType);
     for (const name of ["any", "system"])
       expect(causes(await server.make({}, name))).to.deep.equal([
@@ -22,7 +22,7 @@ describe("WorkspaceTypes", () => {
     ]);
   });
 
-  it("limit their neighbours either to none or to types", async () => {
+  it("limit parents and children either to none or to types", async () => {
     await using server = await startKcp(WorkspaceType);
     const limited = async (limit: object) => causes(await server.make({ spec: { limitAllowedChildren: limit } }));
     const limits = '"spec.limitAllowedChildren" must validate one and only one schema (oneOf).';
@@ -39,7 +39,7 @@ describe("WorkspaceTypes", () => {
     expect(await limited({ types: [{ name: "team", path: "root" }] })).to.deep.equal(["201"]);
   });
 
-  it("say what is wrong", async () => {
+  it("are rejected with a message for each invalid field", async () => {
     await using server = await startKcp(WorkspaceType);
     const spec = {
       extend: { with: [{ name: "-" }] },
@@ -74,7 +74,7 @@ describe("WorkspaceTypes", () => {
     ]);
   });
 
-  it("are a table of names and ages", async () => {
+  it("have a table of names and ages", async () => {
     await using server = await startKcp(WorkspaceType);
     await server.make({});
     expect(await server.table()).to.deep.equal([["Name", "Age"], ["one"]]);

@@ -1,4 +1,4 @@
-// Workspaces through a server: what is filled in, what cannot be changed any more, and what is refused, in kcp's words.
+// Workspaces on a server: defaults, immutable fields and rejections, with kcp's messages.
 import { Workspace } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { causes, NOT_CHECKED, startKcp } from "./support/served.ts";
@@ -14,14 +14,14 @@ const HOLDER =
   "'^([a-z0-9]([-a-z0-9]*[a-z0-9])?(:[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(:[a-z0-9][a-z0-9]([-a-z0-9]*[a-z0-9])?))|(system:.+)$'";
 
 describe("Workspaces", () => {
-  it("need only a name: spec and phase are filled in, and a status is not taken from whoever makes them", async () => {
+  it("need only a name: the server defaults spec and phase, and ignores a status on create", async () => {
     await using server = await startKcp(Workspace);
     const { body } = await server.make({ status: { phase: "Ready" } });
     expect([body.spec, body.status]).to.deep.equal([{}, { phase: "Scheduling" }]);
     expect(await server.read("one")).to.deep.equal(body);
   });
 
-  it("have names that can be in a path", async () => {
+  it("must have names that fit into a path", async () => {
     await using server = await startKcp(Workspace);
     expect(causes(await server.make({}, "a.b"))).to.deep.equal([
       `metadata.name: Invalid value: "a.b": metadata.name in body should match ${SEGMENT}`,
@@ -33,7 +33,7 @@ describe("Workspaces", () => {
     expect(causes(await server.make({}, "a".repeat(63)))).to.deep.equal(["201"]);
   });
 
-  it("keep their type, their cluster, their URL and their mount", async () => {
+  it("have an immutable type, cluster, URL and mount", async () => {
     await using server = await startKcp(Workspace);
     await server.make({ spec: SPEC });
     const unset = ["spec: Invalid value: URL cannot be unset", "spec: Invalid value: cluster cannot be unset"];
@@ -59,7 +59,7 @@ describe("Workspaces", () => {
     expect((await server.read("one")).spec).to.deep.equal(SPEC);
   });
 
-  it("may have another URL, and may lose type and mount: kcp's rules say nothing of that", async () => {
+  it("allow another URL, and removing type and mount, which kcp's rules do not cover", async () => {
     await using server = await startKcp(Workspace);
     await server.make({ spec: SPEC });
     expect(
@@ -71,7 +71,7 @@ describe("Workspaces", () => {
     ).to.deep.equal([["200"], ["200"], ["200"]]);
   });
 
-  it("say what is wrong in a spec", async () => {
+  it("are rejected with a message for each invalid field of the spec", async () => {
     await using server = await startKcp(Workspace);
     const location = { selector: { matchExpressions: [{ key: "region" }] } };
     expect(causes(await server.make({ spec: { type: { path: "Root" }, location, mount: {} } }))).to.deep.equal([
@@ -83,7 +83,7 @@ describe("Workspaces", () => {
     ]);
   });
 
-  it("say what is wrong in a status, which lists controllers by the path of their type", async () => {
+  it("are rejected with a message for each invalid field of the status, which lists controllers by the path of their type", async () => {
     await using server = await startKcp(Workspace);
     await server.make({});
     const initializers = ["team", "root:org:team", "system:apibindings", "root:x"];
@@ -109,7 +109,7 @@ describe("Workspaces", () => {
     ]);
   });
 
-  it("are a table as kcp's", async () => {
+  it("have kcp's table", async () => {
     await using server = await startKcp(Workspace);
     await server.make({});
     await server.make({ spec: SPEC, metadata: { name: "two", labels: { region: "eu" } } });

@@ -1,31 +1,31 @@
 import { formatTime } from "@virtual-workspaces/apimachinery";
 
-/** Something observed of an object (kcp's `conditions/v1alpha1` Condition, which has a severity besides Kubernetes'). */
+/** Observation about an object (kcp's `conditions/v1alpha1` Condition, which adds a severity to Kubernetes' fields). */
 export interface Condition {
-  /** In CamelCase, one of each in an object: `Ready`, `WorkspaceScheduled`. */
+  /** Name in CamelCase, unique in the object: `Ready`, `WorkspaceScheduled`. */
   type: string;
   /** `True`, `False` or `Unknown`. */
   status: string;
-  /** How bad it is: {@link ConditionSeverity}. Only when the status is `False`. */
+  /** Severity of a condition with the status `False`: {@link ConditionSeverity}. */
   severity?: string;
-  /** When anything else of the condition changed last, RFC 3339 in whole seconds. */
+  /** Time of the last change of another field of the condition, RFC 3339 in whole seconds. */
   lastTransitionTime: string;
-  /** Why, in one CamelCase word for programs. */
+  /** Reason for programs, one CamelCase word. */
   reason?: string;
-  /** Why, in words for people. */
+  /** Explanation for people. */
   message?: string;
 }
 
-/** How bad it is that a condition does not hold: an `Error` needs somebody, a `Warning` may, `Info` just takes time. */
+/** Severity of a `False` condition: `Error` needs action, `Warning` may need action, `Info` resolves itself in time. */
 export type ConditionSeverity = "Error" | "Warning" | "Info";
 
-/** The type of the condition that sums up the others (kcp's ReadyCondition). */
+/** Type of the condition that summarizes the others (kcp's ReadyCondition). */
 export const READY_CONDITION = "Ready";
 
-/** A condition, but for its time. */
+/** Condition without its time. */
 export type ConditionState = Omit<Condition, "lastTransitionTime">;
 
-/** What a caller says of a condition that does not hold. */
+/** Fields of a condition that the caller sets to `False`. */
 export interface FalseCondition {
   readonly type: string;
   readonly reason: string;
@@ -33,58 +33,58 @@ export interface FalseCondition {
   readonly message: string;
 }
 
-/** What a caller says of a condition of which nothing is known. */
+/** Fields of a condition that the caller sets to `Unknown`. */
 export type UnknownCondition = Omit<FalseCondition, "severity">;
 
-/** The schema of a list of conditions, as every status of kcp's has one. */
+/** Schema of the list of conditions in the status of kcp's kinds. */
 export const CONDITIONS = {
   type: "array",
-  description: "What was observed of the object, Ready first.",
+  description: "Conditions of the object, Ready first.",
   items: {
     type: "object",
-    description: "Something observed of the object.",
+    description: "Observation about the object.",
     required: ["lastTransitionTime", "status", "type"],
     properties: {
-      type: { type: "string", description: "What was observed, in CamelCase; one of each." },
-      status: { type: "string", description: "Whether it holds: True, False or Unknown." },
-      severity: { type: "string", description: "How bad it is that it does not hold: Error, Warning or Info." },
+      type: { type: "string", description: "Type of the condition in CamelCase, unique in the list." },
+      status: { type: "string", description: "Status of the condition: True, False or Unknown." },
+      severity: { type: "string", description: "Severity of a condition that is False: Error, Warning or Info." },
       lastTransitionTime: {
         type: "string",
         format: "date-time",
-        description: "When anything else of the condition changed last.",
+        description: "Time of the last change of another field of the condition.",
       },
-      reason: { type: "string", description: "Why, in one CamelCase word for programs." },
-      message: { type: "string", description: "Why, in words for people." },
+      reason: { type: "string", description: "Reason for programs, one CamelCase word." },
+      message: { type: "string", description: "Explanation for people." },
     },
   },
 } as const;
 
-/** The condition of a type (kcp's `conditions.Get`); undefined if the object has none. */
+/** Returns the condition of a type, undefined if the object has none (kcp's `conditions.Get`). */
 export function getCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether a condition is there and `True` (kcp's `conditions.IsTrue`). */
+/** Returns whether a condition exists and is `True` (kcp's `conditions.IsTrue`). */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return getCondition(conditions, type)?.status === "True";
 }
 
-/** Whether a condition is there and `False` (kcp's `conditions.IsFalse`). */
+/** Returns whether a condition exists and is `False` (kcp's `conditions.IsFalse`). */
 export function isConditionFalse(conditions: readonly Condition[] | undefined, type: string): boolean {
   return getCondition(conditions, type)?.status === "False";
 }
 
-/** Whether a condition is `Unknown` or not there (kcp's `conditions.IsUnknown`). */
+/** Returns whether a condition is `Unknown` or missing (kcp's `conditions.IsUnknown`). */
 export function isConditionUnknown(conditions: readonly Condition[] | undefined, type: string): boolean {
   return (getCondition(conditions, type)?.status ?? "Unknown") === "Unknown";
 }
 
 /**
- * The conditions with one of them set, Ready first and the others by type (kcp's `conditions.Set`). What is given is left
- * as it is. The time is `now` if the condition changed in anything else, and stays if it did not; that of a new condition
- * may come with it, as when the condition of another object is copied.
+ * Returns the conditions with one of them set, Ready first and the others by type (kcp's `conditions.Set`). The input stays
+ * unchanged. The condition's time becomes `now` if another field changed, else it stays. A new condition may bring its own time,
+ * for example a copy of another object's condition.
  *
- * @param now When the change is said to have been
+ * @param now Time of the change
  */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
@@ -99,12 +99,12 @@ export function setCondition(
   return next.sort(compareConditions);
 }
 
-/** {@link setCondition} to `True` (kcp's `conditions.MarkTrue`): without severity, reason or message. */
+/** Sets a condition to `True` without severity, reason or message, like {@link setCondition} (kcp's `conditions.MarkTrue`). */
 export function markTrue(conditions: readonly Condition[] | undefined, type: string, now: Date): Condition[] {
   return setCondition(conditions, trueState(type), now);
 }
 
-/** {@link setCondition} to `False`, and why (kcp's `conditions.MarkFalse`). */
+/** Sets a condition to `False` with a reason, like {@link setCondition} (kcp's `conditions.MarkFalse`). */
 export function markFalse(
   conditions: readonly Condition[] | undefined,
   condition: FalseCondition,
@@ -113,7 +113,7 @@ export function markFalse(
   return setCondition(conditions, falseState(condition), now);
 }
 
-/** {@link setCondition} to `Unknown`, and why (kcp's `conditions.MarkUnknown`): without severity. */
+/** Sets a condition to `Unknown` with a reason but no severity, like {@link setCondition} (kcp's `conditions.MarkUnknown`). */
 export function markUnknown(
   conditions: readonly Condition[] | undefined,
   condition: UnknownCondition,
@@ -122,26 +122,27 @@ export function markUnknown(
   return setCondition(conditions, unknownState(condition), now);
 }
 
-/** The conditions without that of a type (kcp's `conditions.Delete`). What is given is left as it is. */
+/** Returns the conditions without that of a type (kcp's `conditions.Delete`). The input stays unchanged. */
 export function deleteCondition(conditions: readonly Condition[] | undefined, type: string): Condition[] {
   return (conditions ?? []).filter((condition) => condition.type !== type);
 }
 
-/** What sums conditions up: {@link setSummary}. */
+/** Options of {@link setSummary}. */
 export interface SummaryOptions {
-  /** When a change of Ready is said to have been. */
+  /** Time of a change of Ready. */
   readonly now: Date;
   /**
-   * Only these types count (kcp's `conditions.WithConditions`). Of several that are as bad as each other, the one that is
-   * named first gives reason and message. @default all but Ready, by type
+   * Types to summarize (kcp's `conditions.WithConditions`). Of conditions that are equally bad, the first type in this list
+   * provides reason and message.
+   * @default all but Ready, by type
    */
   readonly types?: readonly string[];
 }
 
 /**
- * The conditions with `Ready` as the sum of the others (kcp's `conditions.SetSummary`). The worst decides: False as an
- * Error, as a Warning, as Info, then True, then Unknown; so one that is True hides those of which nothing is known. Ready
- * is as the worst is, with its severity, reason and message. Where no condition counts, Ready stays as it was.
+ * Returns the conditions with `Ready` as the summary of the others (kcp's `conditions.SetSummary`). The first of these decides:
+ * False as Error, as Warning, as Info, then True, then Unknown. One True condition therefore hides those that are Unknown. Ready
+ * copies status, severity, reason and message. Without any condition to summarize, Ready stays unchanged.
  */
 export function setSummary(conditions: readonly Condition[] | undefined, options: SummaryOptions): Condition[] {
   const summary = summaryOf(conditions ?? [], options.types);
@@ -172,7 +173,7 @@ function first(conditions: readonly Condition[], types: readonly string[] = []):
   return conditions[0];
 }
 
-/** The less, the more it counts. A False that does not say how bad it is counts least, as in kcp. */
+/** Returns the rank of a condition; the smallest decides. As in kcp, False without a severity ranks last. */
 function weight({ status, severity = "" }: Condition): number {
   switch (status) {
     case "False":
@@ -194,22 +195,22 @@ const SEVERITIES: ReadonlyMap<string, number> = new Map([
 
 const LEAST = 99;
 
-/** The state of a condition that holds: it has neither severity nor reason nor message. */
+/** Returns the state of a True condition, which has no severity, reason or message. */
 function trueState(type: string): ConditionState {
   return { type, status: "True" };
 }
 
-/** The state of one that does not. */
+/** Returns the state of a False condition. */
 function falseState({ type, severity, reason, message }: FalseCondition): ConditionState {
   return { type, status: "False", severity, reason, message };
 }
 
-/** The state of one that nobody knows. */
+/** Returns the state of an Unknown condition. */
 function unknownState({ type, reason, message }: UnknownCondition): ConditionState {
   return { type, status: "Unknown", reason, message };
 }
 
-/** Whether two conditions say the same, whenever they began to. What is missing is empty. */
+/** Returns whether two conditions are equal except for their time. Missing fields count as empty. */
 function sameState(one: ConditionState, other: ConditionState): boolean {
   return (
     one.type === other.type &&
@@ -220,7 +221,7 @@ function sameState(one: ConditionState, other: ConditionState): boolean {
   );
 }
 
-/** The order of conditions for those who read them: Ready first, then by type. */
+/** Orders conditions for readers: Ready first, then by type. */
 function compareConditions({ type: one }: ConditionState, { type: other }: ConditionState): number {
   if (one === other) return 0;
   if (one === READY_CONDITION) return -1;
@@ -228,7 +229,7 @@ function compareConditions({ type: one }: ConditionState, { type: other }: Condi
   return one < other ? -1 : 1;
 }
 
-/** A condition as it is sent: members in kcp's order, empty ones left out. */
+/** Builds a condition with fields in kcp's order and without empty ones. */
 function conditionAt(state: ConditionState, lastTransitionTime: string): Condition {
   const { type, status, severity = "", reason = "", message = "" } = state;
   return {

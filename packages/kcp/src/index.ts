@@ -1,11 +1,12 @@
 /**
- * kcp's vocabulary, and what works by it.
+ * kcp's vocabulary, with informers and controllers for it.
  *
- * Pure, without I/O and timers: names, users, conditions, kinds, the rules of `apis.kcp.io`, targets of mounts, and the `PathIndex`.
+ * Pure, without I/O and timers: names, users, conditions, kinds, the rules of `apis.kcp.io`, targets of mounts, and the
+ * `PathIndex`.
  *
- * What runs, has to be ended and reports errors: informers (`ExportedObjects`, `Related`, `ShardLocation`, and
- * `tenancyIdentity`, which retries), controllers ({@link publishURLs}, {@link lifecycleController}), and
- * `WorkspaceAuthentication`, which fetches the keys of issuers.
+ * Running parts, which must be disposed and report errors: informers (`ExportedObjects`, `Related`, `ShardLocation`, and
+ * `tenancyIdentity`, which retries), controllers ({@link publishURLs}, {@link lifecycleController}), and `WorkspaceAuthentication`,
+ * which fetches the keys of issuers.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-// Random changes of few shards, few logical clusters and few names, so that they meet.
+// Random changes of few shards, logical clusters and names, so that they collide.
 import fc from "fast-check";
 import type { Change } from "./model.ts";
 

@@ -18,8 +18,8 @@ const clusterOf = (index: PathIndex, path: string): string => {
   return found.kind === "cluster" ? `${found.cluster}@${found.shard}` : found.kind;
 };
 
-describe("PathIndex, as things change", () => {
-  it("forgets a shard with all that is on it, and nothing else", () => {
+describe("PathIndex after changes", () => {
+  it("forgets a deleted shard with its objects, and nothing else", () => {
     const index = twoShards();
     index.deleteShard("none");
     index.deleteShard("amber");
@@ -33,14 +33,14 @@ describe("PathIndex, as things change", () => {
     expect(clusterOf(index, "root")).to.equal("root@amber");
   });
 
-  it("minds a shard's new URL", () => {
+  it("returns the new URL of a shard", () => {
     const index = twoShards();
     index.setShard("root", { baseURL: "https://new-root.io" });
     expect(index.lookup("root:org")).to.deep.include({ baseURL: "https://new-root.io", cluster: "34" });
     expect(index.shard("root")).to.deep.equal({ baseURL: "https://new-root.io", virtualWorkspaceURL: undefined });
   });
 
-  it("forgets a workspace, and still knows its logical cluster by name", () => {
+  it("forgets a deleted workspace, and still finds its logical cluster by name", () => {
     const index = twoShards();
     index.deleteWorkspace("root", { cluster: "root", name: "org" });
     index.deleteWorkspace("root", { cluster: "root", name: "none" });
@@ -51,7 +51,7 @@ describe("PathIndex, as things change", () => {
     expect(clusterOf(index, "root:org1")).to.equal("43@amber");
   });
 
-  it("finds nothing by way of a logical cluster that is gone, and all again when it is back", () => {
+  it("finds nothing below a deleted logical cluster, and everything when it returns", () => {
     const index = twoShards();
     index.deleteLogicalCluster("amber", "34");
     index.deleteLogicalCluster("root", "none");
@@ -62,7 +62,7 @@ describe("PathIndex, as things change", () => {
     expect(clusterOf(index, "root:org")).to.equal("34@root");
   });
 
-  it("follows a workspace that was made anew, in whatever order its logical cluster appears", () => {
+  it("finds a recreated workspace, in whatever order its logical cluster appears", () => {
     const index = twoShards();
     index.deleteWorkspace("root", { cluster: "root", name: "org" });
     index.setLogicalCluster("amber", { name: "44", path: "root:org" });
@@ -76,7 +76,7 @@ describe("PathIndex, as things change", () => {
     expect(index.workspaceOf("44")).to.equal(undefined);
   });
 
-  it("of two shards that have a logical cluster takes the first by name, and the other when that lets go", () => {
+  it("prefers the first by name of two shards with a logical cluster, and the other after a deletion", () => {
     for (const order of [
       ["root", "amber"],
       ["amber", "root"],
@@ -92,7 +92,7 @@ describe("PathIndex, as things change", () => {
 });
 
 describe("PathIndex.pathOf", () => {
-  it("is what the shard says, and without that what workspaces say", () => {
+  it("returns the path that the shard reports, else that of the workspaces", () => {
     const index = twoShards();
     expect(index.pathOf("34")).to.equal("root:org");
     index.setLogicalCluster("root", { name: "34", path: "root:old-name" });
@@ -107,7 +107,7 @@ describe("PathIndex.pathOf", () => {
     expect(index.pathOf("none"), "on no shard").to.equal(undefined);
   });
 
-  it("of logical clusters whose workspaces lead in a circle is their names", () => {
+  it("returns the names of logical clusters whose workspaces form a cycle", () => {
     const index = twoShards();
     for (const name of ["a", "b", "c", "d"]) index.setLogicalCluster("root", { name });
     index.setWorkspace("root", { cluster: "a", name: "x", target: "b" });
@@ -118,7 +118,7 @@ describe("PathIndex.pathOf", () => {
     expect(index.lookup("a:x:y:z:x")).to.deep.include({ cluster: "b", path: "b" });
   });
 
-  it("of ten thousand workspaces one in another is soon said", () => {
+  it("is fast for ten thousand nested workspaces", () => {
     const index = twoShards();
     for (let depth = 0; depth < 10_000; depth++) {
       index.setLogicalCluster("root", { name: `c${depth}` });
@@ -129,7 +129,7 @@ describe("PathIndex.pathOf", () => {
 });
 
 describe("PathIndex.workspaceOf", () => {
-  it("is the workspace object, and where it is", () => {
+  it("returns the workspace object and its logical cluster", () => {
     const index = twoShards();
     expect(index.workspaceOf("43")).to.deep.equal({ cluster: "root", name: "org1", shard: "root" });
     expect(index.shardOf("43")).to.equal("amber");
@@ -137,7 +137,7 @@ describe("PathIndex.workspaceOf", () => {
     expect(index.shardOf("none")).to.equal(undefined);
   });
 
-  it("of several is the first by names, of those that count", () => {
+  it("returns the first by name of several workspaces that count", () => {
     const index = twoShards();
     index.setWorkspace("root", { cluster: "root", name: "zzz", target: "43" });
     index.setWorkspace("amber", { cluster: "root", name: "aaa", target: "43" });
@@ -149,7 +149,7 @@ describe("PathIndex.workspaceOf", () => {
     expect(index.workspaceOf("43")).to.deep.include({ cluster: "root", name: "zzz" });
   });
 
-  it("does not slow down with many that lead to one", () => {
+  it("is as fast with many workspaces for one logical cluster", () => {
     const index = twoShards();
     const key = (n: number) => ({ cluster: "root", name: `n${n}` });
     for (let n = 0; n < 50_000; n++) index.setWorkspace("root", { ...key(n), target: "43" });

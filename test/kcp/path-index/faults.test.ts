@@ -1,13 +1,14 @@
-// What happens at once, or half: events of different objects and shards come in any order, and the index must say the same in the end.
+// Concurrent and partial changes: events of different objects and shards arrive in any order, and the index must have the same
+// final state.
 import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 
-/** As the docs of PathIndex have it. */
+/** Number in the documentation of PathIndex. */
 const REMEMBERED = 5000;
 
 type Event = (index: PathIndex) => void;
 
-/** All orders of the events, those of one object kept in theirs. */
+/** Returns all orders of the events that keep the order for each object. */
 function orders(objects: readonly (readonly Event[])[]): Event[][] {
   const left = objects.filter((events) => events.length > 0);
   if (left.length === 0) return [[]];
@@ -17,7 +18,7 @@ function orders(objects: readonly (readonly Event[])[]): Event[][] {
   });
 }
 
-/** `root:a:team` and `root:b:team`, with `deep` in the first; all on shard `amber` but `root`. */
+/** Returns an index with `root:a:team` and `root:b:team`, with `deep` in the first; all on shard `amber` except `root`. */
 function teams(): PathIndex {
   const index = new PathIndex();
   for (const name of ["root", "amber", "beta"]) index.setShard(name, { baseURL: `https://${name}.io` });
@@ -38,8 +39,8 @@ const saidOf = (index: PathIndex, path: string): string => {
   return found.kind === "cluster" ? `${found.cluster}@${found.shard}` : found.kind;
 };
 
-describe("PathIndex, in whatever order it hears", () => {
-  it("follows a workspace that moves to another shard, with what is in it", () => {
+describe("PathIndex with events in any order", () => {
+  it("finds a workspace that moves to another shard, with its content", () => {
     const all = orders([
       [
         (index) => index.setLogicalCluster("beta", { name: "a-team", path: "root:a:team" }),
@@ -63,7 +64,7 @@ describe("PathIndex, in whatever order it hears", () => {
     }
   });
 
-  it("knows a workspace that is deleted and made again, as what came last", () => {
+  it("keeps the last state of a recreated workspace", () => {
     const key = { cluster: "a", name: "team" };
     const all = orders([
       [
@@ -86,7 +87,7 @@ describe("PathIndex, in whatever order it hears", () => {
     }
   });
 
-  it("knows a logical cluster that is made again by its name, as homes are, on the same shard or another", () => {
+  it("finds a logical cluster that is recreated with its name, such as a home, on the same shard or another", () => {
     for (const shard of ["amber", "beta"])
       for (const events of orders(
         shard === "amber"
@@ -105,7 +106,7 @@ describe("PathIndex, in whatever order it hears", () => {
       }
   });
 
-  it("does not take a workspace for its namesake in another parent", () => {
+  it("does not confuse workspaces with the same name in different parents", () => {
     const index = teams();
     index.deleteWorkspace("amber", { cluster: "a", name: "team" });
     index.deleteLogicalCluster("amber", "a-team");
@@ -116,7 +117,7 @@ describe("PathIndex, in whatever order it hears", () => {
     expect([saidOf(index, "root:a:team"), saidOf(index, "root:b:team")]).to.deep.equal(["b-team@amber", "gone"]);
   });
 
-  it("knows of a shard that is back with fewer workspaces those alone", () => {
+  it("knows only the remaining workspaces of a shard that returns", () => {
     const index = teams();
     index.deleteShard("amber");
     for (const path of ["root:a", "root:b"]) expect(saidOf(index, path)).to.equal("pending");
@@ -131,7 +132,7 @@ describe("PathIndex, in whatever order it hears", () => {
   });
 });
 
-describe("PathIndex, of what was deleted,", () => {
+describe("PathIndex after deletions", () => {
   it(`remembers the last ${REMEMBERED} of a shard, and at most twice as many`, () => {
     const index = teams();
     const deleteOne = (n: number): void => {
@@ -148,7 +149,7 @@ describe("PathIndex, of what was deleted,", () => {
     expect(remembered(2 * REMEMBERED + 1)).to.equal(REMEMBERED + 1);
   });
 
-  it("remembers nothing that was not there, nothing that others have deleted, and nothing of a shard that is gone", () => {
+  it("remembers no unknown object, no deletion by another shard, and no deleted shard", () => {
     const index = teams();
     index.deleteLogicalCluster("amber", "never");
     index.deleteWorkspace("root", { cluster: "a", name: "never" });

@@ -1,9 +1,9 @@
-// Paths are found by the whole of them, whatever has moved meanwhile, and by their names where they are not filed.
+// The hash table finds a whole path after any change, and lookups by name find paths that are not in the table.
 import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
 import { Random } from "../../_support/random.ts";
 
-/** More than are filed anew at once. */
+/** More than the index rehashes at once. */
 const TEAMS = 200;
 const IN_ONE = 100;
 
@@ -26,8 +26,8 @@ const clusterAt = (index: PathIndex, path: string): string | undefined => {
   return found.kind === "cluster" ? found.cluster : undefined;
 };
 
-describe("PathIndex.lookup of paths that are filed", () => {
-  it("finds what is below a workspace that has another name, or comes last, whoever is below", () => {
+describe("PathIndex.lookup of hashed paths", () => {
+  it("finds paths below a renamed workspace, or one that appears last", () => {
     const index = start();
     const org = "root-org";
     const leaves: [string, string][] = [];
@@ -63,7 +63,7 @@ describe("PathIndex.lookup of paths that are filed", () => {
     expectBelow("root:other", false);
   });
 
-  it("finds what is there of thousands that come and go, and nothing else", () => {
+  it("finds exactly the existing ones of thousands that come and go", () => {
     const random = new Random(5);
     const index = start();
     const known = new Map<string, string>();
@@ -81,7 +81,7 @@ describe("PathIndex.lookup of paths that are filed", () => {
     expect(known.size).to.be.within(1, 1000);
   });
 
-  it("takes neither a home for a workspace below one that is called so, nor a name for two", () => {
+  it("confuses neither a home with a workspace of that name, nor one name with two", () => {
     const index = start();
     there(index, "user");
     there(index, add(index, "user", "alice"));
@@ -94,7 +94,7 @@ describe("PathIndex.lookup of paths that are filed", () => {
     expect(clusterAt(index, "root-a:b")).to.equal("root-a-b");
   });
 
-  it("tells paths apart that have one hash", () => {
+  it("distinguishes paths with equal hashes", () => {
     const index = start();
     for (const name of ["w90z", "w153d"]) {
       expect(clusterAt(index, `root:${name}`)).to.equal(undefined);
@@ -110,7 +110,7 @@ describe("PathIndex.lookup of paths that are filed", () => {
     expect(clusterAt(index, "root:w153d:below")).to.equal("root-w153d-below");
   });
 
-  it("follows a logical cluster to another shard, which knows of other workspaces in it", () => {
+  it("finds a logical cluster on another shard, which reports other workspaces in it", () => {
     const index = start();
     index.setShard("later", { baseURL: "https://later.example" });
     const org = add(index, "root", "org");

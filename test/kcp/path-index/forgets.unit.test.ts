@@ -1,4 +1,4 @@
-// Why: an index that runs for months sees workspaces come and go. What it keeps beside its nodes must go with them.
+// Why: an index runs for months while workspaces come and go. Its additional structures must not outlive its nodes.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
@@ -39,14 +39,14 @@ function partsBehind(graph: Graph, change: Change): WeakRef<object>[] {
   return parts.filter((part) => part !== undefined).map((part) => new WeakRef(part));
 }
 
-describe("the index of paths forgets", () => {
+describe("the path index", () => {
   for (const [what, empty] of Object.entries({ "shard by shard": byShard, "object by object": byObject }))
-    it(`what is deleted ${what}`, async () => {
+    it(`frees all memory of objects that are deleted ${what}`, async () => {
       const graphs: Graph[] = [];
       const parts: WeakRef<object>[] = [];
       for (const changes of fc.sample(history, { numRuns: 100, seed: 1 })) {
         const graph = new Graph();
-        // Of functions of their own: what stands in their registers goes with them.
+        // A separate function, so that its registers are free afterwards.
         for (const change of changes) parts.push(...partsBehind(graph, change));
         empty(graph);
         expect(graph.clusters.size).to.equal(0);
@@ -54,7 +54,7 @@ describe("the index of paths forgets", () => {
         graphs.push(graph);
       }
       expect(parts.length).to.be.above(1000);
-      // A WeakRef holds on to what it was made of until the turn ends, and a register may a little longer.
+      // A WeakRef keeps its target until the turn ends, and a register maybe longer.
       const kept = (): number => parts.filter((part) => part.deref() !== undefined).length;
       for (let turn = 0; turn < 20 && kept() > 0; turn++) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -67,7 +67,7 @@ describe("the index of paths forgets", () => {
 });
 
 describe("SharedTexts", () => {
-  it("keep a text once, as long as somebody uses it", () => {
+  it("keep a string once, while it is in use", () => {
     const texts = new SharedTexts();
     const first = texts.take("root:org");
     expect(texts.take("root:org")).to.equal(first);
@@ -82,5 +82,5 @@ describe("SharedTexts", () => {
 
 describe("ownCopy", () => {
   for (const text of ["", "root", "é", "user:😀", "\ud800", "x".repeat(100)])
-    it(`of ${JSON.stringify(text)} is the same text`, () => expect(ownCopy(text)).to.equal(text));
+    it(`returns ${JSON.stringify(text)} unchanged`, () => expect(ownCopy(text)).to.equal(text));
 });

@@ -1,6 +1,6 @@
-// Random histories on several shards, with logical clusters on two shards at once, workspaces of the wrong shard, several
-// that lead to one, circles. The index must say what the model says after each change, and the same after all of them in
-// whatever order the shards' histories were mixed.
+// Random histories on several shards: logical clusters on two shards at once, workspaces on the wrong shard, several workspaces for
+// one logical cluster, cycles. The index must equal the model after each change, and must not depend on how the shards' histories
+// interleave.
 import { isDeepStrictEqual } from "node:util";
 import { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { expect } from "chai";
@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { CLUSTERS, history, PATHS, SHARDS } from "./arbitrary.ts";
 import { type Change, Model, play } from "./model.ts";
 
-/** chai takes most of the time of a history to find two things equal; it is asked to show those that are not. */
+/** chai is slow for equal values, so it compares only different ones, to show them. */
 function same(actual: unknown, expected: unknown, name: string): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual, name).to.deep.equal(expected);
 }
@@ -22,7 +22,7 @@ function compare(index: PathIndex, model: Model | PathIndex): void {
   for (const name of SHARDS) same(index.logicalClusters(name), model.logicalClusters(name), name);
 }
 
-/** The same changes, each shard's in their order, the shards mixed otherwise. */
+/** Interleaves the shards' changes differently, with each shard's in order. */
 function mixed(changes: readonly Change[], picks: readonly number[]): Change[] {
   const queues = SHARDS.map((name) => changes.filter((one) => one.shard === name));
   const order: Change[] = [];
@@ -34,8 +34,8 @@ function mixed(changes: readonly Change[], picks: readonly number[]): Change[] {
   return order;
 }
 
-describe("PathIndex, whatever happens", () => {
-  it("says what the model says, after each change", () => {
+describe("PathIndex after random changes", () => {
+  it("equals the model after each change", () => {
     fc.assert(
       fc.property(history, (changes) => {
         const index = new PathIndex();
@@ -50,7 +50,7 @@ describe("PathIndex, whatever happens", () => {
     );
   });
 
-  it("says the same in whatever order it hears of the shards", () => {
+  it("does not depend on the order of shards", () => {
     fc.assert(
       fc.property(history, fc.array(fc.nat(SHARDS.length - 1), { minLength: 1, maxLength: 30 }), (changes, picks) => {
         const [a, b] = [new PathIndex(), new PathIndex()];

@@ -3,7 +3,7 @@ import { expect } from "chai";
 
 const MOUNT = "https://kcp.dev.local/services/custom-url/proxy";
 
-/** `root:org:rh`, each on a shard of its own. */
+/** Returns an index with `root:org:rh`, each segment on a shard of its own. */
 function threeShards(): PathIndex {
   const index = new PathIndex();
   index.setShard("root", { baseURL: "https://root.kcp.dev" });
@@ -23,12 +23,12 @@ const clusterOf = (index: PathIndex, path: string): string => {
 };
 
 describe("PathIndex.lookup", () => {
-  it("of an empty index finds nothing", () => {
+  it("finds nothing in an empty index", () => {
     for (const path of ["", "root", "root:org", "*", "user:alice", "system:admin"])
       expect(new PathIndex().lookup(path).kind).to.equal("unknown");
   });
 
-  it("goes from shard to shard", () => {
+  it("follows a path from shard to shard", () => {
     const index = threeShards();
     expect(index.lookup("root:org")).to.deep.equal({
       kind: "cluster",
@@ -42,7 +42,7 @@ describe("PathIndex.lookup", () => {
     expect(index.lookup("root:org:rh")).to.deep.include({ cluster: "two", shard: "gama", path: "root:org:rh" });
   });
 
-  it("begins with any logical cluster's name", () => {
+  it("starts at the name of any logical cluster", () => {
     const index = threeShards();
     expect(index.lookup("one:rh")).to.deep.include({ cluster: "two", path: "root:org:rh" });
     expect(index.lookup("two")).to.deep.include({ cluster: "two", path: "root:org:rh" });
@@ -68,7 +68,7 @@ describe("PathIndex.lookup", () => {
   ])
     it(`finds nothing at ${path.slice(0, 30)}`, () => expect(clusterOf(threeShards(), path)).to.equal("unknown"));
 
-  it("leads users to their homes, and further", () => {
+  it("finds users' homes, and paths below them", () => {
     const index = threeShards();
     index.setLogicalCluster("beta", { name: "v1u4alow0iv9", path: "user:alice", type: "root:home" });
     index.setWorkspace("beta", { cluster: "v1u4alow0iv9", name: "team", target: "two" });
@@ -77,7 +77,7 @@ describe("PathIndex.lookup", () => {
     expect(clusterOf(index, "user:bob")).to.equal("unknown");
   });
 
-  it("takes a system name as one, and one called user as itself", () => {
+  it("treats a system name as one segment, and a workspace called user as a workspace", () => {
     const index = threeShards();
     index.setLogicalCluster("root", { name: "system:admin" });
     index.setLogicalCluster("root", { name: "user" });
@@ -85,7 +85,7 @@ describe("PathIndex.lookup", () => {
     expect(clusterOf(index, "user")).to.equal("user@root");
   });
 
-  it("heeds workspaces only of the shard where their logical cluster is", () => {
+  it("uses only the workspaces on the shard of their logical cluster", () => {
     const index = threeShards();
     index.setWorkspace("gama", { cluster: "root", name: "stray", target: "two" });
     index.setWorkspace("gama", { cluster: "root", name: "org", target: "root" });
@@ -102,7 +102,7 @@ describe("PathIndex.lookup", () => {
     expect(clusterOf(index, "root:org:rh")).to.equal("two@late");
   });
 
-  it("waits until a workspace is scheduled", () => {
+  it("reports a workspace as pending until it is scheduled", () => {
     const index = threeShards();
     index.setWorkspace("root", { cluster: "root", name: "new", target: "two", phase: "Scheduling" });
     expect(clusterOf(index, "root:new")).to.equal("pending");
@@ -112,7 +112,7 @@ describe("PathIndex.lookup", () => {
     expect(clusterOf(index, "root:new")).to.equal("pending");
   });
 
-  it("tells what is unknown, not there yet and gone apart, in words of the path", () => {
+  it("distinguishes unknown, pending and gone paths, and names only parts of the path", () => {
     const index = threeShards();
     index.setWorkspace("beta", { cluster: "one", name: "new", phase: "Scheduling" });
     index.setWorkspace("beta", { cluster: "one", name: "late", target: "three" });
@@ -132,7 +132,7 @@ describe("PathIndex.lookup", () => {
     expect(clusterOf(index, "three"), "a workspace leads to it").to.equal("pending");
   });
 
-  it("says of what is unavailable, and of all below it, 503, but not by another name", () => {
+  it("returns 503 for an unavailable workspace and its descendants by path, and not by cluster name", () => {
     const index = threeShards();
     index.setWorkspace("root", { cluster: "root", name: "org", target: "one", phase: "Unavailable" });
     const reason = "workspace root:org is not available: try again later";
@@ -146,7 +146,7 @@ describe("PathIndex.lookup", () => {
 });
 
 describe("PathIndex.lookup of a mount", () => {
-  it("is its URL, and says what the path had besides", () => {
+  it("returns its URL, and the rest of the path", () => {
     const index = threeShards();
     index.setWorkspace("beta", { cluster: "one", name: "mnt", mountURL: MOUNT, phase: "Ready" });
     const mount = {
@@ -160,7 +160,7 @@ describe("PathIndex.lookup of a mount", () => {
     expect(index.lookup("root:org:mnt:foo:bar")).to.deep.equal({ ...mount, rest: "foo:bar" });
   });
 
-  it("in phase Unavailable is 503, below an unavailable workspace too", () => {
+  it("returns 503 in phase Unavailable, and below an unavailable workspace", () => {
     const index = threeShards();
     index.setWorkspace("beta", { cluster: "one", name: "mnt", mountURL: MOUNT, phase: "Unavailable" });
     expect(index.lookup("one:mnt:foo")).to.deep.include({ kind: "unavailable", code: 503 });
@@ -172,14 +172,14 @@ describe("PathIndex.lookup of a mount", () => {
 
   for (const mountURL of [undefined, "", "/clusters/root", "not a URL", "file:///etc/passwd", "javascript:0"])
     for (const phase of ["Ready", "Unavailable"])
-      it(`in phase ${phase} without a URL to ask, ${JSON.stringify(mountURL)}, is pending`, () => {
+      it(`is pending in phase ${phase} without a usable URL, ${JSON.stringify(mountURL)}`, () => {
         const index = threeShards();
         index.setWorkspace("beta", { cluster: "one", name: "mnt", mountURL: MOUNT });
         index.setWorkspace("beta", { cluster: "one", name: "mnt", mountURL, phase });
         expect(clusterOf(index, "one:mnt:foo")).to.equal("pending");
       });
 
-  it("that has a logical cluster is that", () => {
+  it("returns the logical cluster of a workspace that has one", () => {
     const index = threeShards();
     index.setWorkspace("beta", { cluster: "one", name: "mnt", target: "two", mountURL: MOUNT });
     expect(clusterOf(index, "one:mnt")).to.equal("two@gama");

@@ -1,4 +1,4 @@
-// A million workspaces are to fit: what each takes is held to a bound, names and all.
+// A million workspaces must fit into memory: a limit holds for each, including its name.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { newClusterName } from "@virtual-workspaces/kcp";
@@ -19,7 +19,7 @@ async function held(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** A hundred workspaces in each, and ten mounts, named out of a longer text as a watch would: nothing of that may stay. */
+/** Adds a hundred workspaces and ten mounts to each parent. Names are slices of a longer text, as in a watch, which must not be kept. */
 function feed(index: PathIndex, count = WORKSPACES): void {
   const clusters: { name: string; path: string }[] = [{ name: "root", path: "root" }];
   for (let n = 0; n < count; n++) {
@@ -34,9 +34,9 @@ function feed(index: PathIndex, count = WORKSPACES): void {
   }
 }
 
-describe("the memory of the index of paths", () => {
-  it(`is at most ${BYTES} bytes for each of ${WORKSPACES} workspaces, and none when they are gone`, async () => {
-    // What is compiled on the way is not the index's.
+describe("the memory of the path index", () => {
+  it(`is at most ${BYTES} bytes for each of ${WORKSPACES} workspaces, and none after their deletion`, async () => {
+    // Compiled code does not belong to the index.
     const warmUp = new PathIndex();
     feed(warmUp, WORKSPACES / 10);
     warmUp.deleteShard("root");

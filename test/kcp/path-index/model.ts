@@ -1,4 +1,4 @@
-// What the index must say, found the slow way: the latest word of each shard on each object, gone through each time.
+// A slow model of the index: it searches the last report of each shard on each object every time.
 import type {
   IndexedLogicalCluster,
   IndexedWorkspace,
@@ -148,7 +148,7 @@ export class Model {
     return this.#clusters.filter((known) => known.shard === shard).length;
   }
 
-  /** The workspaces that are where the logical cluster is that they are in, and lead somewhere. */
+  /** Returns the workspaces with a target on the shard of their logical cluster. */
   #counting(): (IndexedWorkspace & { shard: string })[] {
     return this.#workspaces.filter(
       ({ cluster, shard, phase }) => this.cluster(cluster)?.shard === shard && phase !== "Scheduling",

@@ -25,7 +25,7 @@ describe("indexedWorkspace", () => {
   });
 
   for (const odd of [undefined, null, 1, [], "x", { cluster: 1, mount: [], URL: {} }])
-    it(`takes ${JSON.stringify(odd)} as neither spec nor status`, () => {
+    it(`ignores ${JSON.stringify(odd)} as spec and status`, () => {
       expect(indexedWorkspace({ ...base, metadata, spec: odd, status: odd })).to.deep.equal({
         cluster: "root",
         name: "org",
@@ -35,7 +35,7 @@ describe("indexedWorkspace", () => {
       });
     });
 
-  it("is nothing of an object that does not say where it is", () => {
+  it("returns nothing for an object without a logical cluster", () => {
     expect(indexedWorkspace({ ...base, metadata: { name: "org" } })).to.equal(undefined);
     expect(indexedWorkspace({ ...base, metadata: { ...metadata, name: "" } })).to.equal(undefined);
   });
@@ -57,7 +57,7 @@ describe("indexedLogicalCluster", () => {
     });
   });
 
-  it("is nothing of an object that does not say where it is", () => {
+  it("returns nothing for an object without a logical cluster", () => {
     expect(indexedLogicalCluster({ ...object, metadata: { name: "cluster" } })).to.equal(undefined);
   });
 });

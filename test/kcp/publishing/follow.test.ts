@@ -1,5 +1,4 @@
-// Why: whoever provides an export runs one controller for all shards, for months: shards come and go under it, and what it never
-// hears of is never done.
+// Why: a provider runs one controller for all shards, for months, while shards come and go. It must see every object.
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import { Client, controller, endpointInformers, Informer } from "@virtual-workspaces/client";
 import { keyText } from "@virtual-workspaces/client/queue";
@@ -30,7 +29,7 @@ const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", 
 const BINDINGS = "/apis/apis.kcp.io/v1alpha2/apibindings";
 const SLICE = "/clusters/root/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/maps";
 
-/** A view where the server publishes that views of exports are, over one shard. */
+/** View over one shard, at the URLs that the server publishes for views of exports. */
 function exported({ upstream, identity }: Over): VirtualWorkspace {
   const configMaps = forward({ resource: ConfigMap, upstream, identity });
   return defineVirtualWorkspace({
@@ -44,7 +43,7 @@ function exported({ upstream, identity }: Over): VirtualWorkspace {
   });
 }
 
-/** Whose URLs are followed. */
+/** Source of the URLs. */
 interface Followed {
   readonly resource: KindReference<object>;
   readonly name: string;
@@ -59,12 +58,12 @@ const NOTICEBOARD = {
 } as const;
 const BOARD = "/clusters/root/apis/example.dev/v1/noticeboards";
 
-/** A provider's server, and what its controller has heard of. */
+/** Server of a provider, and the objects that its controller has seen. */
 class Provider implements AsyncDisposable {
   readonly server: Workspaces;
-  /** Ours that there are now, as the controller knows. */
+  /** Existing test objects, as the controller knows them. */
   readonly known = new Set<string>();
-  /** Ours that it has ever heard of. */
+  /** All test objects that the controller has ever seen. */
   readonly heard = new Set<string>();
   readonly failures: unknown[] = [];
   readonly #stack = new AsyncDisposableStack();
@@ -141,10 +140,10 @@ class Provider implements AsyncDisposable {
   }
 }
 
-describe("a controller over the slices of an export", function () {
+describe("a controller over an export's endpoint slices", function () {
   this.timeout(60_000);
 
-  it("gains and drops informers as shards come and go, and misses nothing", async () => {
+  it("adds and removes informers with the shards, and misses nothing", async () => {
     await using stores = new Stores();
     await using provider = await Provider.start(stores);
     const { server, known } = provider;
@@ -154,7 +153,7 @@ describe("a controller over the slices of an export", function () {
     await provider.bind(near);
     await provider.until("what was there before", () => known.has(first));
 
-    // A shard that comes, with objects from before and after its URL is there.
+    // A new shard, with objects from before and after its URL.
     const made = await server.send(`POST ${SHARDS}`, shardObject("amber"), root);
     expect(made.status, made.text).to.equal(201);
     const far = await makeOn(server, "far", { shard: "amber" });
@@ -165,7 +164,7 @@ describe("a controller over the slices of an export", function () {
     expect(provider.urls).to.have.length(2);
     expect([...known].sort()).to.deep.equal([before, during, first].sort());
 
-    // The last binding goes: so do the URL and the informer, and nothing is taken for deleted that was never seen to be.
+    // Deleting the last binding removes the URL and the informer. Objects without a seen deletion do not count as deleted.
     const call = `DELETE /clusters/${far}${BINDINGS}/maps` as const;
     expect((await server.send(call, undefined, root)).status).to.equal(200);
     await provider.until("one endpoint is left", () => provider.urls.length === 1 && known.size === 1);
@@ -174,7 +173,7 @@ describe("a controller over the slices of an export", function () {
     await provider.bind(far);
     await provider.until("all of it again", () => [before, during, unseen].every((name) => known.has(name)));
 
-    // The shard goes for good, and what was on it before it.
+    // Deletes the shard, after its objects.
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/far`, undefined, root)).status).to.equal(200);
     expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, root)).status).to.equal(200);
     await untilAt(server, `${SHARDS}/amber`, ({ status }) => status === 404);
@@ -183,7 +182,7 @@ describe("a controller over the slices of an export", function () {
     await provider.until("the others go on", () => known.has(last));
   });
 
-  it("hears of every object, whenever it is made while shards come and go", async () => {
+  it("sees every object, even those created while shards come and go", async () => {
     await using stores = new Stores();
     await using provider = await Provider.start(stores);
     const { server } = provider;
@@ -211,7 +210,7 @@ describe("a controller over the slices of an export", function () {
     const isAll = (): boolean => new Set(written.map(clusterOf)).size === 5;
     await provider.until("objects everywhere", isAll);
 
-    // One goes, once all that is on it is known: nothing more is written there.
+    // Removes one shard after its objects are known. Nothing is written there afterwards.
     const [leaving = ""] = places.splice(3, 1);
     const onIt = (): string[] => written.filter((name) => clusterOf(name) === leaving);
     await provider.until(
@@ -230,10 +229,10 @@ describe("a controller over the slices of an export", function () {
   });
 });
 
-describe("a controller over the URLs of a view of somebody's own", function () {
+describe("a controller over the URLs of an own view", function () {
   this.timeout(60_000);
 
-  it("gains and drops informers as shards come and go, and misses nothing", async () => {
+  it("adds and removes informers with the shards, and misses nothing", async () => {
     await using stores = new Stores();
     const own = loopback();
     const server = await startSharded(stores, {
@@ -268,7 +267,7 @@ describe("a controller over the URLs of a view of somebody's own", function () {
     await provider.until("the URL of the new shard", () => provider.urls.length === 3);
     expect([...provider.known].sort()).to.deep.equal([first, second].sort());
 
-    // It goes, and somebody else takes its URL back.
+    // The shard is deleted, and another publisher removes its URL.
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/far`, undefined, root)).status).to.equal(200);
     await provider.until("what was on it is gone", () => !provider.known.has(second));
     expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, root)).status).to.equal(200);
@@ -276,7 +275,7 @@ describe("a controller over the URLs of a view of somebody's own", function () {
     const last = await put(near, "ours-last");
     await provider.until("the others go on", () => provider.known.has(last));
 
-    // Who may not read the board's content is shown nothing at any of its URLs, in no workspace.
+    // A user without access to the board's content gets nothing at any URL, in any workspace.
     for (const url of provider.urls)
       for (const cluster of ["*", near])
         expect((await callsTo(url).get(`/clusters/${cluster}/api/v1/configmaps`)).status).to.equal(403);

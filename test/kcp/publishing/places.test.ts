@@ -1,5 +1,5 @@
-// Objects wherever they are: in all logical clusters of a shard, in namespaces, on a server without either; and what decides
-// besides them.
+// Publishing to objects anywhere: in all logical clusters of a shard, in namespaces, on a server without either; and additional
+// sources.
 import { Client, Informer, related } from "@virtual-workspaces/client";
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { APIExportEndpointSlice, publishURLs } from "@virtual-workspaces/kcp";
@@ -23,7 +23,7 @@ const APIS = "apis/apis.kcp.io";
 describe("publishURLs", function () {
   this.timeout(30_000);
 
-  it("goes by what else decides: nothing is published where nobody uses it", async () => {
+  it("reacts to additional sources, and publishes nothing for an unused view", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     for (const name of ["soup", "salad"]) await kitchen.cook(name);
@@ -46,7 +46,7 @@ describe("publishURLs", function () {
     await kitchen.having("soup", []);
   });
 
-  it("writes into endpoint slices of all workspaces of a shard, beside the server's own", async () => {
+  it("writes endpoint slices in all workspaces of a shard, beside the server's entries", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     const { server, client } = kitchen;
@@ -86,7 +86,7 @@ describe("publishURLs", function () {
     expect(kitchen.failures).to.deep.equal([]);
   });
 
-  it("writes into namespaces, of a server that has no logical clusters, and into one object alone", async () => {
+  it("writes objects in namespaces, on a server without logical clusters, and a single object", async () => {
     const Table = defineResource({
       group: "example.dev",
       version: "v1",

@@ -1,5 +1,5 @@
-// Why: clients go where it is published: an entry too few hides a shard, one too many leads nowhere, one of another publisher that is
-// lost is an outage of somebody else.
+// Why: clients follow the published URLs. A missing entry hides a shard, an extra one leads nowhere, and removing another
+// publisher's entry breaks its clients.
 import { publishURLs } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { APPLY, MERGE } from "../../_support/patches.ts";
@@ -11,7 +11,7 @@ import { byShards, Kitchen, urlOn } from "./support/menus.ts";
 
 const PATCH = MERGE.headers ?? {};
 
-/** Who has applied which URLs. */
+/** Returns the managers that have applied each URL. */
 function managersOf({ metadata }: Body): Record<string, string[]> {
   const own = metadata.managedFields.filter(
     ({ operation, subresource }: Body) => operation === "Apply" && subresource === "status",
@@ -30,7 +30,7 @@ const versionOf = async (kitchen: Kitchen, name: string): Promise<string> =>
 describe("publishURLs", function () {
   this.timeout(30_000);
 
-  it("has each shard say where the view is on it, beside what others have applied", async () => {
+  it("publishes each shard's own URL, beside the entries of others", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -48,13 +48,13 @@ describe("publishURLs", function () {
       "shard-1": [urlOn.far("soup")],
     });
     expect(soup.status.note).to.equal("hot");
-    // Those that come later too.
+    // Later objects get URLs, too.
     await kitchen.cook("salad");
     await kitchen.having("salad", [urlOn.root("salad"), urlOn.far("salad")]);
     expect(kitchen.failures).to.deep.equal([]);
   });
 
-  it("writes nothing where all is right, also after a start", async () => {
+  it("writes nothing when the list is right, also after a restart", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -71,13 +71,13 @@ describe("publishURLs", function () {
     await again.started;
     await kitchen.send(`PATCH ${SHARDS}/root`, { metadata: { labels: { seen: "yes" } } }, PATCH);
     again.recheck();
-    // It waits in the same line.
+    // This write waits in the same queue.
     await kitchen.cook("salad");
     await kitchen.having("salad", [urlOn.root("salad"), urlOn.far("salad")]);
     expect(await versionOf(kitchen, "soup")).to.equal(version);
   });
 
-  it("takes back its own where there is nothing more to publish, and leaves what it is told to leave", async () => {
+  it("removes its entries for an empty list, and keeps them for undefined", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -98,7 +98,7 @@ describe("publishURLs", function () {
     await kitchen.having("soup", [urlOn.root("soup"), urlOn.far("soup")]);
   });
 
-  it("goes with what a Shard says, and says more of an endpoint than its URL", async () => {
+  it("follows changes of a Shard, and publishes further fields of an endpoint", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -121,7 +121,7 @@ describe("publishURLs", function () {
     expect(body.status.endpoints).to.deep.equal([{ url: "https://else.test/services/menus/soup", shards }]);
   });
 
-  it("stays when its publisher stops, and goes when it is withdrawn, and no more than that", async () => {
+  it("keeps entries when the publisher stops, and removes only its own on withdraw", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     for (const name of ["soup", "salad"]) await kitchen.cook(name);
@@ -142,7 +142,7 @@ describe("publishURLs", function () {
     expect((await kitchen.having("soup", [])).status?.endpoints ?? []).to.deep.equal([]);
   });
 
-  it("tells what `urls` throws, and what is no URL, changes nothing then, and goes on", async () => {
+  it("reports exceptions of `urls` and invalid URLs, changes nothing then, and continues", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -154,7 +154,7 @@ describe("publishURLs", function () {
     await kitchen.having("soup", [urlOn.root("soup")]);
     for (const [fault, message] of [
       [() => ["https://user:secret@x.test"], /without user, query and fragment$/],
-      [() => ["/services/menus/soup"], /is published as a URL: give one of http or https/],
+      [() => ["/services/menus/soup"], /cannot publish "[^"]*": use an http or https URL/],
       [
         () => {
           throw new Error("no such menu");
@@ -174,7 +174,7 @@ describe("publishURLs", function () {
     await kitchen.having("salad", [urlOn.root("salad")]);
   });
 
-  it("is a list as a whole, with its condition, where that is how the kind has it", async () => {
+  it("writes a whole list with its condition, if the kind has one", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -223,7 +223,7 @@ describe("publishURLs", function () {
     expect(body.status).to.deep.equal({ note: "hot", conditions: [] });
   });
 
-  it("leaves a list as a whole to whoever has written it last, when it is withdrawn", async () => {
+  it("leaves a whole list to its last writer on withdraw", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -241,7 +241,7 @@ describe("publishURLs", function () {
     expect(body.status).to.deep.equal(before.status);
   });
 
-  it("waits longer and longer where somebody else takes it away, and says so", async () => {
+  it("waits longer each time another client removes entries, and reports it", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -267,10 +267,10 @@ describe("publishURLs", function () {
     }
     await kitchen.having("soup", [urlOn.root("soup")]);
     expect(kitchen.failures.map(({ error }) => String(error))).to.have.length(1);
-    expect(String(kitchen.failures[0]?.error)).to.match(/the URLs of .*soup are taken away again and again/);
+    expect(String(kitchen.failures[0]?.error)).to.match(/another client repeatedly removes the URLs of .*soup/);
   });
 
-  it("is refused to who may not write the status, told, and there once they may", async () => {
+  it("reports the rejection without status permission, and publishes once it is granted", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     await kitchen.cook("soup");
@@ -288,13 +288,13 @@ describe("publishURLs", function () {
     await kitchen.having("soup", ["https://a.test/x"]);
   });
 
-  it("refuses options that contradict each other", async () => {
+  it("rejects contradicting options", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);
     const all = { ...kitchen.publication("*"), urls: byShards };
-    expect(() => publishURLs(all)).to.throw("publishURLs: say by `manager` whose the entries are");
+    expect(() => publishURLs(all)).to.throw("publishURLs: no field manager: set `manager`");
     expect(() => publishURLs({ ...all, manager: "x", condition: "Ready" })).to.throw(
-      "`condition` is for a list that is `whole`",
+      "invalid `condition` for a keyed list",
     );
   });
 });

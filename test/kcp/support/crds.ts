@@ -1,4 +1,4 @@
-// CustomResourceDefinitions, as kcp has its own in config/crds, as kinds in each of their versions.
+// Reads CustomResourceDefinitions, such as kcp's config/crds, as kinds in each version.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
@@ -23,7 +23,7 @@ interface CrdVersion {
   readonly additionalPrinterColumns?: readonly TableColumn[];
 }
 
-/** The kinds that the YAML files of a folder define. */
+/** Returns the kinds that the YAML files of a folder define. */
 export function kindsOfFolder(folder: string): Shaped[] {
   const files = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
   return files.sort().flatMap((file) => kindsOf(parse(readFileSync(join(folder, file), "utf8")) as Crd));

@@ -1,4 +1,4 @@
-// kcp's kinds on a server, each kept in a collection.
+// kcp's kinds on a server, each stored in a collection.
 import {
   allow,
   defineVirtualWorkspace,
@@ -17,10 +17,10 @@ import {
 } from "@virtual-workspaces/kcp";
 import { type Answer, type PlainServer, startPlain } from "../../_support/plain.ts";
 
-/** Where the kinds are served. */
+/** Path of the kinds. */
 export const ROOT = "/services/kcp/clusters/root";
 
-/** The kinds, all of them. */
+/** Returns a view with all kinds. */
 export function kcpView(): VirtualWorkspace {
   return defineVirtualWorkspace({
     name: "kcp",
@@ -39,24 +39,24 @@ export function kcpView(): VirtualWorkspace {
   });
 }
 
-/** A server of kcp's kinds, and what is said to one of them. */
+/** Server of kcp's kinds, with helpers for one of them. */
 export interface KcpServer extends PlainServer {
-  /** Makes an object, named `one` unless something else is said. */
+  /** Creates an object with the default name `one`. */
   make(content: object, name?: string): Promise<Answer>;
-  /** An object, as it is now. */
+  /** Returns the current object. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
   read(name: string): Promise<any>;
-  /** Replaces an object, or its status, by what `change` leaves of it. */
+  /** Replaces an object or its status by the result of `change`. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
   edit(name: string, change: (object: any) => void, subresource?: "/status"): Promise<Answer>;
-  /** The same, once for each change: what is wrong with it. */
+  /** Does the same for each change and returns the causes of the errors. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
   wrong(name: string, changes: readonly ((object: any) => void)[], subresource?: "/status"): Promise<string[][]>;
-  /** The cells of the table that kubectl would show, header first, without ages. */
+  /** Returns the cells of kubectl's table, header first, without ages. */
   table(): Promise<unknown[][]>;
 }
 
-/** Starts one, to talk to about `kind`. */
+/** Starts a server with helpers for `kind`. */
 export async function startKcp({ group, version, kind, plural }: ResourceDefinition): Promise<KcpServer> {
   const server = await startPlain([kcpView()]);
   const url = `${ROOT}/apis/${group}/${version}/${plural}` as const;
@@ -85,11 +85,11 @@ export async function startKcp({ group, version, kind, plural }: ResourceDefinit
   });
 }
 
-/** The last cause where rules had to be left out, since they count on values of the right type and size. */
+/** Last cause when the server skipped rules that depend on valid types and sizes. */
 export const NOT_CHECKED =
   "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
-/** What is wrong, a line for each cause: `field: message`. */
+/** Returns the causes of an error, one line each: `field: message`. */
 export function causes({ status, body }: Answer): string[] {
   const found: { field: string; message: string }[] = body.details?.causes ?? [];
   return status < 300 ? [`${status}`] : found.map(({ field, message }) => `${field}: ${message}`);

@@ -1,9 +1,9 @@
-// The shape of a kind as lines of text: its names, columns, and every field with all that its schema says of it, but for
-// descriptions, which are each author's own. Two kinds of one shape take and refuse the same objects.
+// The shape of a kind as lines of text: its names, columns, and all fields with their schema except descriptions. Two kinds with
+// the same shape accept and reject the same objects.
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import type { TableColumn } from "@virtual-workspaces/apimachinery/tables";
 
-/** A kind in one version. */
+/** Kind in one version. */
 export interface Shaped {
   readonly group: string;
   readonly version: string;
@@ -19,12 +19,12 @@ export interface Shaped {
   readonly schema: JsonSchema;
 }
 
-/** What tells one shape from another: `workspaces.v1alpha1.tenancy.kcp.io`. */
+/** Returns the name of a shape: `workspaces.v1alpha1.tenancy.kcp.io`. */
 export function shapeName({ plural, version, group }: Shaped): string {
   return `${plural}.${version}.${group}`;
 }
 
-/** The shape, a fact in each line. */
+/** Returns the shape, one fact a line. */
 export function shapeOf(kind: Shaped): string {
   const { status, scale } = kind.subresources;
   const names = [
@@ -42,7 +42,7 @@ export function shapeOf(kind: Shaped): string {
   return `${[...names, ...columns, ...fields(rootOf(kind.schema), ".")].join("\n")}\n`;
 }
 
-/** Type and metadata are in every object: only what is said of names counts. */
+/** Every object has a type and metadata, so only the rules for names count. */
 function rootOf(schema: JsonSchema): JsonSchema {
   const { apiVersion, kind, metadata, ...properties } = schema.properties ?? {};
   const required = schema.required?.filter((name) => Object.hasOwn(properties, name)) ?? [];
@@ -62,7 +62,7 @@ function* fields(schema: JsonSchema, path: string): Generator<string> {
 
 const BELOW = new Set(["type", "properties", "items", "description", "x-kubernetes-validations"]);
 
-/** All that is said of a field but for what is below it: its type, keywords by name, and its rules, one after another. */
+/** Returns the type, keywords by name and rules of a field, without those of its children. */
 function facts(schema: JsonSchema): string {
   const said = Object.entries(schema)
     .filter(

@@ -1,5 +1,5 @@
-// Who may do what through an export's view: the workspace says by its binding, the export's workspace by content, and those
-// whose resources are claimed by their policy.
+// Authorization in an export's view: by the binding of the workspace, by the content permission in the export's workspace, and by
+// the policy of other exports whose resources are claimed.
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
@@ -30,7 +30,7 @@ describe("access through the view of an export", function () {
 
   after(() => server[Symbol.asyncDispose]());
 
-  /** A role that the workspace of an export binds to somebody. */
+  /** Grants a user a role in a workspace. */
   async function allowed(cluster: string, user: string, rule: object): Promise<void> {
     const name = `may-${user.replaceAll(":", "-")}-${Object.values(rule)
       .flat()
@@ -51,7 +51,7 @@ describe("access through the view of an export", function () {
     verbs,
   });
 
-  it("is for those who may have the content of the export, by the verb that they use", async () => {
+  it("requires permission for the content of the export, for the request's verb", async () => {
     for (const cluster of ["*", consumer])
       for (const path of [WIDGETS, "/apis", "/openapi/v3", "/version"]) {
         const { status, body } = await provider.in(cluster).get(path, bob);
@@ -74,7 +74,7 @@ describe("access through the view of an export", function () {
     expect((await provider.get(WIDGETS, { headers: { authorization: "" } })).status).to.be.oneOf([401, 403]);
   });
 
-  it("makes a create of an apply or update that creates", async () => {
+  it("requires create for an apply or update that creates", async () => {
     await allowed(provider.cluster, "carol", content(["get", "patch", "update"]));
     await bind(server, provider.cluster, {
       name: "carol-access",
@@ -103,7 +103,7 @@ describe("access through the view of an export", function () {
     ).to.equal(200);
   });
 
-  it("is a service account's of the provider, whom the workspace itself refuses", async () => {
+  it("is granted to a service account of the provider, which the workspace itself rejects", async () => {
     const accounts = "/api/v1/namespaces/default/serviceaccounts";
     const about = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } };
     await provider.post(provider.cluster, accounts, about);
@@ -131,7 +131,7 @@ describe("access through the view of an export", function () {
     expect((await server.get(`/clusters/${consumer}${WIDGETS}`, robot)).status).to.equal(403);
   });
 
-  it("ends when it is withdrawn, also of what is open", async () => {
+  it("ends when permission is withdrawn, also for open watches", async () => {
     const name = "brief";
     const brief = await Provider.make(server, name);
     await brief.consumer("brief-consumer");
@@ -143,7 +143,7 @@ describe("access through the view of an export", function () {
     expect((await brief.get(WIDGETS)).status).to.equal(403);
   });
 
-  it("to what is claimed of another export needs the leave of its policy, wherever it is asked", async () => {
+  it("to a claimed resource requires its export's policy, on whichever workspace", async () => {
     const owner = await makeWorkspace(server, "owner");
     const schema = widgetSchema("v1", {
       plural: "gadgets",
@@ -181,17 +181,17 @@ describe("access through the view of an export", function () {
     );
     expect(namesOf(seen)).to.deep.equal([`${cluster}/g`]);
     expect((await claiming.in(cluster).send(`DELETE ${GADGETS}/g`)).status).to.equal(403);
-    // What is the export's own is none of theirs.
+    // The policy does not cover the export's own resources.
     expect((await claiming.get(WIDGETS)).status).to.equal(200);
   });
 
-  it("to a claim of an identity that nobody has is refused", async () => {
+  it("is denied for a claim with an unknown identity", async () => {
     const claim = { group: "example.dev", resource: "gadgets", identityHash: "f00", verbs: ["*"] };
     const lost = await Provider.make(server, "lost", { permissionClaims: [claim] });
     expect((await lost.get(GADGETS)).status).to.equal(403);
   });
 
-  it("to an export that is not there is a failure in a workspace, as in kcp, and refused without", async () => {
+  it("to a missing export fails with 500 in a workspace, like kcp, and is denied for all workspaces", async () => {
     const path = (cluster: string): string =>
       `/services/apiexport/${provider.cluster}/none/clusters/${cluster}${WIDGETS}`;
     const failed = await server.get(path(consumer));
@@ -200,7 +200,7 @@ describe("access through the view of an export", function () {
     expect((await server.get(path("*"), root)).status).to.equal(404);
   });
 
-  it("is not had by becoming the provider in a workspace where one may be anybody", async () => {
+  it("is not gained by impersonating the provider in a workspace where the user may impersonate", async () => {
     await makeAdmin(server, consumer, "erin");
     const warrant = JSON.stringify({ user: "alice", groups: ["system:authenticated"] });
     const masters = JSON.stringify({ user: "x", groups: ["system:masters"] });
@@ -219,12 +219,12 @@ describe("access through the view of an export", function () {
           expect(status, `${JSON.stringify(more)} ${cluster} ${text}`).to.equal(403);
         }
     }
-    // She is somebody else in her workspace all the same.
+    // She may still impersonate in her workspace.
     const headers = { authorization: "Bearer erin", "impersonate-user": "alice" };
     expect((await server.get(`/clusters/${consumer}/apis`, { headers })).status).to.be.oneOf([200, 403]);
   });
 
-  it("believes no header of a client's about who it is", async () => {
+  it("ignores identity headers of clients", async () => {
     const forged = {
       "impersonate-user": "alice",
       "x-remote-user": "alice",

@@ -1,4 +1,4 @@
-// What an export claims besides its own: objects that workspaces let its provider have, which they may take back.
+// Claimed objects: workspaces grant them to the export's provider, and may withdraw them.
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
@@ -19,7 +19,7 @@ const BINDINGS = { ...CLAIM, group: "apis.kcp.io", resource: "apibindings", verb
 const accepted = (claim: object, selector: object = ALL): object => ({ ...claim, selector, state: "Accepted" });
 const rejected = (claim: object): object => ({ ...claim, selector: ALL, state: "Rejected" });
 
-describe("what an export claims", function () {
+describe("claimed resources", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let provider: Provider;
@@ -42,7 +42,7 @@ describe("what an export claims", function () {
 
   const mine = (names: string[]): string[] => names.filter((name) => !name.endsWith("kube-root-ca.crt"));
 
-  it("is there where it is accepted, and nowhere else", async () => {
+  it("appear exactly where the claim is accepted", async () => {
     expect(mine(namesOf(await provider.get(EVERYWHERE)))).to.deep.equal([`${willing}/mine`]);
     expect(mine(namesOf(await provider.in(willing).get(MAPS)))).to.deep.equal([`${willing}/mine`]);
     for (const path of [MAPS, `${MAPS}/mine`, `${MAPS}?watch=true`])
@@ -51,7 +51,7 @@ describe("what an export claims", function () {
     expect((await provider.in().watch(`${MAPS}?watch=true`)).status).to.equal(400);
   });
 
-  it("is written as any, and is the provider's to see from then on", async () => {
+  it("can be written like others, and are visible to the provider afterwards", async () => {
     const there = provider.in(willing);
     const made = await there.send(`POST ${MAPS}`, map("made"));
     expect(made.status, made.text).to.equal(201);
@@ -75,7 +75,7 @@ describe("what an export claims", function () {
     ]);
   });
 
-  it("is for the verbs that both sides have named, and no others", async () => {
+  it("allow only the verbs that both sides list", async () => {
     const there = provider.in(willing);
     expect((await there.get("/api/v1/namespaces/default/secrets/none")).status).to.equal(404);
     for (const path of ["/api/v1/secrets", "/api/v1/secrets?watch=true"])
@@ -83,7 +83,7 @@ describe("what an export claims", function () {
     expect(outcome(await there.send("DELETE /api/v1/namespaces/default/secrets/none")).slice(0, 2)).to.deep.equal(NO);
   });
 
-  it("of events is in both of their groups", async () => {
+  it("of events appear in both of their groups", async () => {
     for (const path of ["/api/v1/events", "/apis/events.k8s.io/v1/events"]) {
       expect((await provider.in(willing).get(path)).status, path).to.equal(200);
       expect((await provider.get(path)).status, path).to.equal(200);
@@ -91,7 +91,7 @@ describe("what an export claims", function () {
     }
   });
 
-  it("of events may name either group, or both, for clients that write to one and then to the other", async () => {
+  it("of events may use either group, or both, for clients that write to one and then to the other", async () => {
     const both = ["", "events.k8s.io"].map((group) => ({ ...EVENTS, group, verbs: ["*"] }));
     const teller = await Provider.make(server, "teller", { permissionClaims: both });
     const cluster = await makeWorkspace(server, "told");
@@ -101,12 +101,12 @@ describe("what an export claims", function () {
     await teller.bind(
       cluster,
       both.map((claim) => accepted(claim)),
-    ); // resolves when they are applied
+    ); // resolves when the claims are applied
     for (const events of [path, "/apis/events.k8s.io/v1/events"])
       expect(namesOf(await teller.in(cluster).get(events))).to.deep.equal([`${cluster}/before`]);
   });
 
-  it("of reviews is what the workspace says of its users", async () => {
+  it("of reviews return the workspace's decision on its users", async () => {
     const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
     const spec = { user: "bob", resourceAttributes: { verb: "get", resource: "secrets" } };
     const asked = await provider
@@ -117,7 +117,7 @@ describe("what an export claims", function () {
     expect((await provider.in(willing).get(path)).status).to.be.oneOf([403, 405]);
   });
 
-  it("goes when it is withdrawn, as deletions, and comes again", async () => {
+  it("disappear with DELETED events when the claim is withdrawn, and return with it", async () => {
     const cluster = await provider.consumer("fickle", [
       accepted(CLAIM),
       rejected(EVENTS),
@@ -137,7 +137,7 @@ describe("what an export claims", function () {
       );
     expect((await set(rejected(CLAIM))).status).to.equal(200);
     await watch.until(({ type, object }) => type === "DELETED" && object.metadata?.name === "here");
-    // Who may not list any more is told so when they do.
+    // A client that may no longer list gets an error then.
     const last = (await there.rest()).at(-1);
     expect(last?.type).to.be.oneOf(["ERROR", "DELETED"]);
     expect((await provider.in(cluster).get(MAPS)).status).to.equal(403);
@@ -145,7 +145,7 @@ describe("what an export claims", function () {
     await watch.until(({ type, object }) => type === "ADDED" && object.metadata?.name === "here");
   });
 
-  it("may be of bindings: those to itself, and those that are accepted", async () => {
+  it("of bindings include those to the export itself, and accepted ones", async () => {
     const other = await Provider.make(server, "binder", { permissionClaims: [BINDINGS] });
     const cluster = await other.consumer("claimed", [accepted(BINDINGS)]);
     const path = `${APIS}/apibindings`;

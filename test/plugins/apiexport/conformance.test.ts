@@ -1,4 +1,4 @@
-// The conformance suite on the view: an API server as any, of one workspace with writes, and of all of them.
+// The conformance suite on the view: writable in one workspace, and read-only for all of them.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { untilAnswer } from "../../_support/until.ts";
@@ -34,13 +34,13 @@ describe("the view of an export is a conformant API server", function () {
     ["one workspace", () => one],
     ["all workspaces", () => "*"],
   ] as const)
-    it(`of ${what}`, async () => {
+    it(`in ${what}`, async () => {
       const report = await runConformance({
         url: `${server.url}${provider.url("", cluster())}`,
         credentials: { token: "alice" },
         others: [{ token: "bob" }],
         ...(cluster() === "*" ? {} : { writes: {} }),
-        // Both versions of one kind are the same objects.
+        // Both versions of a kind have the same objects.
         resources: ({ version }) => version !== "v1beta1" && version !== "v1alpha1",
         deadlines: { prompt: 5_000 },
       });
@@ -51,8 +51,8 @@ describe("the view of an export is a conformant API server", function () {
     });
 });
 
-/** Discovery tells of all verbs and namespaces, as in kcp; of all workspaces at once there is no one object or namespace. */
+/** Discovery lists all verbs and namespaces, like kcp, although requests for all workspaces have no single object or namespace. */
 function isOfOne(actual = ""): boolean {
   if (actual.startsWith("405 ")) return actual.includes("in the `*` logical cluster");
-  return actual.startsWith("400 ") && actual.includes("of all logical clusters");
+  return actual.startsWith("400 ") && actual.includes("across all logical clusters");
 }

@@ -1,5 +1,5 @@
-// The view in a server of its own, over the wire, as an administrator of the workspaces' server: as whom it asks there, and
-// what becomes of it while that server is away.
+// The view in a separate server, with the credentials of an administrator: the identities of its requests, and its behavior while
+// the upstream is away.
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import { sameCaller } from "@virtual-workspaces/forwarding";
 import { staticTokens } from "@virtual-workspaces/framework";
@@ -26,14 +26,14 @@ interface Asked {
   readonly stage: string;
 }
 
-/** What the audit log has, sooner or later. */
+/** Waits for an entry of the audit log. */
 async function written<T>(find: () => T | undefined): Promise<T | undefined> {
   for (const end = performance.now() + 5_000; find() === undefined && performance.now() < end; )
     await new Promise((resolve) => setImmediate(resolve));
   return find();
 }
 
-describe("the view of an export in a server of its own", function () {
+describe("the view of an export in a separate server", function () {
   this.timeout(60_000);
   const asked: Asked[] = [];
   const errors: unknown[] = [];
@@ -107,7 +107,7 @@ describe("the view of an export in a server of its own", function () {
     expect(kept.body.metadata.managedFields[0].manager).to.not.equal("virtual-workspaces");
   });
 
-  it("asks for a resource of an export by its identity, and only for labelled objects of what is claimed", () => {
+  it("requests a resource of an export by its identity, and claimed objects by their label", () => {
     const widgets = there("/widgets");
     const own = widgets.filter(
       ({ user, impersonatedUser, verb }) => user.username === "shard-admin" && (impersonatedUser || verb === "list"),
@@ -119,7 +119,7 @@ describe("the view of an export in a server of its own", function () {
     expect(maps.every(({ requestURI }) => requestURI.includes("claimed.internal.apis.kcp.io"))).to.equal(true);
   });
 
-  it("shares one watch of all workspaces among all who may have the content", async () => {
+  it("shares one watch of all workspaces among all permitted clients", async () => {
     const count = () =>
       there("/clusters/*/").filter(
         ({ verb, requestURI, stage }) =>
@@ -134,7 +134,7 @@ describe("the view of an export in a server of its own", function () {
     for (const watch of watches) await watch[Symbol.asyncDispose]();
   });
 
-  it("tells clients 503 while the server is away, keeps watches open, and has what happened when it is back", async () => {
+  it("answers 503 while the server is away, keeps watches open, and delivers missed events afterwards", async () => {
     await using watch = await server.watch(`${provider.url(WIDGETS)}?watch=true&resourceVersion=0`);
     expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
     away = true;

@@ -1,4 +1,4 @@
-// The view of an export: what bound workspaces have of it, by list, get and watch, in all of them and in one.
+// Reads in the view of an export: lists, gets and watches of bound workspaces, in all of them and in one.
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
@@ -29,7 +29,7 @@ describe("the view of an export", function () {
 
   after(() => server[Symbol.asyncDispose]());
 
-  it("lists what all bound workspaces have, and what one has", async () => {
+  it("lists the objects of all bound workspaces, and of one", async () => {
     const all = await provider.get(WIDGETS);
     expect(all.status, all.text).to.equal(200);
     expect(namesOf(all)).to.deep.equal([`${one}/a`, `${two}/b`].sort());
@@ -40,7 +40,7 @@ describe("the view of an export", function () {
     expect((await provider.in(one).get(`${WIDGETS}/a`)).text).to.equal(direct.text);
   });
 
-  it("serves all versions of the schema, with its columns, and pages", async () => {
+  it("serves all versions of the schema with columns and pages", async () => {
     const older = await provider.get(WIDGETS.replace("/v1/", "/v1beta1/"));
     expect(older.body.items.map(({ apiVersion }: { apiVersion: string }) => apiVersion)).to.deep.equal([
       "example.dev/v1beta1",
@@ -55,7 +55,7 @@ describe("the view of an export", function () {
     expect((await provider.get(`${WIDGETS}?limit=1&continue=${token}`)).body.items).to.have.length(1);
   });
 
-  it("tells what it serves, as any API server does", async () => {
+  it("has discovery and OpenAPI like any API server", async () => {
     const groups = await provider.in(one).get("/apis");
     expect(groups.body.groups.map(({ name }: { name: string }) => name)).to.deep.equal(["apis.kcp.io", "example.dev"]);
     const { body } = await provider.get("/apis/example.dev/v1");
@@ -73,7 +73,7 @@ describe("the view of an export", function () {
     expect(schema?.[1]).to.have.nested.property("properties.spec.properties.size.type", "integer");
   });
 
-  it("watches all workspaces, by one watch of the server, and one", async () => {
+  it("watches all workspaces through one upstream watch, and one workspace", async () => {
     const { resourceVersion } = (await provider.get(WIDGETS)).body.metadata;
     await using everywhere = await provider.watch(`${WIDGETS}?watch=true&resourceVersion=${resourceVersion}`);
     await using there = await provider.in(two).watch(`${WIDGETS}?watch=true&resourceVersion=0`);
@@ -85,7 +85,7 @@ describe("the view of an export", function () {
     expect(await there.take(1)).to.deep.equal(["MODIFIED b"]);
   });
 
-  it("shows the bindings to it, and no others, unless they are claimed", async () => {
+  it("shows only the bindings to the export, unless others are claimed", async () => {
     for (const version of ["v1alpha1", "v1alpha2"]) {
       const path = `/apis/apis.kcp.io/${version}/apibindings`;
       expect(namesOf(await provider.get(path))).to.deep.equal([`${one}/widgets`, `${two}/widgets`].sort());
@@ -95,7 +95,7 @@ describe("the view of an export", function () {
     }
   });
 
-  it("has a status that is written by itself, by who is let in by the export and not by the workspace", async () => {
+  it("has a separate status, which the export's users may write without rights in the workspace", async () => {
     const path = `${WIDGETS}/a/status`;
     expect((await server.get(`/clusters/${one}${WIDGETS}/a`)).status).to.equal(403);
     const written = await provider.in(one).send(`PATCH ${path}`, { status: { phase: "Up" } }, MERGE);
@@ -110,7 +110,7 @@ describe("the view of an export", function () {
     expect((await provider.in(one).send(`DELETE ${WIDGETS}/made`)).status).to.equal(200);
   });
 
-  it("is empty where nothing is bound, and tells what comes with the first binding", async () => {
+  it("is empty without bindings, and reports objects of the first binding", async () => {
     const other = await Provider.make(server, "lonely");
     const list = await other.get(WIDGETS);
     expect([list.status, list.body.kind, list.body.items]).to.deep.equal([200, "WidgetList", []]);
@@ -137,12 +137,12 @@ describe("the view of an export", function () {
     expect((await watch.rest()).at(-1)?.object.code).to.equal(410);
     const { body } = await other.get("/apis/example.dev/v1");
     expect(body.resources[0].shortNames).to.deep.equal(["wd"]);
-    // What has not changed goes on.
+    // The unchanged resource continues.
     await server.send(`DELETE /clusters/${bound}${APIS}/apibindings/widgets`, undefined, root);
     await bindings.until(({ type }) => type === "DELETED");
   });
 
-  it("is nothing when its export is gone", async () => {
+  it("is empty after the deletion of its export", async () => {
     const other = await Provider.make(server, "going");
     await other.consumer("left");
     await using watch = await other.watch(`${WIDGETS}?watch=true&resourceVersion=0`);
@@ -156,7 +156,7 @@ describe("the view of an export", function () {
     expect((await other.get("/apis")).status).to.equal(404);
   });
 
-  it("writes nothing to all workspaces at once, and has no namespaces there", async () => {
+  it("rejects writes and namespaces across all workspaces", async () => {
     const made = await provider.in("*").send(`POST ${WIDGETS}`, widget("x"));
     expect(outcome(made).slice(0, 2)).to.deep.equal([405, "MethodNotAllowed"]);
     expect(made.body.message).to.match(/ in the `\*` logical cluster$/);
@@ -165,7 +165,7 @@ describe("the view of an export", function () {
     expect((await provider.get(`${WIDGETS}/a`)).status).to.equal(405);
   });
 
-  it("is nowhere else: in workspaces that have not bound it, by paths, without a name", async () => {
+  it("does not exist in workspaces that have not bound it, by paths, or without a name", async () => {
     const unbound = await makeWorkspace(server, "unbound");
     const no = [403, "Forbidden"];
     const refused = await provider.in(unbound).get(WIDGETS);

@@ -1,4 +1,4 @@
-// Claims on some objects of a workspace: what a provider writes there is among them, or is refused.
+// Claims with a selector: objects that a provider writes must match it, or are rejected.
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { type Answer, outcome } from "../../_support/plain.ts";
@@ -12,13 +12,13 @@ const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
 const JSON_PATCH = { headers: { "content-type": "application/json-patch+json" } };
 const HASH = /^claimed\.internal\.apis\.kcp\.io\//;
 
-describe("a claim on some objects", function () {
+describe("a claim with a selector", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let provider: Provider;
-  /** Lets the provider have what is labelled for it. */
+  /** Workspace that grants the provider objects with its label. */
   let labelled: string;
-  /** Lets it have what is in one of two tiers. */
+  /** Workspace that grants objects in one of two tiers. */
   let tiered: string;
 
   before(async () => {
@@ -42,7 +42,7 @@ describe("a claim on some objects", function () {
   const PROTECTED = "protected label of must have value provider";
   const UNMATCHED = "object does not match required labels";
 
-  it("labels what is created, whoever leaves it out, and refuses other labels", async () => {
+  it("adds missing labels on create, and rejects other values", async () => {
     const there = provider.in(labelled);
     const made = await there.send(`POST ${MAPS}?fieldManager=me`, map("bare"));
     expect([made.status, labelsOf(made), made.body.data]).to.deep.equal([201, { of: "provider" }, { of: "bare" }]);
@@ -64,7 +64,7 @@ describe("a claim on some objects", function () {
     expect(namesOf(await there.get(MAPS))).to.include(`${labelled}/bare`);
   });
 
-  it("keeps the labels through updates and patches of any kind", async () => {
+  it("keeps the labels through updates and all kinds of patches", async () => {
     const there = provider.in(labelled);
     const { body } = await there.send(`POST ${MAPS}`, map("kept"));
     const { labels: _labels, ...metadata } = body.metadata;
@@ -84,7 +84,7 @@ describe("a claim on some objects", function () {
     expect(labelsOf(await direct("kept"))).to.deep.equal({ of: "provider" });
   });
 
-  it("stays an apply of an apply, which has the labels", async () => {
+  it("keeps an apply an apply, with the labels", async () => {
     const there = provider.in(labelled);
     const apply = (data: object, labels?: object) =>
       there.send(`PATCH ${MAPS}/applied?fieldManager=me`, { ...map("applied", labels), data }, APPLY);
@@ -103,7 +103,7 @@ describe("a claim on some objects", function () {
     expect((await there.send(`PATCH ${MAPS}/applied?fieldManager=me`, labelledYaml, APPLY)).status).to.equal(200);
   });
 
-  it("does not let others be seen, changed, deleted or taken for one's own", async () => {
+  it("prevents reading, changing, deleting and taking over other objects", async () => {
     const there = provider.in(labelled);
     await provider.post(labelled, MAPS, map("private", { secret: "yes" }));
     expect((await there.get(`${MAPS}/private`)).status).to.equal(404);
@@ -119,7 +119,7 @@ describe("a claim on some objects", function () {
     expect(labelsOf(await direct("private"))).to.deep.equal({ secret: "yes" });
   });
 
-  it("is nothing to administrators either where nobody has bound the export", async () => {
+  it("allows nothing without a binding of the export, even to administrators", async () => {
     const unbound = await makeWorkspace(server, "unbound");
     const made = await provider.in(unbound).send(`POST ${MAPS}`, map("one"), root);
     forbidden(made, "could not find suitable apibinding in target logical cluster");
@@ -128,7 +128,7 @@ describe("a claim on some objects", function () {
     expect(labelsOf(await direct("by-root"))).to.deep.equal({ of: "provider" });
   });
 
-  it("cannot be met by guessing where labels are chosen from several", async () => {
+  it("rejects objects without a matching label when it allows several values", async () => {
     const there = provider.in(tiered);
     forbidden(await there.send(`POST ${MAPS}`, map("one")), UNMATCHED);
     expect((await there.send(`POST ${MAPS}`, map("one", { tier: "a" }))).status).to.equal(201);

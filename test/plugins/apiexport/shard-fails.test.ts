@@ -1,5 +1,5 @@
-// A controller's informers over the views of two shards, one of which fails alone: what it has is neither gone nor deleted for
-// them, the other goes on, and what happened meanwhile is told once it is back.
+// A controller's informers over the views of two shards, one of which fails. Its objects are neither removed nor deleted, the other
+// shard continues, and missed events follow afterwards.
 
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import type { KindReference } from "@virtual-workspaces/apimachinery";
@@ -21,7 +21,7 @@ const Widget: KindReference<{ readonly spec?: { readonly size?: number } }> = {
 const root = { user: "root" };
 const NOWHERE = 1;
 
-/** A store whose disk may be gone: what is asked of it fails, and so does what follows it. */
+/** Store with a failing disk: its calls and watches fail. */
 class Failing {
   readonly store: Store;
   #gone = Promise.withResolvers<never>();
@@ -71,7 +71,7 @@ class Failing {
   }
 }
 
-describe("the views of two shards, one of which fails", function () {
+describe("the views of two shards", function () {
   this.timeout(90_000);
   const stores = new Stores();
   const failing = new Failing(stores.of("shard-1"));
@@ -132,7 +132,7 @@ describe("the views of two shards, one of which fails", function () {
     return (await server.send(`${method} ${path}/${name}`, body, { ...root, headers })).status;
   };
 
-  /** What is told of widgets, as a controller's sources are. */
+  /** Returns the events of widgets that a controller's sources deliver. */
   function follow() {
     const told: string[] = [];
     const failures: string[] = [];
@@ -166,7 +166,7 @@ describe("the views of two shards, one of which fails", function () {
     };
   }
 
-  it("its listener: nothing counts as deleted, and what happened meanwhile is told when it is back", async () => {
+  it("after a failure of the listener count no object as deleted, and deliver missed events afterwards", async () => {
     await using it = follow();
     await it.shards.synced;
     await until(() => it.told.length === 2, { what: "both" });
@@ -191,14 +191,14 @@ describe("the views of two shards, one of which fails", function () {
     await until(() => it.told.length === 5, { what: "c" });
   });
 
-  it("its store: the same, and whoever starts meanwhile has what the other shard has", async () => {
+  it("after a failure of the store do the same, and show new clients the objects of the other shard", async () => {
     await using it = follow();
     await it.shards.synced;
     await until(() => it.told.length === 2, { what: "both" });
     it.told.length = 0;
     failing.fail();
     expect(await send("PATCH", "shard-1", { name: "a", size: 4 })).to.equal(503);
-    // Who has a watch may keep it; who asks anew is told.
+    // Open watches may stay; new requests get an error.
     wire.cut();
     await using late = follow();
     await late.shards.synced;

@@ -1,4 +1,4 @@
-// A view for each shard: of what is bound there, of exports of whichever shard, at the URLs that the shards publish.
+// A view for each shard, with its bindings to exports of any shard, at the published URLs.
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import { builtInKinds, type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -54,7 +54,7 @@ describe("views of an export on several shards", function () {
     await stores[Symbol.asyncDispose]();
   });
 
-  /** What is asked of the view at each published URL. */
+  /** Returns clients of the view at each published URL. */
   async function published({ cluster } = provider): Promise<Calls[]> {
     const slice = await provider.until(
       `/clusters/${cluster}${APIS.replace("v1alpha2", "v1alpha1")}/apiexportendpointslices/widgets`,
@@ -64,7 +64,7 @@ describe("views of an export on several shards", function () {
     return urls.sort((one) => (one.startsWith(server.url) ? -1 : 1)).map((url) => callsTo(`${url}/clusters/*`));
   }
 
-  it("have what is on their shard, own and claimed, and together all of it", async () => {
+  it("show the own and claimed objects of their shard, and together all of them", async () => {
     const [root, far] = (await published()) as [Calls, Calls];
     for (const [calls, shard] of [
       [root, "root"],
@@ -81,7 +81,7 @@ describe("views of an export on several shards", function () {
     }
   });
 
-  it("ask about the content where the export is, whichever shard that is, and let nobody else in", async () => {
+  it("check permission for the content on the export's shard, and deny others", async () => {
     const [, far] = (await published()) as [Calls, Calls];
     expect((await far.get(WIDGETS)).status).to.equal(200);
     expect((await far.get(WIDGETS, { user: "bob" })).status).to.equal(403);
@@ -90,7 +90,7 @@ describe("views of an export on several shards", function () {
   });
 
   for (const shard of ["root", "shard-1"])
-    it(`ask about what is claimed where that is exported, on ${shard}, by deep reviews there`, async () => {
+    it(`check the policy of claimed resources by deep reviews on their export's shard, ${shard}`, async () => {
       const owner = await makeOn(server, `owner-on-${shard}`, { shard });
       const names = { plural: "gadgets", kind: "Gadget", singular: "gadget", listKind: "GadgetList" };
       const schema = widgetSchema("v1", { plural: "gadgets", kind: "Gadget", names });
@@ -134,7 +134,7 @@ describe("views of an export on several shards", function () {
       for (const view of views) expect((await view.get(GADGETS, { user: "bob" })).status).to.equal(403);
     });
 
-  /** Lets somebody read gadgets, by the policy of a workspace. */
+  /** Lets a user read gadgets, by the policy of a workspace. */
   async function lets(cluster: string, name: string): Promise<void> {
     const apiGroup = "rbac.authorization.k8s.io";
     const rules = [{ apiGroups: ["example.dev"], resources: ["gadgets"], verbs: ["get", "list", "watch"] }];

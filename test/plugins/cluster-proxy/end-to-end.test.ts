@@ -166,7 +166,7 @@ describe("remote cluster with TLS from the hub to its API server", function () {
     const refused = await make({ tls: "EndToEnd", secretRef }, "bob");
     expect([refused.status, refused.body.message]).to.deep.equal([
       403,
-      'clusterproxies.proxy.kcp.io "mine" is forbidden: spec.secretRef: whoever writes a ClusterProxy must be able to get the Secret "default/remote" that it names',
+      'clusterproxies.proxy.kcp.io "mine" is forbidden: spec.secretRef: the author of a ClusterProxy must be allowed to get the Secret "default/remote" that it names',
     ]);
     for (const spec of [{ tls: "EndToEnd" }, { secretRef }, { tls: "Agent", serverName: "a.example" }, { tls: "None" }])
       expect((await make(spec, "alice")).status).to.equal(422);

@@ -1,11 +1,11 @@
-// Who gets nothing, or no more: each boundary of the views of workspaces that begin and end.
+// Denials: each boundary of the views of initializing and terminating workspaces.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect } from "chai";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { LC, LISTED, MAPS, map, Owner, root, startViewed, UNIVERSAL } from "./support/owner.ts";
 
-describe("views of workspaces that begin and end let in", function () {
+describe("views of initializing and terminating workspaces", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let owner: Owner;
@@ -27,7 +27,7 @@ describe("views of workspaces that begin and end let in", function () {
   const ALL = ["", "/apis", LC, `${LC}?watch=true`, "/api/v1/configmaps"];
   const ONE = ["", "/apis", `${LC}/cluster`, `${LC}/cluster/status`, MAPS, `${MAPS}?watch=true`];
 
-  it("nobody who may not initialize or terminate the type, whatever they ask, not even its workspaces' owners", async () => {
+  it("reject users who may not initialize or terminate the type, for every request, even owners of its workspaces", async () => {
     for (const user of ["bob", "carol"])
       for (const view of ["initializing", "terminating"] as const)
         for (const [cluster, paths] of [
@@ -47,13 +47,13 @@ describe("views of workspaces that begin and end let in", function () {
     expect(put.status).to.equal(403);
   });
 
-  it("nobody without credentials, nor by headers that a proxy would set", async () => {
+  it("reject clients without credentials, and ignore proxy headers of clients", async () => {
     const headers = { authorization: "", "x-remote-user": "alice", "x-remote-group": "system:masters" };
     const { status } = await owner.in("initializing").get(LC, { headers });
     expect(status).to.equal(401);
   });
 
-  it("no controller to a workspace that waits for another, or for nobody", async () => {
+  it("reject controllers in a workspace that waits for another, or for none", async () => {
     const ready = await owner.settled("ready");
     await owner.finish("initializing", ready);
     await owner.until(ready, ({ body }) => body.status.phase === "Ready");
@@ -74,7 +74,7 @@ describe("views of workspaces that begin and end let in", function () {
     }
   });
 
-  it("nothing that leads elsewhere, or that names no controller", async () => {
+  it("reject URLs of other places, and names that are no controller", async () => {
     const base = `/services/initializingworkspaces/${owner.cluster}:app`;
     const raw = async (path: string): Promise<number | undefined> => {
       const { hostname, port } = new URL(server.url);
@@ -99,7 +99,7 @@ describe("views of workspaces that begin and end let in", function () {
       expect((await owner.in("initializing").get(path, root)).status, path).to.equal(404);
   });
 
-  it("nobody as the owner where the type cannot be found: nobody knows what it allows", async () => {
+  it("allow nothing as the owner when the type cannot be found", async () => {
     const cluster = await owner.settled("orphan", "gone");
     const one = owner.in("initializing", cluster, "gone");
     expect((await one.get(MAPS)).status).to.equal(200);
@@ -116,7 +116,7 @@ describe("views of workspaces that begin and end let in", function () {
     await owner.until(cluster, ({ body }) => body.status.phase === "Ready");
   });
 
-  it("nobody any longer whose rights are taken away: what they have open ends", async () => {
+  it("end open watches when permission is withdrawn", async () => {
     const one = owner.in("initializing", waiting);
     await using all = await owner.in("initializing").watch(`${LC}?watch=true`);
     await using maps = await one.watch(`${MAPS}?watch=true`);

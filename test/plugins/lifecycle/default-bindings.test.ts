@@ -1,4 +1,4 @@
-// The server's own initializer, `system:apibindings`: a client of the view, as which kcp's controller works.
+// The server's own initializer, `system:apibindings`: a client of the view, like kcp's controller.
 import { type AuditPolicy, audit } from "@virtual-workspaces/framework/audit";
 import { expect } from "chai";
 import { untilAnswer } from "../../_support/until.ts";
@@ -24,7 +24,7 @@ interface Audited {
   readonly impersonatedUser?: { readonly username: string };
 }
 
-describe("default bindings by the view of workspaces that are set up", function () {
+describe("default bindings through the view of initializing workspaces", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let team: string;
@@ -45,7 +45,7 @@ describe("default bindings by the view of workspaces that are set up", function 
     return made.body;
   };
 
-  /** Makes a workspace in `root:team`. @default as `bob` */
+  /** Creates a workspace in `root:team`. @default as `bob` */
   const make = (name: string, type: object = UNIVERSAL, as: Parameters<Workspaces["send"]>[2] = { user: "bob" }) => {
     const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
     return post(`/clusters/${team}${TENANCY}/workspaces`, { ...about, spec: { type } }, as);
@@ -62,7 +62,7 @@ describe("default bindings by the view of workspaces that are set up", function 
       ({ spec }: { spec: { reference: { export: { name: string } } } }) => spec.reference.export.name,
     );
 
-  /** Who has asked for what of a logical cluster, with POST and PUT. */
+  /** Returns the users and paths of POST and PUT requests for a logical cluster. */
   const written = (cluster: string): string[] =>
     audited
       .filter(({ verb, requestURI }) => ["create", "update"].includes(verb) && requestURI.includes(`/${cluster}/`))
@@ -71,13 +71,13 @@ describe("default bindings by the view of workspaces that are set up", function 
           `${(impersonatedUser ?? user).username} ${requestURI.split("?")[0]}`,
       );
 
-  it("are made through it, as the workspace's creator, and end with the initializer, which goes there too", async () => {
+  it("are created through it as the workspace's creator, and the initializer is removed through it, too", async () => {
     await make("bobs");
     const cluster = await ready("bobs");
     const names = await bound(cluster);
     expect(names).to.include("tenancy.kcp.io");
     const status = `system:apiserver ${VIEW}/${cluster}${LC}/cluster/status`;
-    // The audit log is written by and by.
+    // The audit log is written with a delay.
     await until("bobs", () => written(cluster).includes(status));
     const calls = written(cluster);
     const bindings = `/clusters/${cluster}${APIS}/apibindings`;
@@ -87,14 +87,14 @@ describe("default bindings by the view of workspaces that are set up", function 
     );
   });
 
-  it("are made for those of whom nobody keeps a record, too", async () => {
+  it("are created for creators without a record as well", async () => {
     await make("masters", UNIVERSAL, root);
     const cluster = await ready("masters");
     expect((await server.get(`/clusters/${cluster}${LC}/cluster`, root)).body.spec).not.to.include.keys("createdBy");
     expect(await bound(cluster)).to.include("tenancy.kcp.io");
   });
 
-  it("are made for service accounts of other workspaces", async () => {
+  it("are created for service accounts of other workspaces", async () => {
     const accounts = `/clusters/${team}/api/v1/namespaces/default/serviceaccounts` as const;
     await post(accounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "maker" } });
     const user = "system:serviceaccount:default:maker";
@@ -105,7 +105,7 @@ describe("default bindings by the view of workspaces that are set up", function 
     expect(await bound(await ready("of-an-account"))).to.include("tenancy.kcp.io");
   });
 
-  it("are not made for a creator who may not bind, and the workspace says so", async () => {
+  it("are not created for a creator who may not bind, and the workspace reports it", async () => {
     const provider = await makeWorkspace(server, "provider");
     const about = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIExport" };
     await post(`/clusters/${provider}${APIS}/apiexports`, { ...about, metadata: { name: "closed" }, spec: {} });
@@ -127,7 +127,7 @@ describe("default bindings by the view of workspaces that are set up", function 
     expect(await bound(cluster)).to.deep.equal([]);
   });
 
-  it("the view of that initializer is masters' alone, as in kcp", async () => {
+  it("need system:masters for the view of that initializer, as in kcp", async () => {
     for (const [user, code] of [
       ["root", 200],
       ["admin", 403],

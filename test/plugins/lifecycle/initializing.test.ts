@@ -1,9 +1,9 @@
-// Workspaces that are set up, as the controller of their type sees them and what is in them.
+// Initializing workspaces and their content in the view of their type's controller.
 import { expect } from "chai";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { LC, LISTED, MAPS, map, Owner, root, startViewed, told, UNIVERSAL } from "./support/owner.ts";
 
-describe("the view of workspaces that are set up", function () {
+describe("the view of initializing workspaces", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let owner: Owner;
@@ -20,7 +20,7 @@ describe("the view of workspaces that are set up", function () {
 
   after(async () => server?.[Symbol.asyncDispose]());
 
-  it("has those that wait for a type, lets go of each once it is done, and is quiet about all others", async () => {
+  it("has the workspaces that wait for a type, drops each once it is done, and hides all others", async () => {
     const all = owner.in("initializing");
     await using watch = await all.watch(`${LC}?watch=true`);
     await owner.workspace("of-another", "other");
@@ -40,7 +40,7 @@ describe("the view of workspaces that are set up", function () {
     expect((await all.get(LC)).body.items).to.deep.equal([]);
   });
 
-  it("reads and writes nothing of a LogicalCluster but its status", async () => {
+  it("reads and writes only the status of a LogicalCluster", async () => {
     const cluster = await owner.workspace("verbs");
     const [all, one] = [owner.in("initializing"), owner.in("initializing", cluster)];
     const { body } = await one.get(`${LC}/cluster`);
@@ -61,7 +61,7 @@ describe("the view of workspaces that are set up", function () {
     expect(await names("/apis/core.kcp.io/v1alpha1")).to.deep.equal([["logicalclusters", ["get", "list", "watch"]]]);
   });
 
-  it("takes a status in which its own initializer is gone or conditions have changed, and none else", async () => {
+  it("accepts only status writes that remove its own initializer or change conditions", async () => {
     const cluster = await owner.settled("ruled", "both");
     const own = `${owner.cluster}:app`;
 
@@ -104,7 +104,7 @@ describe("the view of workspaces that are set up", function () {
     expect((await owner.in("initializing", cluster, "both").get(`${LC}/cluster`)).status).to.equal(200);
   });
 
-  it("lets a type without permissions have what the workspace's owner may, as that owner", async () => {
+  it("grants a type without permissions the rights of the workspace's owner, as that owner", async () => {
     const cluster = await owner.settled("owned");
     const one = owner.in("initializing", cluster);
     await using watch = await one.watch(`${MAPS}?watch=true`);
@@ -124,7 +124,7 @@ describe("the view of workspaces that are set up", function () {
     expect((await one.get(MAPS)).status).to.equal(403);
   });
 
-  it("lets a type with permissions have these, as the caller, and nothing else", async () => {
+  it("grants a type with permissions only these, as the caller", async () => {
     const cluster = await owner.settled("permitted", "strict");
     const one = owner.in("initializing", cluster, "strict");
     const made = await one.send(`POST ${MAPS}`, map("made"));

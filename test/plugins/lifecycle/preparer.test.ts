@@ -1,4 +1,4 @@
-// The example of a controller that prepares workspaces, on two shards whose URLs the type says.
+// The example controller that prepares workspaces, on two shards whose URLs the type lists.
 import { PREPARES_ANNOTATION, preparedLabel } from "@virtual-workspaces/lifecycle";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -37,7 +37,7 @@ describe("examples/over-workspaces/preparer.ts", function () {
     await stores[Symbol.asyncDispose]();
   });
 
-  /** Makes a workspace on a shard. @returns its logical cluster, once it is Ready */
+  /** Creates a workspace on a shard. @returns its logical cluster, once it is Ready */
   async function ready(name: string, shard: string): Promise<string> {
     const spec = {
       type: { name: "greeted", path: "root:owner" },
@@ -52,7 +52,7 @@ describe("examples/over-workspaces/preparer.ts", function () {
     return body.spec.cluster;
   }
 
-  it("greets workspaces that have been made without it, and those that are made then, on each shard", async () => {
+  it("prepares existing and new workspaces, on each shard", async () => {
     const shards = ["root", "shard-1"];
     const before = await Promise.all(shards.map((shard) => ready(`before-on-${shard}`, shard)));
     const config = {
@@ -60,7 +60,7 @@ describe("examples/over-workspaces/preparer.ts", function () {
       cluster: owner.cluster,
     };
     const failures: string[] = [];
-    // Whoever follows the type has to read it.
+    // The controller has to read the type.
     await owner.let("alice", ["get", "list", "watch", "prepare"], "readers");
     await using _running = preparer(config, ({ error }) => failures.push(String(error)));
     const then = await Promise.all(shards.map((shard) => ready(`after-on-${shard}`, shard)));
@@ -73,7 +73,7 @@ describe("examples/over-workspaces/preparer.ts", function () {
     expect(failures.filter((each) => !each.includes("Conflict"))).to.deep.equal([]);
   });
 
-  it("is told by each shard of its own workspaces alone", async () => {
+  it("gets from each shard only its own workspaces", async () => {
     const [here, there] = [await ready("here", "root"), await ready("there", "shard-1")];
     const type = `${TYPES}/greeted`;
     const { body } = await server.get(`/clusters/${owner.cluster}${type}`, root);

@@ -1,10 +1,10 @@
-// The conformance suite on the view of workspaces that want to be prepared, of all of them: what is listed and watched is worked out here.
+// The conformance suite on the view of preparing workspaces, for all of them: this process computes lists and watches.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { Owner, startViewed } from "./support/owner.ts";
 
-describe("the view of workspaces that want to be prepared is a conformant API server", function () {
+describe("the view of preparing workspaces is a conformant API server", function () {
   this.timeout(180_000);
   let server: Workspaces;
 
@@ -14,7 +14,7 @@ describe("the view of workspaces that want to be prepared is a conformant API se
 
   after(async () => server?.[Symbol.asyncDispose]());
 
-  it("of all workspaces", async () => {
+  it("for all workspaces", async () => {
     const owner = await Owner.make(server, { app: { extend: { with: [{ name: "universal", path: "root" }] } } });
     await owner.prepares("app", "true");
     for (const name of ["one", "two"]) {
@@ -33,7 +33,7 @@ describe("the view of workspaces that want to be prepared is a conformant API se
   });
 });
 
-/** Discovery tells of all verbs, as in kcp; of all workspaces at once there is no one object. */
+/** Discovery lists all verbs, like kcp, although requests for all workspaces have no single object. */
 function isOfOne(actual = ""): boolean {
   return actual.startsWith("405 ") && actual.includes("in the `*` logical cluster");
 }

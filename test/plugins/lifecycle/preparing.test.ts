@@ -1,4 +1,4 @@
-// Workspaces that are used already, as the controller that prepares them sees them, and what it may do there.
+// Ready workspaces in the view of the controller that prepares them, and its permissions there.
 import { preparedLabel } from "@virtual-workspaces/lifecycle";
 import { expect } from "chai";
 import type { Answer, Calls, WatchEvent } from "../../_support/plain.ts";
@@ -6,16 +6,16 @@ import { untilAnswer } from "../../_support/until.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { LC, MAPS, map, Owner, root, startViewed } from "./support/owner.ts";
 
-/** So that there is a namespace. */
+/** Provides a namespace. */
 const UNIVERSAL = { extend: { with: [{ name: "universal", path: "root" }] } };
 const RULES = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "list", "watch"] }];
 const TYPE = { ...UNIVERSAL, initializerPermissions: RULES };
 const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 
-/** The logical cluster of what an event is about, and what happened. */
+/** Returns the type and logical cluster of an event. */
 const told = ({ type, object }: WatchEvent): string => `${type} ${object.metadata.annotations?.["kcp.io/cluster"]}`;
 
-describe("the view of workspaces that want to be prepared", function () {
+describe("the view of preparing workspaces", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let owner: Owner;
@@ -38,14 +38,14 @@ describe("the view of workspaces that want to be prepared", function () {
 
   const preparing = (cluster = "*", type = "app"): Calls => owner.in("preparing", cluster, type);
 
-  /** Makes a workspace and waits until it is Ready. */
+  /** Creates a workspace and waits until it is Ready. */
   const ready = async (name: string, type = "app"): Promise<string> => {
     const cluster = await owner.workspace(name, type);
     await owner.until(cluster, ({ body }) => body.status.phase === "Ready");
     return cluster;
   };
 
-  /** Says that a workspace is prepared. */
+  /** Marks a workspace as prepared. */
   const finish = (cluster: string, type = "app"): Promise<Answer> =>
     preparing(cluster, type).send(`PATCH ${LC}/cluster/status`, { status: { initializers: [] } }, MERGE);
 
@@ -57,7 +57,7 @@ describe("the view of workspaces that want to be prepared", function () {
       ({ metadata }: WatchEvent["object"]) => metadata.annotations?.["kcp.io/cluster"],
     );
 
-  it("has those that are Ready, as if they waited, and lets go of each once it is prepared", async () => {
+  it("shows Ready workspaces as waiting, and drops each once it is prepared", async () => {
     const all = preparing();
     await using watch = await all.watch(`${LC}?watch=true`);
     const cluster = await ready("one");
@@ -68,7 +68,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect(body.status.initializers).to.deep.equal([own]);
     expect((await all.get(LC)).body.items[0].status.initializers).to.deep.equal([own]);
 
-    // By the version of the list, as a controller does whose informer is over all workspaces.
+    // Uses the version of the list, like a controller with an informer for all workspaces.
     const done = await untilAnswer(
       async () => {
         const { metadata } = (await all.get(LC)).body.items[0];
@@ -88,13 +88,13 @@ describe("the view of workspaces that want to be prepared", function () {
     expect([kept.status.phase, kept.status.initializers ?? []]).to.deep.equal(["Ready", []]);
   });
 
-  it("is not in the way: who makes a workspace has it without anybody who prepares it", async () => {
+  it("does not block workspaces, even without a controller", async () => {
     const cluster = await ready("unattended");
     await owner.post(`/clusters/${cluster}${MAPS}`, map("mine"), "bob");
     expect(await shown()).to.include(cluster);
   });
 
-  it("is for one that prepares it, once", async () => {
+  it("marks a workspace as prepared once, until its label is removed", async () => {
     const cluster = await ready("twice");
     const both = await Promise.all([finish(cluster), finish(cluster)]);
     expect(both.map(({ status }) => status)).to.include(200);
@@ -117,7 +117,7 @@ describe("the view of workspaces that want to be prepared", function () {
     ).to.equal(200);
   });
 
-  it("has workspaces of types that extend it, whatever else these extend", async () => {
+  it("has workspaces of types that extend the type, whatever else these extend", async () => {
     const [extending, orphan] = [await ready("extending", "extending"), await ready("orphan", "orphan")];
     await using watch = await preparing("*", "gone").watch(`${LC}?watch=true`);
     expect(told(await watch.next())).to.equal(`ADDED ${orphan}`);
@@ -134,7 +134,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect(await shown()).to.not.include(extending);
   });
 
-  it("has workspaces of before once a type wants them, and none when it no longer does", async () => {
+  it("has existing workspaces once a type has the annotation, and none after it is removed", async () => {
     const cluster = await ready("early", "late");
     await using watch = await preparing("*", "late").watch(`${LC}?watch=true`);
     expect(await shown("late")).to.deep.equal([]);
@@ -148,7 +148,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect((await finish(cluster, "late")).status).to.equal(404);
   });
 
-  it("has none that is still set up, and none that is deleted", async () => {
+  it("has no workspace that is initializing or being deleted", async () => {
     await using watch = await preparing("*", "slow").watch(`${LC}?watch=true`);
     const cluster = await owner.settled("slow", "slow");
     expect(await seen(cluster, "slow")).to.equal(404);
@@ -163,7 +163,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect((await finish(cluster, "slow")).status).to.be.oneOf([403, 404]);
   });
 
-  it("takes a status in which its own initializer is gone or conditions have changed, and none else", async () => {
+  it("accepts only status writes that remove its own initializer or change conditions", async () => {
     const cluster = await ready("ruled");
     const own = `${owner.cluster}:app`;
     const one = preparing(cluster);
@@ -208,7 +208,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect(await seen(cluster)).to.equal(404);
   });
 
-  it("reads and writes nothing of a LogicalCluster but its status", async () => {
+  it("reads and writes only the status of a LogicalCluster", async () => {
     const cluster = await ready("verbs");
     const one = preparing(cluster);
     const { body } = await one.get(`${LC}/cluster`);
@@ -224,7 +224,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect((await preparing().get("/api/v1/configmaps")).status).to.equal(404);
   });
 
-  it("lets its controller have what the type's permissions say, as the caller, until it is done", async () => {
+  it("grants its controller the type's permissions, as the caller, until it is done", async () => {
     const cluster = await ready("permitted");
     const one = preparing(cluster);
     await using watch = await one.watch(`${MAPS}?watch=true`);
@@ -251,7 +251,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect((await one.get(MAPS)).status).to.equal(403);
   });
 
-  it("lets a type that says nothing of permissions have nothing: no owner's rights", async () => {
+  it("grants no owner's rights and nothing else for a type without permissions", async () => {
     const cluster = await ready("bare", "bare");
     const one = preparing(cluster, "bare");
     expect((await one.get(`${LC}/cluster`)).status).to.equal(200);
@@ -260,7 +260,7 @@ describe("the view of workspaces that want to be prepared", function () {
     expect((await finish(cluster, "bare")).status).to.equal(200);
   });
 
-  it("is for those who may prepare the type, and nobody else", async () => {
+  it("is only for users who may prepare the type", async () => {
     const cluster = await ready("refused");
     await owner.let("bob", ["initialize"]);
     const bob = { user: "bob" };

@@ -1,9 +1,9 @@
-// Workspaces that are cleaned up before they are deleted, as the controller of their type sees them and what is in them.
+// Terminating workspaces and their content in the view of their type's controller.
 import { expect } from "chai";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { JSON_PATCH, LC, LISTED, MAPS, map, Owner, root, startViewed, told, UNIVERSAL } from "./support/owner.ts";
 
-describe("the view of workspaces that are cleaned up", function () {
+describe("the view of terminating workspaces", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let owner: Owner;
@@ -24,7 +24,7 @@ describe("the view of workspaces that are cleaned up", function () {
     return cluster;
   };
 
-  it("has those whose deletion waits for a type, and what is in them, until it is done: then they go", async () => {
+  it("has the workspaces whose deletion waits for a type, with their content, until it is done and they are deleted", async () => {
     const all = owner.in("terminating");
     await using watch = await all.watch(`${LC}?watch=true`);
     const cluster = await ready("one");
@@ -54,7 +54,7 @@ describe("the view of workspaces that are cleaned up", function () {
     await owner.until(cluster, ({ status }) => status !== 200);
   });
 
-  it("gives a type with permissions these, as the caller", async () => {
+  it("grants a type with permissions these, as the caller", async () => {
     const cluster = await ready("two", "strict");
     await owner.remove("two");
     await owner.until(cluster, ({ body }) => body.status.phase === "Terminating");

@@ -1,4 +1,4 @@
-// The webhook by which a kcp asks who may write a Mount, in the words that a kcp 0.32 has used.
+// The webhook that authorizes writers of Mounts, with the requests of a kcp 0.32.
 import { readFileSync } from "node:fs";
 import { mountAdmission } from "@virtual-workspaces/mounts";
 import { Upstream } from "@virtual-workspaces/transport";
@@ -34,7 +34,7 @@ describe("the webhook of mounts", function () {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  /** What kcp asked when a Mount was created, of somebody else in our workspace. */
+  /** Returns kcp's request for a new Mount, for another user and our workspace. */
   const creates = (username: string, spec: object = {}): Body => {
     const review = structuredClone(recorded.create);
     review.request.userInfo.username = username;
@@ -42,7 +42,7 @@ describe("the webhook of mounts", function () {
     Object.assign(review.request.object.spec, spec);
     return review;
   };
-  /** What it asked when one was changed, whose writer said that it were in `root`. */
+  /** Returns kcp's request for an update, whose writer claims that the object is in `root`. */
   const updates = (username: string): Body => {
     const review = structuredClone(recorded.update);
     review.request.userInfo.username = username;
@@ -63,11 +63,11 @@ describe("the webhook of mounts", function () {
   };
   const refused = (field: string, name = "hers"): unknown[] => [
     ...[false, 403],
-    `${field}: whoever writes a Mount must be able to get the Secret "default/${name}" that it names`,
+    `${field}: the author of a Mount must be allowed to get the Secret "default/${name}" that it names`,
   ];
   const YES = [true, undefined, undefined];
 
-  it("lets those write who may get the Secrets that it names, and nobody else", async () => {
+  it("allows writes only to users who may get the named Secrets", async () => {
     expect(await answered(creates("alice"))).to.deep.equal(YES);
     expect(await answered(creates("bob"))).to.deep.equal(refused("spec.ref"));
     const far = { ref: { apiVersion: "example.dev/v1", kind: "Remote", name: "far" } };
@@ -77,7 +77,7 @@ describe("the webhook of mounts", function () {
     expect(await answered(creates("alice", { ref: refTo("any") }))).to.deep.equal(YES);
   });
 
-  it("asks again of who changes what it is for, in the workspace that it is in, whatever its writer says of that", async () => {
+  it("checks every change of the spec, in the object's own workspace, whatever annotation its writer sends", async () => {
     await makeAdmin(server, "root", "bob");
     expect(recorded.update.request.object.metadata.annotations["kcp.io/cluster"]).to.equal("root");
     expect(await answered(updates("bob"))).to.deep.equal(refused("spec.ref"));
@@ -87,7 +87,7 @@ describe("the webhook of mounts", function () {
     expect(await answered(same)).to.deep.equal(YES);
   });
 
-  it("refuses what is no Mount of a workspace", async () => {
+  it("rejects reviews of other objects than Mounts of a workspace", async () => {
     const without = creates("alice");
     delete without.request.object.metadata.annotations;
     const other = creates("alice");
@@ -101,7 +101,7 @@ describe("the webhook of mounts", function () {
       expect((await ask(review)).status, JSON.stringify(review).slice(0, 200)).to.equal(400);
   });
 
-  it("answers API servers alone, unless whoever runs it lets all who can connect", async () => {
+  it("answers only API servers, unless the operator allows all clients", async () => {
     for (const by of [{}, { user: "alice" }, { user: "admin" }])
       expect(outcome(await ask(creates("alice"), by)).slice(0, 2)).to.deep.equal([403, "Forbidden"]);
     const own = loopback();
@@ -115,7 +115,7 @@ describe("the webhook of mounts", function () {
     expect([status, body.response.allowed]).to.deep.equal([201, false]);
   });
 
-  it("is an error, by which nothing is written, while nobody can be asked", async () => {
+  it("fails, which prevents the write, while the check is not possible", async () => {
     await using upstream = new Upstream({ url: AWAY });
     await using lone = await startWorkspaces(undefined, {
       virtualWorkspaces: [mountAdmission({ upstream, onError: () => undefined })],

@@ -1,4 +1,4 @@
-// examples/over-workspaces/byo-mount.ts: kcp's contract of mount objects, kept by somebody else's kind, controller and proxy.
+// examples/over-workspaces/byo-mount.ts: kcp's contract of mount objects with an own kind, controller and proxy.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { anonymous } from "@virtual-workspaces/framework/authn";
 import { workspaceMounts } from "@virtual-workspaces/mounts";
@@ -21,7 +21,7 @@ const Secret = defineResource({
   schema: { type: "object", properties: {} },
 });
 
-/** A plain cluster with notes and Secrets, which takes everybody. */
+/** Plain cluster with notes and Secrets, which accepts every user. */
 function plainCluster() {
   const notes = Note.collection();
   notes.in("").set("a", { text: "there" });
@@ -34,7 +34,7 @@ function plainCluster() {
 describe("examples/over-workspaces/byo-mount.ts", function () {
   this.timeout(30_000);
 
-  it("mounts a plain cluster, whose Secrets nobody sees, and which nobody writes to, for as long as it is there", async () => {
+  it("mounts a plain cluster read-only and without its Secrets, for as long as the cluster is reachable", async () => {
     const own = loopback();
     const views = [byoMount({ upstream: own.upstream, identity: "none", shard: "root" })];
     await using server = await startWorkspaces(undefined, { loopback: own, virtualWorkspaces: views });
@@ -79,7 +79,7 @@ describe("examples/over-workspaces/byo-mount.ts", function () {
       (await ask("/apis/test.dev/v1/notes", { user: "alice" })).status,
       "who may not get the RemoteCluster",
     ).to.equal(403);
-    // It moves to where nobody is.
+    // The cluster moves to an unused address.
     await server.send(`PATCH ${CLUSTERS}/lab`, { spec: { endpoint: "http://127.0.0.1:1" } }, MERGE);
     const gone = await untilAnswer(
       () => ask("/apis/test.dev/v1/notes/a"),

@@ -1,4 +1,4 @@
-// Mounts of other workspaces, and of objects that say themselves where their API is.
+// Mounts of other workspaces, and of objects with the URL of their API.
 import { expect } from "chai";
 import { define } from "../../workspace-server/support/logical-clusters.ts";
 import { isReady, MERGE, type Mounted, reasonOf, secret, startMounted, startTarget } from "./support/mounted.ts";
@@ -36,7 +36,7 @@ describe("a mount of", function () {
   after(async () => mounted?.[Symbol.asyncDispose]());
 
   describe("the type Redirect", () => {
-    it("sends whoever asks to the workspace, with path and query as they are", async () => {
+    it("redirects callers to the workspace, with path and query unchanged", async () => {
       await mounted.make("Mount", "away", { spec: { type: "Redirect", path: "root:other" } });
       const { status } = await mounted.until("away", isReady);
       expect(status.URL).to.equal(`${mounted.server.url}/services/mounts/${mounted.team}/away`);
@@ -64,7 +64,7 @@ describe("a mount of", function () {
         spec: { mount: { ref: { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", name: from } } },
       });
 
-    it("is where the workspace is, once that is there", async () => {
+    it("has the URL of the workspace once that exists", async () => {
       await mount("sibling", "root:team:late");
       expect((await mounted.until("sibling", (one) => reasonOf(one) === "TargetNotFound")).status.URL).to.equal(
         undefined,
@@ -79,7 +79,7 @@ describe("a mount of", function () {
       );
     });
 
-    it("is told when it leads to where it has been, each of those in the circle", async () => {
+    it("reports the cycle on each mount in it", async () => {
       await mount("one", "root:team:two");
       await mount("two", "root:team:three");
       await mount("three", "root:team:one");
@@ -96,8 +96,8 @@ describe("a mount of", function () {
     });
   });
 
-  describe("an object that keeps kcp's contract", () => {
-    it("is Ready and leads where that says, by a Secret if one is named, and follows it", async () => {
+  describe("an object that follows kcp's contract", () => {
+    it("is Ready and has the object's URL, with the credential of a Secret, and reacts to changes", async () => {
       await using target = await startTarget();
       await mounted.make("Secret", "credential", secret({ token: "of-ours", "ca.crt": target.authority.ca }));
       const ref = { apiVersion: "example.dev/v1", kind: "Remote", name: "far" };
@@ -129,8 +129,8 @@ describe("a mount of", function () {
     });
   });
 
-  describe("what no object is called", () => {
-    it("is not found, and nobody else's object is taken for it", async () => {
+  describe("an invalid object name", () => {
+    it("is not found, and no other object is used instead", async () => {
       await mounted.make("Secret", "real", secret({ token: "of-ours" }));
       for (const [at, name] of [
         "real,metadata.namespace=default",
@@ -154,12 +154,12 @@ describe("a mount of", function () {
     });
   });
 
-  describe("a type that nobody knows", () => {
-    it("says which there are", async () => {
+  describe("an unknown type", () => {
+    it("lists the known types", async () => {
       await mounted.make("Mount", "odd", { spec: { type: "Tape" } });
       const found = await mounted.until("odd", (one) => reasonOf(one) === "TypeUnknown");
       expect(found.status.conditions[0].message).to.equal(
-        "spec.type: there is no mount type Tape here, but URL, Redirect, Workspace",
+        "spec.type: unknown mount type Tape: use one of URL, Redirect, Workspace",
       );
     });
   });

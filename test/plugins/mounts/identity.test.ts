@@ -1,4 +1,4 @@
-// As whom targets are asked, and what nobody gets by a mount: over real sockets, each way of it.
+// Identities of requests to targets, and protected credentials: over real sockets, for each identity type.
 import { expect } from "chai";
 import {
   isReady,
@@ -15,7 +15,7 @@ import {
 } from "./support/mounted.ts";
 
 const BROUGHT_NONE =
-  "forbidden: this mount asks its target with the caller's own bearer token, and you have brought none";
+  "forbidden: this mount forwards the caller's own bearer token to its target: send one, without impersonation";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("the identity of a mount", function () {
@@ -48,14 +48,14 @@ describe("the identity of a mount", function () {
     target.certificates.splice(0);
   });
 
-  /** What the target was told of who asks, in the requests since this was asked last. */
+  /** Returns the identity headers that the target has received since the last call. */
   const told = (): string[] =>
     target.asked
       .splice(0)
       .flatMap(linesOf)
       .filter((line) => /^(authorization|impersonate|x-remote)/.test(line));
 
-  /** What a target is told of who asks, by a mount of this name. */
+  /** Returns the identity headers that a target receives through a mount with this name. */
   async function toldBy(name: string): Promise<string[]> {
     await mounted.until(name, isReady);
     const headers = { "x-remote-user": "mallory", "x-remote-group": "system:masters", "x-remote-extra-a": "b" };
@@ -66,7 +66,7 @@ describe("the identity of a mount", function () {
   const mount = (name: string, from: string, type?: string) =>
     mounted.make("Mount", name, { spec: { ref: refTo(from), ...(type !== undefined && { identity: { type } }) } });
 
-  it("Impersonate is the caller, by whatever credential the Secret has", async () => {
+  it("Impersonate sends the caller, with any credential of the Secret", async () => {
     await mount("by-token", "token");
     expect(await toldBy("by-token")).to.deep.equal([
       "impersonate-user: alice",
@@ -85,24 +85,24 @@ describe("the identity of a mount", function () {
     expect(target.certificates.at(-1)).to.equal("front-proxy");
   });
 
-  it("RequestHeader is the caller, as a front proxy says it, by a client certificate", async () => {
+  it("RequestHeader sends the caller in a front proxy's headers, with a client certificate", async () => {
     await mount("as-proxy", "certificate", "RequestHeader");
     expect(await toldBy("as-proxy")).to.deep.equal(["x-remote-user: alice", "x-remote-group: system:authenticated"]);
     expect(target.certificates).to.deep.equal(["front-proxy"]);
   });
 
-  it("Fixed is the Secret's, whoever asks", async () => {
+  it("Fixed sends the Secret's identity for every caller", async () => {
     await mount("fixed", "token", "Fixed");
     expect(await toldBy("fixed")).to.deep.equal(["authorization: Bearer their-token"]);
   });
 
-  it("None is nobody's, though the Secret has a credential", async () => {
+  it("None sends no identity, even if the Secret has a credential", async () => {
     await mount("none", "certificate", "None");
     expect(await toldBy("none")).to.deep.equal([]);
     expect(target.certificates).to.deep.equal([""]);
   });
 
-  it("is not asked as somebody by a Secret that has no credential for it", async () => {
+  it("sends no request when the Secret lacks the credential for the identity", async () => {
     for (const [type, from] of [
       ["Impersonate", "nobody"],
       ["Fixed", "nobody"],
@@ -117,14 +117,14 @@ describe("the identity of a mount", function () {
     expect(target.asked).to.have.length(0);
   });
 
-  it("Caller sends nobody's token to a host that nobody has listed for it", async () => {
+  it("Caller sends no token to a host that is not listed for it", async () => {
     await mount("caller", "nobody", "Caller");
     await mounted.until("caller", (one) => reasonOf(one) === "CallerRefused");
     expect((await mounted.at("caller").get("/api")).status).to.equal(503);
     expect(target.asked).to.have.length(0);
   });
 
-  it("Caller is the caller's own token, to a host that is listed, and of nobody who goes on as somebody else", async () => {
+  it("Caller sends the caller's own token to a listed host, and none of an impersonated user", async () => {
     await using listing = await startMounted({ callerHosts: ["127.0.0.1"] });
     const unknown = await startTarget((req, res) => res.writeHead(req.url === "/api" ? 200 : 401).end());
     await using _unknown = unknown;
@@ -149,7 +149,7 @@ describe("the identity of a mount", function () {
     expect(unknown.asked).to.have.length(0);
   });
 
-  it("Caller is so by a mounted workspace, and by a link to one, and of nobody who brings no token of their own", async () => {
+  it("Caller sends the token through a mounted workspace and a link to one, and none for callers without a token", async () => {
     await using listing = await startMounted({ callerHosts: ["127.0.0.1"] });
     const { server, team, itself } = listing;
     await listing.make("Secret", "there", secret({ kubeconfig: kubeconfigOf(target) }));
@@ -175,13 +175,13 @@ describe("the identity of a mount", function () {
         const as = await server.get(path, { user: "root", headers });
         expect([as.status, as.body.message], name).to.deep.equal([403, BROUGHT_NONE]);
       }
-      // The server itself, for whatever controller: its own secret is nobody's business.
+      // For requests of the server's own controllers: the target must not receive its secret.
       expect((await itself.send({ path })).status, name).to.equal(403);
       expect(target.asked).to.have.length(0);
     }
   });
 
-  it("is of a Secret alone: nothing of it is run, read from this machine, or less than verified", async () => {
+  it("comes only from the Secret: the server runs no program, reads no file and skips no verification", async () => {
     const users = [
       { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "/bin/false" } },
       { "auth-provider": { name: "gcp" } },
@@ -211,7 +211,7 @@ describe("the identity of a mount", function () {
     expect(target.asked).to.have.length(0);
   });
 
-  it("keeps what is secret out of what anybody is told", async () => {
+  it("keeps secrets out of all messages", async () => {
     await mount("told", "token");
     const found = await mounted.until("told", isReady);
     expect(JSON.stringify([found, String(mounted.errors)])).to.not.include("their-token");

@@ -1,4 +1,4 @@
-// A view that begins finds mounts that another has left.
+// A view that starts with existing mounts.
 import { staticTokens } from "@virtual-workspaces/framework";
 import { mountsView } from "@virtual-workspaces/mounts";
 import { Upstream } from "@virtual-workspaces/transport";
@@ -10,10 +10,10 @@ import { isReady, kubeconfigOf, refTo, secret, startMounted, startTarget } from 
 
 const MOUNTS = "/apis/proxy.kcp.io/v1alpha1/mounts";
 
-describe("a view of mounts that begins", function () {
+describe("a starting view of mounts", function () {
   this.timeout(30_000);
 
-  it("takes back nothing of what there is before it has looked: what is Ready stays so", async () => {
+  it("keeps existing statuses until it has read the targets: Ready mounts stay Ready", async () => {
     await using mounted = await startMounted();
     await using target = await startTarget();
     const { server, team } = mounted;
@@ -35,7 +35,7 @@ describe("a view of mounts that begins", function () {
     await using other = await startPlain([view], { authentication: [staticTokens({ alice: { name: "alice" } })] });
     const asked = { path: `/services/mounts/${team}/there/api`, user: "alice" };
     expect((await untilAt(other, asked, ({ status }) => status === 200)).text).to.equal("GET /api");
-    // What comes behind all that it has written.
+    // This Mount's status comes after all other writes.
     await mounted.make("Mount", "last", { spec: { type: "Redirect", path: "root:team" } });
     await mounted.until("last", isReady);
     const seen = await watch.until(({ object }) => object.metadata.name === "last");

@@ -1,4 +1,4 @@
-// Where mounts may not lead, and what may not pass: hostile mounts and hostile names, over real sockets.
+// Forbidden targets and requests of mounts: hostile mounts and names, over real sockets.
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ import {
   type Target,
 } from "./support/mounted.ts";
 
-/** At whichever address, to whom nothing is allowed but what `allow` says. */
+/** Creates a mount of any address; only `allow` permits it. */
 async function mountOf(mounted: Mounted, name: string, target: Pick<Target, "url" | "authority">): Promise<void> {
   await mounted.make("Secret", name, secret({ kubeconfig: kubeconfigOf(target) }));
   await mounted.make("Mount", name, { spec: { ref: refTo(name) } });
@@ -35,7 +35,7 @@ describe("a mount may not lead", function () {
 
   beforeEach(() => target.asked.splice(0));
 
-  it("to this machine, its links and where clouds give out credentials, in whichever form it is written", async () => {
+  it("to this machine, its links and addresses with cloud credentials, in any notation", async () => {
     await using mounted = await startMounted({ allow: [] });
     const hosts = [
       "127.0.0.1",
@@ -68,7 +68,7 @@ describe("a mount may not lead", function () {
     expect(target.asked).to.have.length(0);
   });
 
-  it("there by a name", async () => {
+  it("to such an address by a name", async () => {
     await using mounted = await startMounted({ allow: [], lookup: async () => ["127.0.0.1"] });
     await mountOf(mounted, "loop", { url: `https://target.example:${port}`, authority: target.authority });
     const found = await mounted.until("loop", (one) => reasonOf(one) === "Restricted");
@@ -77,7 +77,7 @@ describe("a mount may not lead", function () {
     expect(target.asked).to.have.length(0);
   });
 
-  it("there by a name that leads elsewhere when it is looked up again", async () => {
+  it("to such an address by a name that changes with the next lookup", async () => {
     let connections = 0;
     const inner = createServer((socket) => {
       connections += 1;
@@ -94,15 +94,15 @@ describe("a mount may not lead", function () {
     const refused = await mounted.at("turning").get("/api");
     expect([refused.status, refused.body.message]).to.deep.equal([
       503,
-      "the server behind this mount cannot be reached; try again",
+      "the target of this mount cannot be reached; try again",
     ]);
-    expect(String(mounted.errors)).to.include("target.example: its address is one that mounts may not lead to");
+    expect(String(mounted.errors)).to.include("target.example: its address is restricted for mounts");
     inner.close();
     await once(inner, "close");
     expect([connections, target.asked.length]).to.deep.equal([0, 1]);
   });
 
-  it("to where somebody on the way could read it, nor to a server that nobody vouches for", async () => {
+  it("over a connection that can be read, nor to a server with an unverified certificate", async () => {
     await using mounted = await startMounted({ lookup: async () => ["127.0.0.1"] });
     await mountOf(mounted, "plain", { url: "http://cluster.example", authority: target.authority });
     await mounted.until("plain", (one) => reasonOf(one) === "Insecure");
@@ -117,7 +117,7 @@ describe("a mount may not lead", function () {
 describe("the filters of a mount", function () {
   this.timeout(60_000);
 
-  it("let pass what one of them allows, by verb, group, resource and path", async () => {
+  it("allow only requests that a rule covers, by verb, group, resource and path", async () => {
     await using mounted = await startMounted();
     await using target = await startTarget();
     const filters = [
@@ -152,6 +152,8 @@ describe("the filters of a mount", function () {
     ] as const)
       expect(await codeOf(call), call).to.equal(403);
     expect(target.asked).to.have.length(0);
-    expect((await at.get("/api/v1/secrets")).body.message).to.include("the filters of the mount do not let it pass");
+    expect((await at.get("/api/v1/secrets")).body.message).to.include(
+      "the filters of the mount do not allow this request",
+    );
   });
 });

@@ -1,4 +1,4 @@
-// Mounts in workspaces on several shards: each shard's view has its own, and they are reached from every shard.
+// Mounts in workspaces on several shards: each shard's view serves its own, and they are reachable from every shard.
 import { mountManifests, mountsView, workspaceMounts } from "@virtual-workspaces/mounts";
 import { type Store, StoreError } from "@virtual-workspaces/store";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
@@ -48,7 +48,7 @@ describe("mounts on several shards", function () {
   };
   const mount = (at: string, name: string, spec: object) =>
     post(`/clusters/${at}${MOUNTS}`, { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", metadata: { name }, spec });
-  /** A workspace that is mounted on a Mount beside it, in the phase. */
+  /** Creates a workspace with a Mount beside it, in the phase. */
   const show = async (at: string, name: string, phase = "Ready"): Promise<void> => {
     const ref = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", name };
     const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
@@ -58,7 +58,7 @@ describe("mounts on several shards", function () {
   const turned = (at: string, name: string, phase: string): Promise<Answer> =>
     untilAt(server, `/clusters/${at}${WORKSPACES}/${name}`, ({ body }) => body.status?.phase === phase);
 
-  /** Each shard with its view and its controller. */
+  /** Starts each shard with its view and its controller. */
   const start = async (): Promise<AsyncDisposable> => {
     const own = loopback();
     const everywhere = own.upstream;
@@ -101,7 +101,7 @@ describe("mounts on several shards", function () {
   });
   after(() => running.disposeAsync());
 
-  it("are at the address of their shard, which the server knows as its own, and are asked as who asks", async () => {
+  it("have the address of their shard, which the server recognizes as its own, and forward the caller's identity", async () => {
     await using target = await startTarget();
     for (const [name, at] of [
       ["near", server.url],
@@ -117,7 +117,7 @@ describe("mounts on several shards", function () {
       expect(body.status.URL).to.equal(`${at}/services/mounts/${cluster}/there`);
       await show(cluster, "there");
     }
-    // At its shard, and at the server's address, whichever shard that is.
+    // At the addresses of its shard and of the server, for any shard.
     for (const at of [server, shard]) {
       expect((await at.get("/clusters/root:far:there/api", alice)).text).to.equal("GET /api");
       expect((await at.get("/clusters/root:far:there/api", { user: "bob" })).status).to.equal(403);
@@ -126,7 +126,7 @@ describe("mounts on several shards", function () {
     expect(target.asked.map(({ headers }) => headers["impersonate-user"])).to.deep.equal(["alice", "alice", "alice"]);
   });
 
-  it("lead from each shard to workspaces of the other, at the server's address and at the shard's", async () => {
+  it("lead from each shard to workspaces of the other, at the addresses of the server and the shard", async () => {
     for (const [name, to] of [
       ["near", "far"],
       ["far", "near"],
@@ -142,11 +142,11 @@ describe("mounts on several shards", function () {
         200,
       );
     }
-    // The Mount is on this shard, and what it leads to is not.
+    // The Mount is on this shard, and its target is not.
     expect((await shard.get(`/clusters/root:far:to-near${CONFIG_MAPS}/by-far`, alice)).status).to.equal(200);
   });
 
-  it("that lead to a workspace which goes are 503, wherever that was", async () => {
+  it("answer 503 after the deletion of their target workspace, on any shard", async () => {
     const gone = await makeOn(server, "gone", { shard: "shard-1" });
     await makeAdmin(server, gone, "alice");
     const near = clusters["near"] as string;
@@ -160,7 +160,7 @@ describe("mounts on several shards", function () {
     expect(body.message).to.match(/^the workspace root:near:to-gone is mounted on Mount "to-gone", which is not ready/);
   });
 
-  it("on a shard that is away, and links to its workspaces, are 503 until it is back", async () => {
+  it("on an unavailable shard, and links to its workspaces, answer 503 until it is back", async () => {
     const there = "/clusters/root:far:there/api";
     const link = `/clusters/root:near:to-far${CONFIG_MAPS}/by-near` as const;
     await world[Symbol.asyncDispose]();
@@ -168,7 +168,7 @@ describe("mounts on several shards", function () {
     running.use(await start());
     await untilShard(server, "shard-1", "not ready");
     const away = "a shard of this server does not run yet: try again";
-    // The link has the server's former port until it was looked at.
+    // The link has the server's former port until it is reconciled.
     await untilAt(server, { path: link, user: "alice" }, ({ body }) => body?.message === away);
     for (const path of [there, link]) {
       const { status, body, headers } = await server.get(path, alice);

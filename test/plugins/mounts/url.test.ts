@@ -1,4 +1,4 @@
-// Mounts of other API servers: asked through the view, over real sockets.
+// Mounts of other API servers: requests through the view, over real sockets.
 import { request } from "node:http";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
@@ -21,7 +21,7 @@ describe("a mount of another API server", function () {
   let mounted: Mounted;
   let target: Target;
 
-  /** The answer to an upgrade, and what is on the connection. */
+  /** Returns the answer to an upgrade, and the data on the connection. */
   async function upgrade(
     url: string,
   ): Promise<{ status: number; read(): Promise<string>; end(): void; closed: Promise<void> }> {
@@ -80,7 +80,7 @@ describe("a mount of another API server", function () {
 
   beforeEach(() => target.asked.splice(0));
 
-  it("says where it is as kcp's contract and the proposal have it, and is Ready once its target answers", async () => {
+  it("has its URL in both forms of kcp's contract and the proposal, and is Ready once its target answers", async () => {
     const { status } = await mounted.until("there", isReady);
     const url = `${mounted.server.url}/services/mounts/${mounted.team}/there`;
     expect([status.URL, status.url]).to.deep.equal([url, url]);
@@ -92,7 +92,7 @@ describe("a mount of another API server", function () {
     );
   });
 
-  it("passes path and query on as they are, as the caller, by the Secret's credential", async () => {
+  it("forwards path and query unchanged, as the caller, with the Secret's credential", async () => {
     const headers = { "x-remote-user": "mallory", cookie: "a=b" };
     const answer = await mounted.at("there").get("/api/v1/namespaces/a/pods?x=%2F&limit=1", { headers });
     expect([answer.status, answer.text]).to.deep.equal([200, "GET /api/v1/namespaces/a/pods?x=%2F&limit=1"]);
@@ -106,7 +106,7 @@ describe("a mount of another API server", function () {
     expect(lines.join("\n")).to.not.match(/mallory|Bearer alice|cookie/);
   });
 
-  it("passes upgrades", async () => {
+  it("forwards upgrades", async () => {
     const { status, read, end, closed } = await upgrade(
       `${mounted.server.url}/services/mounts/${mounted.team}/there/api/v1/namespaces/a/pods/b/exec`,
     );
@@ -119,7 +119,7 @@ describe("a mount of another API server", function () {
     await closed;
   });
 
-  it("neither follows nor passes on a redirect, and keeps what is for browsers", async () => {
+  it("neither follows nor forwards a redirect, and strips headers for browsers", async () => {
     const at = mounted.at("there");
     const moved = await at.get("/api/v1/moved");
     expect(moved.headers.location).to.equal(undefined);
@@ -140,15 +140,15 @@ describe("a mount of another API server", function () {
     ]);
   });
 
-  it("tells nobody to log in whose credential it is not that the target refuses", async () => {
+  it("hides the target's rejection of the mount's credential, so that callers do not log in again", async () => {
     const { status, body } = await mounted.at("there").get("/api/v1/unknown");
     expect([status, body.message]).to.deep.equal([
       503,
-      "the server behind this mount rejected this server's credentials: its operator must renew them",
+      "the target of this mount rejected this server's credentials: its operator must renew them",
     ]);
   });
 
-  it("is there for whoever may enter its workspace, and for nobody else, who learns nothing of it", async () => {
+  it("is available only to users with access to its workspace, and hidden from others", async () => {
     const [there, missing] = [mounted.at("there"), mounted.at("missing")];
     expect((await missing.get("/api")).status).to.equal(404);
     const refused = await Promise.all([there, missing].map((one) => one.get("/api", { user: "bob" })));
@@ -157,13 +157,13 @@ describe("a mount of another API server", function () {
     );
   });
 
-  it("takes nobody's rights here for rights there", async () => {
+  it("does not turn rights on this server into rights at the target", async () => {
     expect((await mounted.at("there").get("/api", { user: "root" })).text).to.equal("GET /api");
     const told = linesOf(target.asked[0] as never).filter((line) => line.startsWith("impersonate"));
     expect(told).to.deep.equal(["impersonate-user: shard-admin", "impersonate-group: system:authenticated"]);
   });
 
-  it("answers 503 with its phase, since when and why while it is not Ready", async () => {
+  it("answers 503 with its phase, time and reason while it is not Ready", async () => {
     await mounted.make("Mount", "early", { spec: { ref: refTo("late") } });
     const mount = await mounted.until("early", (one) => reasonOf(one) === "SecretNotFound");
     const since = mount.status.conditions[0].lastTransitionTime;
@@ -179,7 +179,7 @@ describe("a mount of another API server", function () {
     expect((await mounted.at("early").get("/api")).status).to.equal(200);
   });
 
-  it("goes by a new Secret at once, and cuts what was open by the old one", async () => {
+  it("uses a new Secret at once, and closes connections with the old one", async () => {
     await mounted.make("Secret", "turning", secret({ kubeconfig: kubeconfigOf(target, { token: "first" }) }));
     await mounted.make("Mount", "turning", { spec: { ref: refTo("turning") } });
     await mounted.until("turning", isReady);
@@ -197,7 +197,7 @@ describe("a mount of another API server", function () {
     expect(linesOf(target.asked.at(-1) as never)).to.include("authorization: Bearer second");
   });
 
-  it("is not Ready once somebody has found its target away, and is again when that is back", async () => {
+  it("is not Ready after a request found its target unavailable, and is again when that is back", async () => {
     const away = await startTarget();
     await mounted.make("Secret", "away", secret({ kubeconfig: kubeconfigOf(away) }));
     await mounted.make("Mount", "away", { spec: { ref: refTo("away") } });
@@ -207,7 +207,7 @@ describe("a mount of another API server", function () {
     expect(outcome(await mounted.at("away").get("/api"))).to.deep.equal([
       503,
       "ServiceUnavailable",
-      "the server behind this mount cannot be reached; try again",
+      "the target of this mount cannot be reached; try again",
     ]);
     const { status } = await mounted.until("away", (one) => reasonOf(one) === "Unreachable");
     expect([status.phase, status.URL]).to.deep.equal([
@@ -222,7 +222,7 @@ describe("a mount of another API server", function () {
     expect((await mounted.at("away").get("/api")).text).to.equal("GET /api");
   });
 
-  it("is gone with the Mount, and what was open is cut", async () => {
+  it("is deleted with the Mount, which closes open connections", async () => {
     await mounted.make("Mount", "short", { spec: { ref: refTo("there") } });
     await mounted.until("short", isReady);
     await using held = await mounted.at("short").watch("/api/v1/held?watch=true");

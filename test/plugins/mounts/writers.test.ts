@@ -1,4 +1,4 @@
-// Who may write a Mount: whoever may get the Secret that it names.
+// Permission to write a Mount: its author must be allowed to get the named Secret.
 import { type MountManifestsOptions, mountManifests } from "@virtual-workspaces/mounts";
 import { expect } from "chai";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
@@ -6,10 +6,10 @@ import { kubeconfigOf, refTo, secret, startMounted, startTarget } from "./suppor
 
 const MOUNTS = "/apis/proxy.kcp.io/v1alpha1/mounts";
 
-describe("whoever writes a Mount", function () {
+describe("the author of a Mount", function () {
   this.timeout(60_000);
 
-  it("must be able to get the Secret that it names, to make it and to change what it is for", async () => {
+  it("must be allowed to get the named Secret, for creates and changes of the spec", async () => {
     await using mounted = await startMounted();
     await using target = await startTarget();
     const { server, team } = mounted;
@@ -27,7 +27,7 @@ describe("whoever writes a Mount", function () {
       const refused = await server.send(`POST ${path}`, mount("mine", spec), { user: "bob" });
       expect([refused.status, refused.body.message], field).to.deep.equal([
         403,
-        `mounts.proxy.kcp.io "mine" is forbidden: ${field}: whoever writes a Mount must be able to get the Secret "default/there" that it names`,
+        `mounts.proxy.kcp.io "mine" is forbidden: ${field}: the author of a Mount must be allowed to get the Secret "default/there" that it names`,
       ]);
     }
     expect((await server.send(`POST ${path}`, mount("free", { ref: remote }), { user: "bob" })).status).to.equal(201);
@@ -45,13 +45,13 @@ describe("whoever writes a Mount", function () {
     expect(await put({ identity: { type: "Fixed" } }, {})).to.equal(200);
   });
 
-  it("is held to the same on a kcp, by a webhook that is beside the export", () => {
+  it("is checked the same way on a kcp, by a webhook that the manifests contain", () => {
     const kinds = (options: MountManifestsOptions) => mountManifests(options).map(({ kind }) => kind);
     expect(kinds({})).to.deep.equal(["APIResourceSchema", "APIExport"]);
     expect(kinds({ webhook: { url: "https://views.example:6444" } }).slice(2)).to.deep.equal([
       "ValidatingWebhookConfiguration",
     ]);
     for (const url of ["http://views.example", "https://views.example/", "views.example"])
-      expect(() => mountManifests({ webhook: { url } })).to.throw(/webhook\.url must be https/);
+      expect(() => mountManifests({ webhook: { url } })).to.throw(/invalid webhook\.url/);
   });
 });

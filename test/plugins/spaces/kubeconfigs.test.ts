@@ -36,7 +36,7 @@ describe("Spaces from a list of kubeconfigs", function () {
     ).to.have.property("metadata");
     // The program in a foreign kubeconfig is not run.
     const stranger = await management.until(HERE, "run", (space) => space?.status?.Phase === "Initializing");
-    expect(messageOf(stranger, "Ready")).to.match(/^kubeconfig: exec of the user is not taken from a Secret/);
+    expect(messageOf(stranger, "Ready")).to.match(/^kubeconfig: exec of the user is not allowed in a Secret/);
     const there = await management.until(HERE, "there", isReady);
 
     await management.make(HERE, "made");

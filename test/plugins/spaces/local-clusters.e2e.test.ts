@@ -115,7 +115,7 @@ for (const tool of ["kind", "k3d"] as const)
       const seen = await other.get("shop");
       expect(seen?.phase).to.equal("Initializing");
       expect(seen?.message).to.equal(
-        "kubeconfig: exec of the user is not taken from a Secret: leave it out, --flatten it",
+        "kubeconfig: exec of the user is not allowed in a Secret: remove it, or use --flatten",
       );
       expect(await other.provider.access("shop", CALL).catch(failure)).to.equal(seen?.message);
     });

@@ -1,25 +1,25 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
 
-/** A resource that every workspace has, as much as it takes to ask for it. */
+/** Resource that every workspace has, with the fields that a claim needs. */
 export interface ClaimableKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly scope: "Cluster" | "Namespaced";
-  /** Whether it has `/status`. */
+  /** Whether the resource has the subresource `/status`. */
   readonly status: boolean;
 }
 
 type Row = readonly [kind: string, plural: string, status?: "status"];
 
-/** Kinds of one group and scope. */
+/** Returns the kinds of one group and scope. */
 const of = (group: string, scope: ClaimableKind["scope"], ...rows: readonly Row[]): ClaimableKind[] => {
   const version = group === "core.kcp.io" ? "v1alpha1" : "v1";
   return rows.map(([kind, plural, status]) => ({ group, version, kind, plural, scope, status: status !== undefined }));
 };
 
-/** What exports can claim without an identity, since every workspace has it (kcp's `builtin.go`). */
+/** Resources that an export can claim without an identity, since every workspace has them (kcp's `builtin.go`). */
 export const claimableKinds: readonly ClaimableKind[] = Object.freeze([
   ...of("", "Cluster", ["Namespace", "namespaces", "status"]),
   ...of(
@@ -60,14 +60,14 @@ export const claimableKinds: readonly ClaimableKind[] = Object.freeze([
 
 const NAMES: ReadonlySet<string> = new Set(claimableKinds.map(({ group, plural }) => `${plural}.${group}`));
 
-/** Whether every workspace has a resource that exports can claim, so that a claim need not say whose it is. */
+/** Returns whether every workspace has this claimable resource, so that a claim on it needs no `identityHash`. */
 export function isClaimable({ group, resource }: GroupResource): boolean {
   return NAMES.has(`${resource}.${group}`);
 }
 
 const UNKEPT: ReadonlySet<string> = new Set(["authorization.k8s.io", "authentication.k8s.io"]);
 
-/** Whether objects of a resource are answered and not kept: nothing is there that a label could be on. */
+/** Returns whether a resource is a review, such as `subjectaccessreviews`, which is never stored and so has no labels. */
 export function isReview({ group, resource }: GroupResource): boolean {
   return UNKEPT.has(group) && resource.endsWith("reviews");
 }

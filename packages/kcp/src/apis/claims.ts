@@ -6,39 +6,39 @@ import {
   labelSelectorFromObject,
 } from "@virtual-workspaces/apimachinery/selectors";
 
-/** What a permission claim is about: a resource, and whose. Fields that are missing are empty. */
+/** Resource of a permission claim, and the identity of its export. Missing fields count as empty. */
 export interface ClaimReference {
   readonly group?: string | undefined;
   readonly resource: string;
   readonly identityHash?: string | undefined;
 }
 
-/** The same for two claims exactly if they are about the same (kcp's EqualGRI). For maps; its form is nothing to rely on. */
+/** Returns a map key, equal for claims with the same reference (kcp's EqualGRI). Its form may change. */
 export function claimKey({ group = "", resource, identityHash = "" }: ClaimReference): string {
   return `${group}/${resource}/${identityHash}`;
 }
 
-/** Whether two claims are about the same: group, resource and identity (kcp's EqualGRI). */
+/** Returns whether two claims have the same group, resource and identity (kcp's EqualGRI). */
 export function sameClaim(a: ClaimReference, b: ClaimReference): boolean {
   return claimKey(a) === claimKey(b);
 }
 
-/** A claim as kcp's messages name it: `configmaps`, `widgets.example.dev:<identity>`. */
+/** Formats a claim as kcp's messages do: `configmaps`, `widgets.example.dev:<identity>`. */
 export function formatClaim({ group = "", resource, identityHash = "" }: ClaimReference): string {
   if (group === "") return resource;
   return identityHash === "" ? `${resource}.${group}` : `${resource}.${group}:${identityHash}`;
 }
 
 /**
- * The resource by which a request on events is compared with claims: those of `events.k8s.io` are the core group's
- * (kcp's NormalizeEventGroupResource). The claim is compared as it stands: one on `events.k8s.io` gives nothing.
+ * Returns the resource by which a request for events is compared with claims: `events.k8s.io` becomes the core group (kcp's
+ * NormalizeEventGroupResource). Claims are not normalized, so one on `events.k8s.io` grants nothing.
  */
 export function normalizedGroupResource(resource: GroupResource): GroupResource {
   const isEvents = resource.resource === "events" && resource.group === "events.k8s.io";
   return isEvents ? { group: "", resource: "events" } : resource;
 }
 
-/** Which objects of a claimed resource are meant (kcp's PermissionClaimSelector). */
+/** Selector of the claimed objects of a resource (kcp's PermissionClaimSelector). */
 export interface ClaimSelector {
   readonly matchAll?: boolean | undefined;
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
@@ -48,17 +48,17 @@ export interface ClaimSelector {
 }
 
 /**
- * A claim's selector, to be asked about labels. Matches everything with `matchAll`, and also, as in kcp, if nothing is
- * set, which {@link claimSelectorProblems} refuses.
+ * Returns a claim's selector as a label selector. It matches everything with `matchAll` and also, as in kcp, when no field is set,
+ * which {@link claimSelectorProblems} rejects.
  *
- * @throws ApiError 400 when a key, operator or value is not valid. Such a claim gives nothing
+ * @throws ApiError 400 on an invalid key, operator or value. Such a claim grants nothing
  */
 export function claimLabelSelector({ matchAll, matchLabels, matchExpressions }: ClaimSelector): LabelSelector {
   if (matchAll === true) return everyLabel;
   return labelSelectorFromObject({ matchLabels, matchExpressions } as LabelSelectorObject);
 }
 
-/** Whether a claim means an object with these labels. One whose selector is not valid means none. */
+/** Returns whether a claim selects an object with these labels. A claim with an invalid selector selects no object. */
 export function claimMatches(selector: ClaimSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   try {
     return claimLabelSelector(selector).matches(labels);
@@ -68,9 +68,9 @@ export function claimMatches(selector: ClaimSelector, labels: Readonly<Record<st
 }
 
 /**
- * What is wrong with a claim's selector, beyond its schema: `matchAll` excludes the others, one must be set.
+ * Returns the problems of a claim's selector beyond its schema: `matchAll` excludes the other fields, and one field must be set.
  *
- * @param path Where it is: `spec.permissionClaims[0].selector`
+ * @param path Field path of the selector: `spec.permissionClaims[0].selector`
  */
 export function claimSelectorProblems(selector: ClaimSelector, path: string): StatusCause[] {
   const { matchAll, matchLabels = {}, matchExpressions = [] } = selector;
@@ -84,23 +84,23 @@ export function claimSelectorProblems(selector: ClaimSelector, path: string): St
   return [fieldRequired(path, "either one of matchAll, matchLabels, or matchExpressions must be set")];
 }
 
-/** A claim with what may be done by it. */
+/** Claim with the verbs that it allows. */
 export interface ClaimedVerbs extends ClaimReference {
   readonly verbs: readonly string[];
 }
 
 /**
- * The verbs that a claim gives: those of the binding's claim that the first claim of the export about the same has too.
- * As in kcp, `*` is compared like any other: `*` on one side and `get` on the other have nothing in common.
+ * Returns the verbs that a claim grants: the verbs of the binding's claim that are also in the export's first claim with the same
+ * reference. As in kcp, `*` is compared like any other verb: `*` on one side and `get` on the other grant nothing.
  *
- * @param claims The claims of the export
+ * @param claims Claims of the export
  */
 export function grantedVerbs(claim: ClaimedVerbs, claims: readonly ClaimedVerbs[]): ReadonlySet<string> {
   const exported = claims.find((other) => sameClaim(claim, other));
   return new Set(claim.verbs.filter((verb) => exported?.verbs.includes(verb) === true));
 }
 
-/** Whether granted verbs hold one, or `*`. */
+/** Returns whether the granted verbs contain this verb or `*`. */
 export function verbIsGranted(verb: string, granted: ReadonlySet<string>): boolean {
   return granted.has(verb) || granted.has("*");
 }

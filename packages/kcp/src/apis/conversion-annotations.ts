@@ -9,37 +9,37 @@ import {
 import { goJson } from "../names/hashes.ts";
 
 /**
- * Annotations of objects in v1alpha1 that hold what only v1alpha2 can say, as JSON. Whoever writes the object in v1alpha1
- * without them gives it up.
+ * Annotations of v1alpha1 objects that hold, as JSON, the settings that only v1alpha2 can express. A client that writes the
+ * v1alpha1 object without them loses these settings.
  */
 export const NEWER_ANNOTATIONS = Object.freeze({
-  /** Of an APIExport: resources that `latestResourceSchemas` does not say. */
+  /** On an APIExport: resources that `latestResourceSchemas` cannot express. */
   resourceSchemas: "apis.v1alpha2.kcp.io/resource-schemas",
-  /** Of an APIExport: claims with other verbs than `*` or a default selector. */
+  /** On an APIExport: claims with other verbs than `*`, or with a default selector. */
   permissionClaims: "apis.v1alpha2.kcp.io/permission-claims",
-  /** Of an APIBinding: claims with other verbs than `*` or another selector than `matchAll`. */
+  /** On an APIBinding: claims with other verbs than `*`, or with another selector than `matchAll`. */
   acceptableClaims: "apis.v1alpha2.kcp.io/acceptable-permission-claims",
-  /** Of an APIBinding: the same of `status.exportPermissionClaims`. */
+  /** On an APIBinding: such claims of `status.exportPermissionClaims`. */
   exportClaims: "apis.v1alpha2.kcp.io/status-export-permission-claims",
-  /** Of an APIBinding: the same of `status.appliedPermissionClaims`. */
+  /** On an APIBinding: such claims of `status.appliedPermissionClaims`. */
   appliedClaims: "apis.v1alpha2.kcp.io/status-applied-permission-claims",
 });
 
-/** Annotations of objects in v1alpha2, the version that is kept, that hold what only v1alpha1 can say, as JSON. */
+/** Annotations of objects in v1alpha2, the storage version, that hold, as JSON, the settings that only v1alpha1 can express. */
 export const OLDER_ANNOTATIONS = Object.freeze({
   /** Claims with `all` or `resourceSelector`. */
   permissionClaims: "apis.v1alpha2.kcp.io/v1alpha1-permission-claims",
-  /** Of an APIBinding: the same of `status.exportPermissionClaims`. */
+  /** On an APIBinding: such claims of `status.exportPermissionClaims`. */
   exportClaims: "apis.v1alpha2.kcp.io/v1alpha1-status-export-permission-claims",
-  /** Of an APIBinding: the same of `status.appliedPermissionClaims`. */
+  /** On an APIBinding: such claims of `status.appliedPermissionClaims`. */
   appliedClaims: "apis.v1alpha2.kcp.io/v1alpha1-status-applied-permission-claims",
 });
 
 const OWN: ReadonlySet<string> = new Set([...Object.values(NEWER_ANNOTATIONS), ...Object.values(OLDER_ANNOTATIONS)]);
 
 /**
- * The annotations of a converted object: those that are nobody's but the author's, and what the new version cannot say.
- * What a client planted under our names goes, so that it never becomes something else on the way back.
+ * Returns the annotations of a converted object: the author's, and the settings that the new version cannot express. Annotations
+ * with our names that a client added are dropped, so that they have no effect when the object is converted back.
  */
 export function annotationsWith(
   { annotations = {} }: ObjectMeta,
@@ -50,22 +50,23 @@ export function annotationsWith(
   return Object.fromEntries([...kept, ...added.map(([name, items]): [string, string] => [name, goJson(items)])]);
 }
 
-/** What an annotation holds that we wrote; nothing if it is not readable, since objects can always be read. */
+/** Returns the content of an annotation that the server wrote. Unreadable content counts as empty, since a read must never fail. */
 export function remembered(metadata: ObjectMeta, name: string): JsonObject[] {
   return itemsOf(metadata.annotations?.[name]) ?? [];
 }
 
 /**
- * What an annotation holds that a client sent back.
+ * Returns the content of an annotation that a client sent back.
  *
- * @throws ApiError 422 if it cannot be read: what it limits would be without limits
+ * @throws ApiError 422 on unreadable content: without it, the claims would have no limits
  */
 export function sentBack(object: { readonly metadata: ObjectMeta }, kind: GroupKind, name: string): JsonObject[] {
   const { metadata } = object;
   const text = metadata.annotations?.[name];
   const items = itemsOf(text);
   if (text === undefined || items !== undefined) return items ?? [];
-  const detail = "must be the JSON list that was read: send it back unchanged, or leave it out to give up what it says";
+  const detail =
+    "must be the JSON list that was read: send it back unchanged, or remove the annotation to drop its settings";
   throw ApiError.invalid({
     kind,
     name: metadata.name ?? "",

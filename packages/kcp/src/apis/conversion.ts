@@ -20,8 +20,8 @@ type NewerExportSpec = NonNullable<NewerExport["spec"]>;
 type ExportedResource = NonNullable<NewerExportSpec["resources"]>[number];
 
 /**
- * Shows an APIExport of v1alpha2 in v1alpha1: what that cannot say is in annotations ({@link NEWER_ANNOTATIONS}). Resources
- * in their own storage are `latestResourceSchemas`, claims lose their verbs.
+ * Converts an APIExport from v1alpha2 to v1alpha1. Settings that v1alpha1 lacks become annotations ({@link NEWER_ANNOTATIONS}).
+ * Resources with their own storage become `latestResourceSchemas`, and claims lose their verbs.
  */
 export function apiExportToV1alpha1({ metadata, spec, status }: APIExport): Mapped<OlderExport> {
   const { permissionClaims, resources, ...common } = spec ?? {};
@@ -47,9 +47,9 @@ export function apiExportToV1alpha1({ metadata, spec, status }: APIExport): Mapp
 }
 
 /**
- * Makes an APIExport of v1alpha2 of one of v1alpha1. Claims that its annotations do not say more of are for all verbs.
+ * Converts an APIExport from v1alpha1 to v1alpha2. Claims get all verbs unless an annotation gives others.
  *
- * @throws ApiError 422 if an annotation cannot be read, or the name of a schema has less than three parts
+ * @throws ApiError 422 on an unreadable annotation, or a schema name with less than three parts
  */
 export function apiExportToV1alpha2(object: APIExportV1alpha1): Mapped<NewerExport> {
   const { metadata, spec, status } = object;
@@ -74,8 +74,8 @@ function isCustomResource({ storage }: ExportedResource): boolean {
 }
 
 /**
- * The resources that the names of their schemas do not tell: those in other storage, as in kcp, and all of them if the
- * names would not give the others back, or not in this order.
+ * Returns the resources that cannot be derived from the names of their schemas. As in kcp, these are the resources in other storage;
+ * they are all resources when the names would not restore the rest in this order.
  */
 function unsaidResources(resources: readonly ExportedResource[] = [], schemas: readonly string[]): object[] {
   const others = resources.filter((resource) => !isCustomResource(resource));
@@ -83,7 +83,10 @@ function unsaidResources(resources: readonly ExportedResource[] = [], schemas: r
   return (equalJson(back, resources) ? others : resources).map(inOrderOfMembers);
 }
 
-/** Resources by their schemas, behind them those that were kept aside. @returns the name of a schema that names none */
+/**
+ * Derives resources from the names of their schemas, and appends the resources of the annotation.
+ * @returns the schema name that names no resource
+ */
 function exportedResources(
   schemas: readonly string[] | undefined,
   aside: readonly ExportedResource[],
@@ -100,7 +103,7 @@ function exportedResources(
   return schemas === undefined && kept.length === 0 ? undefined : [...inferred, ...kept];
 }
 
-/** `v1.widgets.example.dev` describes `widgets` of `example.dev`; the core group is spelt out. */
+/** Derives a resource: `v1.widgets.example.dev` describes `widgets` of `example.dev`. The core group is spelled `core`. */
 function exportedBy(schema: string): ExportedResource | undefined {
   const [, name, ...group] = schema.split(".");
   if (name === undefined || group.length === 0) return undefined;
@@ -108,7 +111,7 @@ function exportedBy(schema: string): ExportedResource | undefined {
   return { group: named === "core" ? "" : named, name, schema, storage: { crd: {} } };
 }
 
-/** In kcp's order of members. */
+/** Orders the fields as kcp does. */
 function inOrderOfMembers({ name, group, schema, storage }: ExportedResource): JsonObject {
   const { crd, virtual } = storage ?? {};
   const { apiGroup, kind, name: object } = virtual?.reference ?? {};
@@ -134,8 +137,8 @@ type NewerBinding = Holds<typeof APIBinding>;
 type ClaimOf<List> = NonNullable<List> extends (infer Claim)[] ? Claim : never;
 
 /**
- * Shows an APIBinding of v1alpha2 in v1alpha1: what that cannot say of claims is in annotations
- * ({@link NEWER_ANNOTATIONS}). `all` stands for `matchAll`.
+ * Converts an APIBinding from v1alpha2 to v1alpha1. Claim settings that v1alpha1 lacks become annotations ({@link
+ * NEWER_ANNOTATIONS}). `matchAll` becomes `all`.
  */
 export function apiBindingToV1alpha1({ metadata, spec, status }: APIBinding): Mapped<OlderBinding> {
   const known = (name: keyof typeof OLDER_ANNOTATIONS) => remembered(metadata, OLDER_ANNOTATIONS[name]);
@@ -165,10 +168,10 @@ export function apiBindingToV1alpha1({ metadata, spec, status }: APIBinding): Ma
 }
 
 /**
- * Makes an APIBinding of v1alpha2 of one of v1alpha1. Claims that its annotations do not say more of are for all verbs and
- * all objects: so it always was in v1alpha1, `resourceSelector` or not.
+ * Converts an APIBinding from v1alpha1 to v1alpha2. Claims get all verbs and all objects unless an annotation gives others:
+ * v1alpha1 always meant this, with `resourceSelector` or without.
  *
- * @throws ApiError 422 if an annotation cannot be read
+ * @throws ApiError 422 on an unreadable annotation
  */
 export function apiBindingToV1alpha2(object: APIBindingV1alpha1): Mapped<NewerBinding> {
   const known = (name: keyof typeof NEWER_ANNOTATIONS) => sentBack(object, APIBinding, NEWER_ANNOTATIONS[name]);
@@ -201,8 +204,8 @@ export function apiBindingToV1alpha2(object: APIBindingV1alpha1): Mapped<NewerBi
 }
 
 /**
- * The same APIExports in v1alpha1: `APIExportV1alpha1.serve(olderApiExports(exports))`. What is written is checked by the
- * rules of v1alpha2 too.
+ * Returns these APIExports in v1alpha1: `APIExportV1alpha1.serve(olderApiExports(exports))`. The rules of v1alpha2 also validate
+ * each write.
  */
 export function olderApiExports(
   exports: WritableSource<Holds<typeof APIExport>>,
@@ -212,9 +215,8 @@ export function olderApiExports(
 }
 
 /**
- * The same APIBindings in v1alpha1: `APIBindingV1alpha1.serve(olderApiBindings(bindings))`. What is written is checked by
- * the rules of v1alpha2 too: the selector of a claim with group and identity does not become another because an annotation
- * was left out.
+ * Returns these APIBindings in v1alpha1: `APIBindingV1alpha1.serve(olderApiBindings(bindings))`. The rules of v1alpha2 also
+ * validate each write: leaving out an annotation cannot change the selector of a claim with a group and an identity.
  */
 export function olderApiBindings(
   bindings: WritableSource<Holds<typeof APIBinding>>,
@@ -223,7 +225,7 @@ export function olderApiBindings(
   return converted({ from: bindings, to: APIBindingV1alpha1, read, write, onError });
 }
 
-/** What a client sent is inferred to the client; anything else is a fault of ours. */
+/** Warns of a fault of this library. An ApiError is about the client's input and goes to the client. */
 function onError(error: unknown, object: string): void {
-  if (!isApiError(error)) process.emitWarning(`conversion of ${object}: ${String(error)}`);
+  if (!isApiError(error)) process.emitWarning(`cannot convert ${object}: ${String(error)}`);
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery"
 import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { type ClaimSelector, claimKey } from "./claims.ts";
 
-/** A claim of v1alpha1, wherever it is. */
+/** Claim in v1alpha1, in any field of an APIExport or APIBinding. */
 export interface OlderClaim {
   group?: string;
   resource: string;
@@ -12,7 +12,7 @@ export interface OlderClaim {
   state?: "Accepted" | "Rejected";
 }
 
-/** A claim of v1alpha2, wherever it is. */
+/** Claim in v1alpha2, in any field of an APIExport or APIBinding. */
 export interface NewerClaim {
   group?: string;
   resource: string;
@@ -23,31 +23,31 @@ export interface NewerClaim {
   state?: "Accepted" | "Rejected";
 }
 
-/** What differs between the places where claims are. */
+/** Differences between the fields that hold claims. */
 interface ClaimForm {
-  /** Whether claims have a selector in v1alpha2. */
+  /** Whether claims in this field have a selector in v1alpha2. */
   readonly scoped: boolean;
-  /** Whether v1alpha1 completes the group too, by which it then finds claims. */
+  /** Whether v1alpha1 defaults the group as well, which is part of the key of its claims. */
   readonly grouped: boolean;
 }
 
-/** Claims of an APIExport. */
+/** Claims of an APIExport's spec. */
 export const EXPORT_CLAIM: ClaimForm = { scoped: false, grouped: true };
-/** Claims that were decided on. */
+/** Claims of an APIBinding that its owner accepted or rejected. */
 export const BOUND_CLAIM: ClaimForm = { scoped: true, grouped: false };
-/** Claims of an export as its bindings tell them. */
+/** Claims of an export, as the status of its bindings repeats them. */
 export const TOLD_CLAIM: ClaimForm = { scoped: false, grouped: false };
 
-/** Converted claims, and those that the new version says too little of. */
+/** Converted claims, and the original claims that the new version cannot express in full. */
 interface ConvertedClaims<Claim> {
   readonly claims: Claim[] | undefined;
   readonly aside: object[];
 }
 
 /**
- * Claims as v1alpha1 has them.
+ * Converts claims to v1alpha1.
  *
- * @param known Claims of v1alpha1 that were kept aside
+ * @param known v1alpha1 claims from the annotation
  */
 export function olderClaims<Claim extends OlderClaim>(
   claims: readonly NewerClaim[] | undefined,
@@ -67,9 +67,9 @@ export function olderClaims<Claim extends OlderClaim>(
 }
 
 /**
- * Claims as v1alpha2 has them.
+ * Converts claims to v1alpha2.
  *
- * @param known Claims of v1alpha2 that were kept aside; the schema judges what they say
+ * @param known v1alpha2 claims from the annotation. The schema validates their content
  */
 export function newerClaims<Claim extends NewerClaim>(
   claims: readonly OlderClaim[] | undefined,
@@ -95,7 +95,7 @@ export function newerClaims<Claim extends NewerClaim>(
   return { claims: converted as Claim[] | undefined, aside: aside(claims, comesBack).map(olderMembers) };
 }
 
-/** What v1alpha1 can say of a claim: it knows no verbs, and of selectors only all. */
+/** Converts a claim to v1alpha1, which has no verbs and no selector other than `all`. */
 function older(
   { verbs: _verbs, defaultSelector: _default, selector, ...claim }: NewerClaim,
   form: ClaimForm,
@@ -104,22 +104,22 @@ function older(
   return selector?.matchAll === true ? { ...rest, all: true } : rest;
 }
 
-/** What v1alpha2 makes of a claim that v1alpha1 alone knows: `resourceSelector` never limited anything. */
+/** Converts a claim that only v1alpha1 knows. Its `resourceSelector` never limited anything. */
 function newer({ all: _all, resourceSelector: _selector, ...claim }: OlderClaim, { scoped }: ClaimForm): NewerClaim {
   return { ...withKey(claim), verbs: ["*"], ...(scoped ? { selector: { matchAll: true } } : {}) };
 }
 
-/** As v1alpha2 completes it by its defaults. */
+/** Adds the defaults of v1alpha2. */
 function withKey<Claim extends OlderClaim | NewerClaim>(claim: Claim): Claim {
   return { ...claim, group: claim.group ?? "", identityHash: claim.identityHash ?? "" };
 }
 
-/** As v1alpha1 has it: what is empty is left out, but what it would complete again. */
+/** Removes empty fields, except those that v1alpha1 would default again. */
 function shownKey({ group = "", identityHash, ...claim }: OlderClaim, { grouped }: ClaimForm): OlderClaim {
   return { ...claim, ...(grouped || group !== "" ? { group } : {}), ...(identityHash && { identityHash }) };
 }
 
-/** The claims that would come back as others, and those about the same, so that they can be told apart by their order. */
+/** Returns the claims that would change when converted back, and all claims with the same key, so that their order distinguishes them. */
 function aside<Claim extends OlderClaim | NewerClaim>(
   claims: readonly Claim[] = [],
   comesBack: (claim: Claim, at: number) => boolean,
@@ -128,7 +128,7 @@ function aside<Claim extends OlderClaim | NewerClaim>(
   return claims.filter((claim) => keys.has(claimKey(claim)));
 }
 
-/** Claims by what they are about; several about the same in their order. */
+/** Claims by key. Claims with the same key keep their order. */
 class Recall<Claim extends OlderClaim | NewerClaim> {
   readonly #claims = new Map<string, Claim[]>();
 
@@ -140,7 +140,7 @@ class Recall<Claim extends OlderClaim | NewerClaim> {
     }
   }
 
-  /** The next about the same; the last is for all that follow. */
+  /** Returns the next claim with the same key. The last one serves all further calls. */
   of(claim: OlderClaim | NewerClaim): Claim | undefined {
     const same = this.#claims.get(claimKey(claim));
     return same !== undefined && same.length > 1 ? same.shift() : same?.[0];
@@ -155,12 +155,12 @@ function isReference({ group = "", resource, identityHash = "" }: JsonObject): b
   return [group, resource, identityHash].every((text) => typeof text === "string");
 }
 
-/** What a claim of v1alpha2 says is judged when it is written, by its schema. */
+/** Returns whether a value is a claim of v1alpha2. Its schema validates the content when it is written. */
 function isNewerClaim(claim: JsonObject): claim is JsonObject & NewerClaim {
   return isReference(claim);
 }
 
-/** Whether something is a claim as v1alpha1 may show it: nobody judges what is read. */
+/** Returns whether a value is a valid claim of v1alpha1, since reads are not validated. */
 function isOlderClaim(claim: JsonObject): claim is JsonObject & OlderClaim {
   const { all = false, resourceSelector = [] } = claim;
   return isReference(claim) && typeof all === "boolean" && isResourceSelector(resourceSelector);
@@ -176,7 +176,7 @@ function isResourceSelector(value: unknown): boolean {
   return value.every(texts);
 }
 
-// The members of claims in the order in which kcp writes them into annotations, empty ones left out as there.
+// These functions order the fields as kcp does in its annotations, and leave out empty ones.
 
 function olderMembers({ group, resource, all, resourceSelector, identityHash, state }: OlderClaim): object {
   return {

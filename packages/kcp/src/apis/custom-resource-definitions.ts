@@ -23,7 +23,7 @@ import type { ResourceNames } from "./schema-validation.ts";
 type Spec = NonNullable<APIResourceSchema["spec"]>;
 type Version = Spec["versions"][number];
 
-/** What APIResourceSchemas and CustomResourceDefinitions have in common with each other of the latter. */
+/** Fields of a CustomResourceDefinition that an APIResourceSchema has as well. */
 export interface CustomResourceDefinitionLike {
   readonly metadata: ObjectMeta;
   readonly spec: {
@@ -35,12 +35,12 @@ export interface CustomResourceDefinitionLike {
   };
 }
 
-/** A version of a {@link CustomResourceDefinitionLike}: its schema is one level deeper than an APIResourceSchema's. */
+/** Version of a {@link CustomResourceDefinitionLike}. Its schema is one level deeper than in an APIResourceSchema. */
 export interface CustomResourceVersion extends Omit<Version, "schema"> {
   readonly schema?: { readonly openAPIV3Schema?: JsonSchema | undefined } | undefined;
 }
 
-/** How objects become those of another version. */
+/** Conversion of objects between versions. */
 export interface CustomResourceConversion {
   readonly strategy: "None" | "Webhook";
   readonly webhook?:
@@ -58,8 +58,8 @@ export interface CustomResourceConversion {
 }
 
 /**
- * The CustomResourceDefinition of a kind that was defined in code, as others would have to write it: what is beyond one, as
- * columns that a function fills, is left out.
+ * Returns the CustomResourceDefinition of a kind that is defined in code. Features that a CRD cannot express, such as columns that
+ * a function computes, are left out.
  */
 export function definitionOf(kind: ResourceDefinition): CustomResourceDefinitionLike {
   const { group, plural, singular, listKind, shortNames, categories, scope, version } = kind;
@@ -99,7 +99,7 @@ function describedVersion({ schema, columns, selectableFields, subresources }: R
   } as Described;
 }
 
-/** With what every object has, which schemas of definitions say themselves. */
+/** Adds `apiVersion`, `kind` and `metadata`, which the schemas of CRDs contain. */
 function wholeSchema(schema: JsonSchema): JsonSchema {
   const { properties = {} } = schema;
   const text = { type: "string" } as const;
@@ -110,9 +110,10 @@ function wholeSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * The APIResourceSchema of a CustomResourceDefinition, named `<prefix>.<name>` (`kubectl kcp crd snapshot`).
+ * Returns the APIResourceSchema of a CustomResourceDefinition, named `<prefix>.<name>` (`kubectl kcp crd snapshot`).
  *
- * @throws ApiError 422 when that is no name, a version has no schema, several versions no conversion, or a webhook no URL
+ * @throws ApiError 422 on an invalid name, a version without a schema, several versions without a conversion, or a webhook without
+ * a URL
  */
 export function apiResourceSchemaOf(crd: CustomResourceDefinitionLike, prefix: string): APIResourceSchema {
   const { group, names, scope, versions, conversion } = crd.spec;
@@ -159,20 +160,20 @@ function invalid(name: string, cause: ReturnType<typeof fieldInvalid>): ApiError
 const APPROVED_ANNOTATION = "api-approved.kubernetes.io";
 
 /**
- * The CustomResourceDefinition by which an APIResourceSchema is served where it is bound: named by the schema's UID, with
- * annotations that say where it is from. Its conversion is left out if there is one version.
+ * Returns the CustomResourceDefinition that serves an APIResourceSchema where it is bound. Its name is the schema's UID, its
+ * annotations name the schema, and a single version has no conversion.
  *
- * @throws Error without a name, UID, cluster or spec, which a schema that was read has, and if several versions have no
- *   conversion
+ * @throws Error without a name, UID, cluster or spec, which every schema from a server has, and on several versions without a
+ * conversion
  */
 export function boundCrdOf({ metadata, spec }: APIResourceSchema): CustomResourceDefinitionLike {
   const { name, uid, annotations } = metadata;
   const cluster = annotations?.[CLUSTER_ANNOTATION];
   if (name === undefined || uid === undefined || cluster === undefined || spec === undefined)
-    throw new Error(`APIResourceSchema ${name ?? ""} must have a UID, a cluster and a spec to be bound`);
+    throw new Error(`cannot bind APIResourceSchema "${name ?? ""}": it needs a UID, a cluster and a spec`);
   const { group, names, scope, versions, conversion } = spec;
   if (versions.length > 1 && conversion === undefined)
-    throw new Error(`APIResourceSchema ${name} has several versions and no conversion`);
+    throw new Error(`cannot bind APIResourceSchema "${name}": it has several versions, so set spec.conversion`);
   const approved = annotations?.[APPROVED_ANNOTATION];
   return cloneJson({
     metadata: {

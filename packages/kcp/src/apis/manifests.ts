@@ -8,13 +8,13 @@ import { APIS_GROUP } from "../names/names.ts";
 import { apiResourceSchemaOf, definitionOf } from "./custom-resource-definitions.ts";
 
 /**
- * What must be there for a view to work, in the workspace of whoever provides it: the named export `manifests` of its module, which
- * `virtual-workspaces manifests` prints. Nothing of it is applied by itself.
+ * Objects that a view needs in the workspace of its provider: the named export `manifests` of its module, which `virtual-workspaces
+ * manifests` prints. The library never applies them itself.
  */
 export type Manifests = readonly KubeObject[];
 
 /**
- * The CustomResourceDefinition of a kind that was defined in code: for a workspace that has objects of it itself.
+ * Returns the CustomResourceDefinition of a kind that is defined in code, for a workspace that stores such objects itself.
  *
  * @example
  * ```ts
@@ -34,37 +34,37 @@ export function crdManifest(kind: ResourceDefinition): KubeObject {
 type Spec = NonNullable<APIExport["spec"]>;
 type Subject = NonNullable<Extract<RbacObject, { kind: "ClusterRoleBinding" }>["subjects"]>[number];
 
-/** What {@link exportManifests} is given. */
+/** Options of {@link exportManifests}. */
 export interface ExportManifestsOptions {
-  /** Of the APIExport. */
+  /** Name of the APIExport. */
   readonly name: string;
-  /** The kinds that workspaces get which bind it. */
+  /** Kinds that a workspace gets when it binds the export. */
   readonly resources?: readonly ResourceDefinition[];
   /**
-   * Where objects of these kinds are kept: `{ virtual }` by a view, at the URLs that the object says which is referred to.
-   * @default in the workspaces that bind it, `{ crd: {} }`
+   * Storage of objects of these kinds: `{ virtual }` for a view, at the URLs in the referenced object.
+   * @default `{ crd: {} }`, the workspaces that bind the export
    */
   readonly storage?: NonNullable<NonNullable<Spec["resources"]>[number]["storage"]>;
-  /** What of a workspace that binds it the provider asks for besides. */
+  /** Additional permissions that the provider claims in workspaces that bind the export. */
   readonly permissionClaims?: Spec["permissionClaims"];
-  /** What anybody may do with it at most. @default no limit */
+  /** Limit on what any user may do with the exported API. @default no limit */
   readonly maximalPermissionPolicy?: Spec["maximalPermissionPolicy"];
-  /** Who may bind it: the verb `bind`. @default nobody but administrators of the workspace */
+  /** Subjects that may bind the export: the verb `bind`. @default only administrators of the workspace */
   readonly mayBind?: readonly Subject[];
   /**
-   * Who may use its view, that is do everything with its objects in all workspaces that have bound it: `apiexports/content`. They may
-   * read the endpoint slice of the export's name as well, which says where the view is.
-   * @default nobody but administrators of the workspace
+   * Subjects that may use the export's view (`apiexports/content`), that is do everything with its objects in all workspaces that
+   * bind the export. They may also read the endpoint slice with the export's name, which lists the view's URLs.
+   * @default only administrators of the workspace
    */
   readonly mayUse?: readonly Subject[];
 }
 
 /**
- * An APIExport and what belongs to it: its APIResourceSchemas, and roles for those who may bind it and use its view. Schemas never
- * change, so each is named by what is in it, `v1-3f2a1b9c0.widgets.example.dev`: of another version of a kind another schema is made
- * beside, and the export goes over to it. kcp and the workspace server make the endpoint slice.
+ * Returns an APIExport with its APIResourceSchemas, and roles for the subjects that may bind it and use its view. Schemas are
+ * immutable, so a hash of the content is in each name: `v1-3f2a1b9c0.widgets.example.dev`. A changed kind gets a second schema, and
+ * the export switches to it. kcp and the workspace server create the endpoint slice.
  *
- * @throws ApiError 422 on a kind whose names are none
+ * @throws ApiError 422 on a kind with invalid names
  *
  * @example
  * ```ts
@@ -110,10 +110,10 @@ export function exportManifests(options: ExportManifestsOptions): KubeObject[] {
 }
 
 /**
- * The APIResourceSchema of a kind that was defined in code. Schemas never change: its name tells what is in it, so that another
- * version of the kind is another schema, beside it.
+ * Returns the APIResourceSchema of a kind that is defined in code. Schemas are immutable: the name contains a hash of the content,
+ * so a changed kind becomes a second schema.
  *
- * @throws ApiError 422 on a kind whose names are none
+ * @throws ApiError 422 on a kind with invalid names
  */
 export function schemaManifest(kind: ResourceDefinition): APIResourceSchema {
   const definition = definitionOf(kind);

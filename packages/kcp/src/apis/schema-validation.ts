@@ -12,8 +12,8 @@ import { type SchemaRules, versionProblems } from "./schema-version-validation.t
 type Spec = NonNullable<APIResourceSchema["spec"]>;
 
 /**
- * What is wrong with an APIResourceSchema beyond its own schema: its name must be `<prefix>.<plural>.<group>`, and the
- * resource one that a CustomResourceDefinition could describe. Kcp answers all of it as one 403.
+ * Returns the problems of an APIResourceSchema beyond its own schema. Its name must be `<prefix>.<plural>.<group>`, and a
+ * CustomResourceDefinition must be able to describe the resource. kcp answers all of them as one 403.
  */
 export function apiResourceSchemaProblems(
   { metadata, spec }: APIResourceSchema,
@@ -29,7 +29,7 @@ export function apiResourceSchemaProblems(
   ];
 }
 
-/** The same of one that is changed: nothing of its spec may become another. */
+/** Returns the problems of an update of an APIResourceSchema, whose spec is immutable. */
 export function apiResourceSchemaUpdateProblems(
   next: APIResourceSchema,
   before: APIResourceSchema,
@@ -65,10 +65,10 @@ function versionsProblems({ versions }: Spec, rules: SchemaRules): StatusCause[]
   ];
 }
 
-/** Groups of Kubernetes' own without a domain. */
+/** Kubernetes' own groups without a domain. */
 const PLAIN_GROUPS: ReadonlySet<string> = new Set(["apps", "batch", "extensions", "policy", "autoscaling"]);
 
-/** What is wrong with the group of a resource that is exported. The core group is "". */
+/** Returns the problems of the group of an exported resource. The core group is "". */
 function groupProblems(group: string, path: string): StatusCause[] {
   if (group === "") return [];
   if (group === "core") return [fieldInvalid(path, group, "must be empty string for the core group")];
@@ -78,11 +78,11 @@ function groupProblems(group: string, path: string): StatusCause[] {
   return [fieldInvalid(path, group, "should be a domain with at least one dot")];
 }
 
-/** Says that Kubernetes' community approved of a resource in one of its groups, or that it did not. */
+/** Annotation that states whether the Kubernetes community approved a resource in one of its groups. */
 const APPROVED_ANNOTATION = "api-approved.kubernetes.io";
 const REASON = "see https://github.com/kubernetes/enhancements/pull/1111";
 
-/** Whether a group of Kubernetes' community was approved of, as an annotation must say (apihelpers' GetAPIApprovalState). */
+/** Checks that an annotation approves a resource in a group of the Kubernetes community (apihelpers' GetAPIApprovalState). */
 function approvalProblems(group: string, annotations: Readonly<Record<string, string>> | undefined): StatusCause[] {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];
   const path = `metadata.annotations[${APPROVED_ANNOTATION}]`;
@@ -98,7 +98,7 @@ function isUrl(text: string): boolean {
   return URL.canParse(text) && new URL(text).host !== "";
 }
 
-/** What a resource is called (apiextensions' CustomResourceDefinitionNames). */
+/** Names of a resource (apiextensions' CustomResourceDefinitionNames). */
 export interface ResourceNames {
   readonly plural: string;
   readonly kind: string;
@@ -108,7 +108,7 @@ export interface ResourceNames {
   readonly categories?: readonly string[] | undefined;
 }
 
-/** What is wrong with the names of a resource (apiextensions' ValidateCustomResourceDefinitionNames); all are required. */
+/** Returns the problems of the names of a resource, all of which are required (apiextensions' ValidateCustomResourceDefinitionNames). */
 function namesProblems(names: ResourceNames, path: string): StatusCause[] {
   const { plural, singular = "", kind, listKind = "", shortNames = [], categories = [] } = names;
   const required = Object.entries({ plural, singular, kind, listKind }).filter(([, name]) => name === "");
@@ -128,7 +128,7 @@ function namesProblems(names: ResourceNames, path: string): StatusCause[] {
   ];
 }
 
-/** Why a text is no DNS-1035 label, which names and versions of resources are; empty when it is one. */
+/** Returns why a text is no DNS-1035 label, which names and versions of resources must be. Empty for a valid label. */
 function dns1035Problems(text: string): string[] {
   const isLabel = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(text);
   return [...(text.length > 63 ? ["must be no more than 63 characters"] : []), ...(isLabel ? [] : [DNS_1035])];

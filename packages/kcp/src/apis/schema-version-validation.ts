@@ -14,10 +14,10 @@ type Version = Spec["versions"][number];
 type Column = NonNullable<Version["additionalPrinterColumns"]>[number];
 type Scale = NonNullable<NonNullable<Version["subresources"]>["scale"]>;
 
-/** By what else an APIResourceSchema is judged. */
+/** Additional rules for an APIResourceSchema. */
 export interface SchemaRules {
   /**
-   * What is wrong with the schema of a version, where it is, and whether `/status` limits it.
+   * Returns the problems of a version's schema, given its field path and whether the version has `/status`.
    * @default `structuralProblems`, which does not compile the expressions of `x-kubernetes-validations`
    */
   readonly schemaProblems?: (
@@ -30,7 +30,7 @@ const TYPES = ["boolean", "date", "integer", "number", "string"];
 const FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 const MOST_SELECTABLE = 8;
 
-/** What is wrong with one version (apiextensions' rules of a version of a CustomResourceDefinition). */
+/** Returns the problems of one version (apiextensions' rules for a version of a CustomResourceDefinition). */
 export function versionProblems(version: Version, path: string, rules: SchemaRules): StatusCause[] {
   const { subresources, additionalPrinterColumns = [] } = version;
   return [

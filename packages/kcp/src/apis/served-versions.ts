@@ -6,7 +6,7 @@ import type { APIResourceSchema } from "../kinds/api-resource-schema.ts";
 type Spec = NonNullable<APIResourceSchema["spec"]>;
 type Version = Spec["versions"][number];
 
-/** All that a server needs to serve one version of an APIResourceSchema, by the names of `defineResource`'s options. */
+/** Everything that a server needs to serve one version of an APIResourceSchema, with the names of `defineResource`'s options. */
 export interface ServedVersion {
   readonly group: string;
   readonly version: string;
@@ -17,9 +17,9 @@ export interface ServedVersion {
   readonly scope: "Cluster" | "Namespaced";
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Without `apiVersion` and `kind`, and without `metadata` that says nothing. */
+  /** Schema without `apiVersion` and `kind`, and without a `metadata` that adds no rule. */
   readonly schema: JsonSchema;
-  /** All but the name. */
+  /** Table columns, without the name. */
   readonly columns: readonly TableColumn[];
   readonly selectableFields: readonly string[];
   readonly subresources: {
@@ -30,15 +30,15 @@ export interface ServedVersion {
       readonly labelSelectorPath?: string;
     };
   };
-  /** Whether clients may use this version. */
+  /** Whether the server serves this version to clients. */
   readonly served: boolean;
-  /** Whether objects are kept in this version. */
+  /** Whether this is the storage version. */
   readonly storage: boolean;
-  /** What those who use the version are told, if it is deprecated. */
+  /** Warning for clients that use the version, if it is deprecated. */
   readonly warning?: string;
 }
 
-/** The versions of an APIResourceSchema that are served, and the one that is kept, in their order. */
+/** Returns the served versions of an APIResourceSchema and its storage version, in their order. */
 export function servedVersions({ spec }: APIResourceSchema): ServedVersion[] {
   if (spec === undefined) return [];
   const wanted = spec.versions.filter(({ served, storage }) => served || storage);
@@ -73,7 +73,7 @@ function servedVersion(spec: Spec, version: Version): ServedVersion {
   };
 }
 
-/** Kubernetes' words, which name the best version to use instead. */
+/** Returns Kubernetes' warning, which recommends the best version to use instead. */
 function warningOf(
   { group, names: { kind }, versions }: Spec,
   { name, deprecated, deprecationWarning }: Version,
@@ -87,7 +87,7 @@ function warningOf(
   return `${apiVersionOf({ group, version: name })} ${kind} is deprecated${instead}`;
 }
 
-/** Every object has a type and metadata: a schema says more only of names. */
+/** Removes the type and metadata, which every object has. Only rules for names in `metadata` stay. */
 function contentSchema({ properties, ...schema }: JsonSchema): JsonSchema {
   if (properties === undefined) return schema;
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...content } = properties;

@@ -10,10 +10,10 @@ import type { APIExport } from "../kinds/api-export.ts";
 import { type ClaimSelector, claimSelectorProblems } from "./claims.ts";
 
 /**
- * What is wrong with an APIExport beyond its schema: claims on resources that only exports bring must say of which, and
- * names of schemas must agree with the resources. Kcp answers the first as 403.
+ * Returns the problems of an APIExport beyond its schema. A claim on a resource of an export needs an `identityHash` (kcp answers
+ * 403), and the names of schemas must match their resources.
  *
- * @param isBuiltIn Whether every workspace has a resource
+ * @param isBuiltIn Returns whether every workspace has a resource
  */
 export function apiExportProblems({ spec }: APIExport, isBuiltIn: (resource: GroupResource) => boolean): StatusCause[] {
   const { permissionClaims = [], resources = [] } = spec ?? {};
@@ -33,10 +33,10 @@ export function apiExportProblems({ spec }: APIExport, isBuiltIn: (resource: Gro
 const NO_IDENTITY = "identityHash is required for API types that are not built-in";
 
 /**
- * What is wrong with an APIBinding beyond its schema: what it refers to, the selectors of its claims, and a phase that goes
- * back to none. Kcp answers all of it as one 403.
+ * Returns the problems of an APIBinding beyond its schema, in its reference, in the selectors of its claims, or a phase that becomes
+ * empty. kcp answers all of them as one 403.
  *
- * @param before What it was, if it is changed
+ * @param before The previous object, for an update
  */
 export function apiBindingProblems({ spec, status }: APIBinding, before?: APIBinding): StatusCause[] {
   const { reference, permissionClaims = [] } = spec;
@@ -44,7 +44,7 @@ export function apiBindingProblems({ spec, status }: APIBinding, before?: APIBin
   return [
     ...(reference.export === undefined ? [fieldRequired("spec.reference.export")] : []),
     ...(reference.export?.name === "" ? [fieldRequired("spec.reference.export.name")] : []),
-    // Asked before the schema is: there may be none.
+    // This check runs before that of the schema, so the selector may be missing.
     ...permissionClaims.flatMap(({ selector = {} }: { readonly selector?: ClaimSelector }, at) =>
       claimSelectorProblems(selector, `spec.permissionClaims[${at}].selector`),
     ),

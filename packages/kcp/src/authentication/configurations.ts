@@ -7,28 +7,28 @@ import type {
 import type { WorkspaceType } from "../kinds/workspace-type.ts";
 import { PATH_ANNOTATION } from "../names/annotations.ts";
 
-/** Which object of a logical cluster. */
+/** Reference to an object of a logical cluster. */
 export interface ObjectInCluster {
-  /** The logical cluster that the object is in, by name. */
+  /** Name of the object's logical cluster. */
   readonly cluster: string;
   readonly name: string;
 }
 
-/** What is needed of a WorkspaceType; {@link authenticatingType} reads it off the object. */
+/** Fields of a WorkspaceType that authentication uses. {@link authenticatingType} reads them from the object. */
 export interface AuthenticatingType extends ObjectInCluster {
-  /** The path of its logical cluster, annotation `kcp.io/path`, by which LogicalClusters name their type. Default: `cluster`. */
+  /** Path of the type's logical cluster, annotation `kcp.io/path`. LogicalClusters name their type by it. Default: `cluster`. */
   readonly path?: string | undefined;
   /** `spec.authenticationConfigurations[].name`: WorkspaceAuthenticationConfigurations of the same logical cluster. */
   readonly configurations: readonly string[];
 }
 
-/** What is needed of a WorkspaceAuthenticationConfiguration; {@link workspaceAuthenticators} reads it off the object. */
+/** Used fields of a WorkspaceAuthenticationConfiguration. {@link workspaceAuthenticators} reads them from the object. */
 export interface WorkspaceAuthenticators extends ObjectInCluster {
   /** `spec.jwt`. */
   readonly jwt: readonly JwtAuthenticator[];
 }
 
-/** What a WorkspaceType says of how to log in. Undefined without the annotation `kcp.io/cluster`. */
+/** Reads the authentication settings of a WorkspaceType. Returns undefined without the annotation `kcp.io/cluster`. */
 export function authenticatingType(type: WorkspaceType): AuthenticatingType | undefined {
   const at = objectInCluster(type);
   const { authenticationConfigurations = [] } = type.spec ?? {};
@@ -41,7 +41,7 @@ export function authenticatingType(type: WorkspaceType): AuthenticatingType | un
   );
 }
 
-/** Whose tokens a WorkspaceAuthenticationConfiguration takes. Undefined without the annotation `kcp.io/cluster`. */
+/** Reads the token issuers of a WorkspaceAuthenticationConfiguration. Returns undefined without the annotation `kcp.io/cluster`. */
 export function workspaceAuthenticators(
   configuration: WorkspaceAuthenticationConfiguration,
 ): WorkspaceAuthenticators | undefined {
@@ -56,7 +56,7 @@ function objectInCluster({
   return cluster === undefined ? undefined : { cluster, name: metadata.name ?? "" };
 }
 
-/** What Kubernetes' own file calls the same, and nothing that is not in it: keys are asked for at the issuer. */
+/** Copies only the fields that Kubernetes' own configuration file has. Keys always come from the issuer. */
 function authenticator({
   issuer: { url, discoveryURL, certificateAuthority, audiences = [], audienceMatchPolicy },
   claimMappings: { username = {}, ...mappings },
@@ -69,7 +69,7 @@ function authenticator({
       ...(discoveryURL !== undefined && { discoveryURL }),
       ...(certificateAuthority !== undefined && { certificateAuthority }),
       audiences,
-      // What is none is told of when it is used.
+      // An unknown policy is reported when the configuration is used.
       ...(audienceMatchPolicy !== undefined && { audienceMatchPolicy: audienceMatchPolicy as "MatchAny" }),
     },
     claimMappings: { username, ...mappings },

@@ -1,27 +1,27 @@
 import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
 import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./configurations.ts";
 
-/** What a shard says. */
+/** Objects that a shard reported. */
 class ShardObjects {
   readonly types = new Map<string, AuthenticatingType>();
   readonly configurations = new Map<string, WorkspaceAuthenticators>();
 }
 
-/** A type, and the shard that says so. */
+/** WorkspaceType, and the shard that reported it. */
 interface TypeOnShard {
   readonly shard: string;
   readonly type: AuthenticatingType;
 }
 
-/** Types and what they name, as shards say it. */
+/** WorkspaceTypes and their configurations, as the shards report them. */
 export class KnownTypes {
   readonly #shards = new Map<string, ShardObjects>();
-  /** By `<path>:<name>`; hardly ever more than one. */
+  /** Types by `<path>:<name>`, usually one per key. */
   readonly #named = new Map<string, readonly TypeOnShard[]>();
 
   setType(shard: string, type: AuthenticatingType): void {
     this.deleteType(shard, type);
-    // The others, which are most, need not be known.
+    // Most types have no configurations and need no memory.
     if (type.configurations.length === 0) return;
     this.#of(shard).types.set(objectKey(type), type);
     const key = typeKey(type);
@@ -53,8 +53,9 @@ export class KnownTypes {
   }
 
   /**
-   * What the type of a key `<path>:<name>` names. Of two types the path is one's alone, and nobody knows whose: nothing. One that
-   * two shards have, since its logical cluster is being moved, is that of the first by name.
+   * Returns the configurations of the type with the key `<path>:<name>`. When two logical clusters claim the path, the result is
+   * empty, since either claim may be wrong. When two shards report the same logical cluster, which is being moved, the first shard
+   * by name wins.
    */
   configurationsOf(key: string): readonly (readonly JwtAuthenticator[])[] {
     const all = this.#named.get(key);

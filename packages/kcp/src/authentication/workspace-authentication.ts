@@ -11,54 +11,55 @@ import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } fro
 import { KnownTypes } from "./known-types.ts";
 
 /**
- * Who may log in to a workspace because its type says so (kcp's per-workspace authentication): fed with what the shards say of
- * WorkspaceTypes and WorkspaceAuthenticationConfigurations, in any order, as a `PathIndex` is of workspaces, and asked by what that
- * finds. What is set counts for the next request. Types without configurations take no memory; tokens are looked at as
- * {@link JwtConfigurations} does.
+ * Authentication that workspace types configure (kcp's per-workspace authentication). Like a `PathIndex`, it takes the
+ * WorkspaceTypes and WorkspaceAuthenticationConfigurations of the shards in any order; look up a place that a `PathIndex` found.
+ * Changes apply from the next request on. Types without configurations take no memory. {@link JwtConfigurations} checks tokens.
  *
- * Whoever may write a type, or the configurations beside it, may be anybody in the workspaces of that type but a user or a
- * member of a group of the system, and nobody anywhere else: the authorizer must honour the extra `authentication.kcp.io/scopes`,
- * as kcp's does. A type is known by its path: if its workspace is deleted, whoever has one made there anew can make that type anew.
+ * Security: a user who may write a type, or its configurations, can act as any user in the workspaces of that type, but not as a
+ * system user or in a system group. The authorizer must honor the extra `authentication.kcp.io/scopes`, as kcp's does, so that
+ * this identity has no rights elsewhere. A type is known by its path: after the deletion of its workspace, the owner of a new
+ * workspace at that path can create the type again.
  */
 export class WorkspaceAuthentication {
   readonly #known = new KnownTypes();
   readonly #tokens: JwtConfigurations;
 
-  /** @param settings how tokens are looked at, and where issuers may be */
+  /** @param settings how to check tokens, and which hosts issuers may have */
   constructor(settings: JwtSettings = {}) {
     this.#tokens = new JwtConfigurations({ ...settings, refuses: rejectionOf });
   }
 
-  /** A WorkspaceType appears or changes, as the shard says that it is on. */
+  /** Adds or updates a WorkspaceType that a shard reported. */
   setType(shard: string, type: AuthenticatingType): void {
     this.#known.setType(shard, type);
   }
 
-  /** A WorkspaceType is gone: workspaces of it are open to nobody by it. */
+  /** Removes a WorkspaceType. It no longer authenticates users of its workspaces. */
   deleteType(shard: string, type: ObjectInCluster): void {
     this.#known.deleteType(shard, type);
   }
 
-  /** A WorkspaceAuthenticationConfiguration appears or changes. Tokens that the one before has taken are looked at anew. */
+  /** Adds or updates a WorkspaceAuthenticationConfiguration. Tokens that the previous one accepted are checked again. */
   setConfiguration(shard: string, configuration: WorkspaceAuthenticators): void {
     this.#known.setConfiguration(shard, configuration);
   }
 
-  /** A WorkspaceAuthenticationConfiguration is gone, and nobody comes in by it. */
+  /** Removes a WorkspaceAuthenticationConfiguration, which authenticates no user any more. */
   deleteConfiguration(shard: string, configuration: ObjectInCluster): void {
     this.#known.deleteConfiguration(shard, configuration);
   }
 
-  /** A shard is gone, with all it said. */
+  /** Removes a shard and all its objects. */
   deleteShard(shard: string): void {
     this.#known.deleteShard(shard);
   }
 
   /**
-   * Who may log in to a logical cluster of a type besides those who may everywhere: to be asked after these. Its users are confined
-   * to it: see {@link confinedUser}. Undefined where the type names nothing, and where there is none, as with mounts.
+   * Returns the authenticator of a logical cluster's type, to be tried after those of the whole server. Its users are confined to
+   * the logical cluster: see {@link confinedUser}. Returns undefined when the type has no configuration, and for a place without a
+   * type, such as a mount.
    *
-   * @param place what a `PathIndex` found
+   * @param place result of a `PathIndex`
    */
   of({ cluster, type }: Pick<FoundCluster, "cluster" | "type">): TokenAuthenticator | undefined {
     const configurations = type === undefined ? [] : this.#known.configurationsOf(type);

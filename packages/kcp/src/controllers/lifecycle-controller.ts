@@ -15,56 +15,56 @@ import { WorkspaceType } from "../kinds/workspace-type.ts";
 import { PATH_ANNOTATION } from "../names/annotations.ts";
 import { LOGICAL_CLUSTER_NAME } from "../names/names.ts";
 
-/** A workspace that waits for its type's initializer or terminator. */
+/** Workspace that waits for its type's initializer or terminator. */
 export interface WaitingWorkspace {
-  /** The name of its logical cluster, which no other ever has. */
+  /** Name of the workspace's logical cluster, which is never reused. */
   readonly cluster: string;
-  /** Its path, `root:org:team`; "" where it has none. */
+  /** Workspace path, `root:org:team`. "" for a workspace without a path. */
   readonly path: string;
-  /** As it was read from the view, with whose workspace it is and who else it waits for. */
+  /** LogicalCluster as the view shows it, with the workspace's owner and the other initializers or terminators. */
   readonly logicalCluster: LogicalCluster;
   /**
-   * Reaches what is in it, through the view: for what the type's `initializerPermissions` (`terminatorPermissions`) say, or, where
-   * they say nothing, as the workspace's owner. Refused (403) once the workspace does not wait any more.
+   * Client for the workspace, through the view. It has the type's `initializerPermissions` (`terminatorPermissions`), or acts as
+   * the workspace's owner when they are not set. The view answers 403 once the workspace no longer waits.
    */
   readonly client: Client;
-  /** Aborts when the controller ends, or the shard goes: give it to every call. */
+  /** Aborts when the controller stops or the shard is removed. Pass it to every call. */
   readonly signal: AbortSignal;
 }
 
-/** What is done in a workspace that waits. */
+/** Work in a waiting workspace. */
 export type WorkspaceWork = (workspace: WaitingWorkspace) => Promise<void>;
 
-/** What {@link lifecycleController} is given. */
+/** Options of {@link lifecycleController}. */
 export interface LifecycleControllerOptions
   extends Pick<FollowedUrls<WorkspaceType>, "connect" | "rewrite" | "signal" | "clock"> {
   /**
-   * Of the workspace that the type is in. Needs `get`, `list` and `watch` of the type there, and `initialize` and `terminate`, which
-   * the views ask for. Not closed.
+   * Client for the type's workspace. Needs `get`, `list` and `watch` on the type, and `initialize` and `terminate`, which the views
+   * require. The controller does not close it.
    */
   readonly client: Client;
-  /** The type's name. */
+  /** Name of the WorkspaceType. */
   readonly type: string;
   /**
-   * Sets a new workspace up; then it no longer waits for this type. Called again, for what may have been done half or whole, after
-   * a failure, an end or a change, and by several replicas at a time: each step must be harmless when it is done again.
+   * Initializes a new workspace. Then the workspace no longer waits for this type. The controller calls it again after a failure, a
+   * restart or a change, and several replicas may call it at once, so each step must be idempotent.
    *
-   * @default new workspaces are left alone
+   * @default new workspaces are not initialized
    */
   readonly initialize?: WorkspaceWork;
-  /** Cleans a workspace up that is deleted, before its content is; otherwise as {@link initialize}. @default they are left alone */
+  /** Cleans up a deleted workspace before its content goes; otherwise like {@link initialize}. @default no cleanup */
   readonly terminate?: WorkspaceWork;
-  /** How many workspaces are worked on at a time, of those that are set up and of those that are cleaned up. @default 8 */
+  /** Number of workspaces to work on at the same time, for each of the two hooks. @default 8 */
   readonly workers?: number;
-  /** Told of every failure, of a shard or of a workspace. What it is of is tried again. */
+  /** Receives every failure of a shard or a workspace. The controller retries it. */
   readonly onError: (failure: EndpointFailure | ReconcileFailure) => void;
 }
 
 /**
- * The controller of a workspace type's author: does what is to be done in each new workspace of the type before it is Ready, and in
- * each that is deleted before its content is, on all shards, as `status.virtualWorkspaces` of the type lists their views
- * (`initializingworkspaces` and `terminatingworkspaces`). Afterwards it takes the type off the workspace's `status.initializers`
- * (`terminators`), and nobody else's name. A workspace whose work fails waits, and it is tried again.
+ * Runs the work of a workspace type's author on all shards. It initializes each new workspace of the type before it is Ready, and
+ * cleans up each deleted one before its content goes. The views (`initializingworkspaces`, `terminatingworkspaces`) come from
+ * `status.virtualWorkspaces` of the type. After the work it removes only the type's own entry from the workspace's
+ * `status.initializers` (`terminators`). When the work fails, the workspace keeps waiting and the controller retries.
  *
  * ```ts
  * await using running = lifecycleController({
@@ -74,14 +74,14 @@ export interface LifecycleControllerOptions
  * });
  * ```
  *
- * Whoever can write the type's status decides where our credentials are sent, unless `rewrite` has a say. Memory: the logical clusters
- * that wait, as an informer has them.
+ * Security: a user who can write the type's status decides where the controller sends its credentials, unless `rewrite` restricts
+ * the URLs. Memory: the waiting logical clusters, as in an informer.
  */
 export function lifecycleController(options: LifecycleControllerOptions): LifecycleController {
   return new LifecycleController(options);
 }
 
-/** The two parts of a workspace's life, by the `type` of their views, and where it says whom it waits for. */
+/** Phases of a workspace, by the `type` of their views, and the status field that lists the pending entries. */
 const PHASES = [
   { type: "initializing", list: "initializers", work: "initialize" },
   { type: "terminating", list: "terminators", work: "terminate" },
@@ -95,16 +95,16 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** A name on a list of whom a workspace waits for. */
+/** Entry in a list of initializers or terminators. */
 interface ListEntry {
   readonly list: Waiting["list"];
   readonly own: string;
   readonly signal: AbortSignal;
 }
 
-/** Sets up and cleans up the workspaces of a type until it is disposed of. Made by {@link lifecycleController}. */
+/** Initializes and cleans up the workspaces of a type until it is disposed. Created by {@link lifecycleController}. */
 export class LifecycleController implements AsyncDisposable {
-  /** Resolves when the type has been read, and the workspaces of each shard that could be reached are known. Rejects when it ends before. */
+  /** Resolves after reading the type and the workspaces of each reachable shard. Rejects when the controller stops before. */
   readonly started: Promise<void>;
   readonly #options: LifecycleControllerOptions;
   readonly #running = new AsyncDisposableStack();
@@ -119,12 +119,12 @@ export class LifecycleController implements AsyncDisposable {
         return work === undefined ? undefined : this.#run(phase, work);
       }),
     ).then(() => undefined);
-    this.started.catch(() => undefined); // who does not wait for it is told by `onError`
+    this.started.catch(() => undefined); // `onError` reports the failure as well
     signal?.addEventListener("abort", this.#end, { once: true });
     if (signal?.aborted === true) this.#end();
   }
 
-  /** Lets what is under way end, and ends. */
+  /** Waits for running work, then stops the controller. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#options.signal?.removeEventListener("abort", this.#end);
     await this.#running.disposeAsync();
@@ -163,9 +163,9 @@ export class LifecycleController implements AsyncDisposable {
   }
 }
 
-/** Does the work in a workspace, then takes the name of the view off the list of whom it waits for. */
+/** Does the work in a workspace, then removes the view's entry from the list. */
 async function release({ endpoint, cluster, found, list, signal }: Waiting, work: WorkspaceWork): Promise<void> {
-  // As the URL says, which the server has made of the type's cluster and name.
+  // The server builds the end of the URL from the type's cluster and name.
   const own = decodeURIComponent(endpoint.url.slice(endpoint.url.lastIndexOf("/") + 1));
   if (found.status?.[list]?.includes(own) !== true) return;
   const client = endpoint.client.cluster(cluster);
@@ -178,7 +178,7 @@ async function release({ endpoint, cluster, found, list, signal }: Waiting, work
   }
 }
 
-/** So often others may have left the list between the time when it was read and when it was written. */
+/** Maximum number of attempts to write the list. Each loses against a concurrent change. */
 const TRIES = 10;
 
 async function leave(client: Client, { list, own, signal }: ListEntry): Promise<void> {
@@ -186,21 +186,21 @@ async function leave(client: Client, { list, own, signal }: ListEntry): Promise<
   for (let tries = 1; ; tries++) {
     const { metadata, status } = await clusters.get(LOGICAL_CLUSTER_NAME, { signal });
     const others = { [list]: (status?.[list] ?? []).filter((one) => one !== own) };
-    // With the version that was read: a list is replaced whole.
+    // A merge patch replaces the whole list, so it carries the version that was read.
     const change = { metadata: { resourceVersion: metadata.resourceVersion ?? "" }, status: others };
     try {
       await clusters.status.mergePatch(LOGICAL_CLUSTER_NAME, change, { signal });
       return;
     } catch (error) {
-      // kcp looks at what is in the list before it looks at the version.
+      // kcp validates the content of the list before it compares versions, so it may answer 422.
       if (tries === TRIES || !isApiError(error) || (error.code !== 409 && error.code !== 422)) throw error;
     }
   }
 }
 
 /**
- * A replica that was faster, or a workspace that is deleted while it is set up, is no failure of ours. It leaves the view a little
- * later than the list.
+ * Returns whether the workspace still waits. It is no failure when another replica was faster or the workspace was deleted. The
+ * workspace leaves the view a little later than the list.
  */
 async function isWaiting(client: Client, { list, own, signal }: ListEntry): Promise<boolean> {
   try {

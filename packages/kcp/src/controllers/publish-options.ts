@@ -3,71 +3,71 @@ import type { LabelSelectorObject } from "@virtual-workspaces/apimachinery/selec
 import type { Client, Clock, ReconcileFailure, RelatedSource } from "@virtual-workspaces/client";
 import type { Shard } from "../kinds/shard.ts";
 
-/** An entry of a list of URLs, as kcp's kinds have it (`core.kcp.io` `Endpoint`). */
+/** Entry of a list of URLs in kcp's kinds (`core.kcp.io` `Endpoint`). */
 export interface PublishedEndpoint {
-  /** Before `/clusters`: {@link viewURL}. */
+  /** URL without `/clusters`: {@link viewURL}. */
   readonly url: string;
   /**
-   * The shards that ask at this URL, where a resource of an export is kept by the view (`storage.virtual`): all, or those with
-   * these labels. @default the shard whose own URL this one begins with
+   * Shards that use this URL when the view stores an export's resource (`storage.virtual`): all, or by labels.
+   * @default the shard whose URL is a prefix of this one
    */
   readonly shards?: { readonly matchAll?: boolean; readonly selector?: LabelSelectorObject };
 }
 
-/** What is published where: {@link publishURLs}. */
+/** Options of {@link publishURLs}. */
 export interface PublishURLsOptions<T extends object> {
   /**
-   * By which objects and Shards are read, and statuses written: it reaches the logical clusters of all shards by name, as a kcp's front
-   * proxy and a workspace server do. Needs `get`, `list` and `watch` of the kind, `patch` of its `status` (`update` for a list
-   * that is `whole`), and of `shards` in `root` where these are followed. Not closed.
+   * Client that reads objects and Shards and writes statuses. It reaches the logical clusters of all shards by name, as through a
+   * kcp front proxy. Needs `get`, `list` and `watch` of the kind, `patch` of its `status` (`update` for a `whole` list), and the
+   * read verbs on `shards` in `root` if {@link shards} is set. The publisher does not close it.
    */
   readonly client: Client;
-  /** The kind of the objects whose status has the list. */
+  /** Kind of the objects with the list in their status. */
   readonly resource: KindReference<T>;
-  /** The logical cluster in which they are, by name or path; `*` for all of the shard that the client asks; "" for a server without. */
+  /** Logical cluster of the objects, by name or path. `*` for all of the client's shard; "" for a server without logical clusters. */
   readonly cluster: string;
-  /** One object alone. @default all */
+  /** Name of a single object. @default all objects */
   readonly name?: string;
   /**
-   * Which Shards in `root` are given to {@link urls}: that of one name, where each shard publishes for itself; `*`, where one
-   * publisher does so for all. @default none: the URLs do not depend on it
+   * Shards in `root` that {@link urls} receives: one name where each shard publishes for itself, `*` for one publisher for all
+   * shards.
+   * @default none: the URLs do not depend on shards
    */
   readonly shards?: string;
-  /**
-   * The field manager that entries are owned by: whoever publishes beside us needs another. @default the name in {@link shards}
-   */
+  /** Field manager that owns the entries. A second publisher needs another one. @default the name in {@link shards} */
   readonly manager?: string;
   /**
-   * The URLs of an object, in any order; none takes back what was published; `undefined` leaves it as it is, as for a shard that is
-   * about to be rid of its last binding. Called whenever the object, a Shard or one of {@link sources} changes. What it throws is
-   * reported and tried again, and changes nothing. Everybody who may read the object learns them.
+   * Returns the URLs of an object, in any order. An empty list removes the published URLs; `undefined` leaves them unchanged, for
+   * example on a shard that is about to lose its last binding. Called when the object, a Shard or one of {@link sources} changes.
+   * An exception changes nothing and is retried. Security: every user who may read the object sees the URLs.
    *
-   * @param shards those that are followed, by name; empty before a Shard is there
+   * @param shards the selected Shards, by name; empty before a Shard exists
    */
   readonly urls: (object: ObjectOf<T>, shards: readonly Shard[]) => readonly (string | PublishedEndpoint)[] | undefined;
-  /** Below `status`. @default "endpoints" */
+  /** Field below `status`. @default "endpoints" */
   readonly field?: string;
   /**
-   * How it is written. `keyed`: the list has the key `url` (`x-kubernetes-list-type: map`), and several publishers have entries in it,
-   * each its own, by server-side apply. `whole`: it is one value, as `virtualWorkspaces` of an APIExport, and this publisher's alone.
+   * Kind of list. `keyed`: its key is `url` (`x-kubernetes-list-type: map`), and several publishers own entries by server-side
+   * apply. `whole`: it is one value of a single publisher, such as `virtualWorkspaces` of an APIExport.
    *
    * @default "keyed"
    */
   readonly list?: "keyed" | "whole";
   /**
-   * The condition that says of a `whole` list whether it is right: `True`, or `False` for the reason `ErrorGeneratingURLs` with what
-   * {@link urls} has thrown. kcp's kinds call it `VirtualWorkspaceURLsReady`. @default none
+   * Condition for a `whole` list, in kcp's kinds `VirtualWorkspaceURLsReady`: `True`, or `False` with the reason
+   * `ErrorGeneratingURLs` and the message of the exception of {@link urls}.
+   * @default none
    */
   readonly condition?: string;
-  /** What else decides, such as bindings: made by `related()`. */
+  /** Further objects that the URLs depend on, such as bindings. Create them with `related()`. */
   readonly sources?: readonly RelatedSource[];
   /**
-   * Told of every failure, also when somebody else takes entries away again and again, with the time until it is tried again: what
-   * lasts has a long one. Conflicts are tried again without a word.
+   * Receives every failure with the delay until the retry, also when another client removes entries repeatedly. Conflicts are
+   * retried without a report.
    */
   readonly onError: (failure: ReconcileFailure) => void;
-  /** Ends it, as disposing of it does. */
+  /** Aborting it disposes the publisher. */
   readonly signal?: AbortSignal;
-  /** @default the machine's */
+  /** Time source. @default the machine's clock */
   readonly clock?: Clock;
 }

@@ -19,12 +19,12 @@ import type { PublishURLsOptions } from "./publish-options.ts";
 import { keyedList, type URLList, type WantedList, wantedEntries, wholeList } from "./url-lists.ts";
 
 const CONTROLLER = "publish-urls";
-/** How often the same is written before it is told that somebody takes it away. */
+/** Number of writes of the same list after which the publisher reports that another client removes its entries. */
 const SUSPICIOUS = 4;
 
-/** URLs that are published, for as long as this is not disposed of. Made by {@link publishURLs}. */
+/** Publisher of URLs until it is disposed. {@link publishURLs} creates it. */
 export class PublishedURLs<T extends object = object> implements AsyncDisposable {
-  /** Resolves when objects and Shards are known, and writing begins. Rejects when it ends before. */
+  /** Resolves when objects and Shards are cached and writing begins. Rejects when the publisher stops before. */
   readonly started: Promise<void>;
   readonly #options: PublishURLsOptions<T>;
   readonly #list: URLList;
@@ -32,20 +32,20 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
   readonly #shards: Informer<object> | undefined;
   readonly #controller: Controller<ObjectOf<T>>;
   readonly #contention = new Contention();
-  /** Shards that were there, and have been deleted: nobody else takes back what they have published. */
+  /** Names of deleted Shards. No other publisher removes their URLs. */
   readonly #removed = new Set<string>();
   readonly #end = (): void => void this[Symbol.asyncDispose]();
   #closed: Promise<void> | undefined;
 
-  /** @throws Error on options that contradict each other */
+  /** @throws Error on contradicting options */
   constructor(options: PublishURLsOptions<T>) {
     const { client, resource: kind, cluster, name, shards, condition, list = "keyed", sources = [], clock } = options;
     const manager = options.manager ?? (shards === "*" ? undefined : shards);
     if (manager === undefined || manager === "")
-      throw new Error("publishURLs: say by `manager` whose the entries are, or by `shards` the name of one shard");
+      throw new Error("publishURLs: no field manager: set `manager`, or set `shards` to the name of one shard");
     if (condition !== undefined && list === "keyed")
       throw new Error(
-        "publishURLs: `condition` is for a list that is `whole`: of a keyed one several say what is right",
+        'publishURLs: invalid `condition` for a keyed list: set `list` to "whole", or remove `condition`',
       );
     this.#options = options;
     const about = { kind, field: options.field ?? "endpoints", manager, condition, now: () => new Date() };
@@ -59,7 +59,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
       shards === undefined
         ? undefined
         : new Informer<object>({ resource: client.cluster(ROOT_CLUSTER).resource<object>(Shard) });
-    // Told before the controller is, which then finds it here.
+    // This handler runs before the controller's, which then finds the name here.
     this.#shards?.on({
       added: ({ metadata }) => this.#removed.delete(metadata.name ?? ""),
       deleted: ({ metadata }) => this.#removed.add(metadata.name ?? ""),
@@ -84,23 +84,23 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     if (signal?.aborted === true) this.#end();
   }
 
-  /** Looks at all objects again, for a reason that no source knows of. */
+  /** Reconciles all objects again, after a change that no source reports. */
   recheck(): void {
     for (const key of this.#keys()) this.#controller.add(key);
   }
 
   /**
-   * Takes back everything that was published, and ends: for a view that is taken out of service. One that stops to start again leaves
-   * its URLs where they are, by being disposed of.
+   * Removes all published URLs, then disposes the publisher. Use it for a view that goes out of service. A view that restarts
+   * leaves its URLs in place: dispose the publisher instead.
    *
-   * @param options.signal ends the waiting for a server that is not there; what has not been taken back by then stays
-   * @throws AggregateError when something could not be taken back, and what `signal` aborts with
+   * @param options.signal ends the wait for a server that is unavailable; URLs not removed by then stay
+   * @throws AggregateError when removing some URLs failed, and the reason of `signal` when it aborts
    */
   async withdraw(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { signal = new AbortController().signal } = options;
     const failures: unknown[] = [];
     try {
-      // A server that does not come does not know of the signal.
+      // The informer's sync does not observe the signal.
       await untilAborted(this.#objects.synced, signal);
       await this.#controller.stop();
       for (const object of this.#objects.store.list())
@@ -109,10 +109,10 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     } finally {
       await this[Symbol.asyncDispose]();
     }
-    if (failures.length > 0) throw new AggregateError(failures, "not all URLs could be taken back");
+    if (failures.length > 0) throw new AggregateError(failures, "cannot remove some URLs: see the errors");
   }
 
-  /** Ends; what is published stays. */
+  /** Stops the publisher. Published URLs stay. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -147,7 +147,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     return undefined;
   }
 
-  /** What `urls` says; what it threw. */
+  /** Returns the result of `urls`, or its exception. */
   #wanted(object: ObjectOf<T>): WantedList | undefined {
     try {
       const given = this.#options.urls(object, this.#shardsNow());
@@ -157,7 +157,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     }
   }
 
-  /** What is followed may be older than what was written last. */
+  /** Reads the object again, since the cache may be older than the last write. */
   async #takeBack(object: KubeObject, signal: AbortSignal): Promise<void> {
     const key = this.#keyOf(object);
     const resource = this.#resourceOf(key);
@@ -204,7 +204,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
 
   #suspect(key: ObjectKey): void {
     const error = new Error(
-      `the URLs of ${keyText(key)} are taken away again and again, and each time it is waited longer: somebody else writes that list, or it has no key "url" and is to be published as \`whole\``,
+      `another client repeatedly removes the URLs of ${keyText(key)}, so the delay between writes grows: stop that client, or set \`list\` to "whole" if the list has no key "url"`,
     );
     this.#report({ error, key });
   }
@@ -219,10 +219,10 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
 }
 
 /**
- * Says in the status of objects at which URLs a view is, as kcp does for its own: for an APIExportEndpointSlice, an
- * APIExport, or a kind of one's own with a list of URLs, by which clients (`followEndpoints`, kcp's multicluster provider) and
- * shards (`storage.virtual`) find it. Each shard publishes for itself, and nobody touches another's entries, but those of a shard
- * whose Shard it has seen being deleted; what is right already is not written.
+ * Publishes the URLs of a view in the status of objects, as kcp does for its own views. The objects are APIExportEndpointSlices,
+ * APIExports, or of an own kind with a list of URLs. Clients (`followEndpoints`, kcp's multicluster provider) and shards
+ * (`storage.virtual`) find the view there. Each shard writes only its own entries, and removes those of a Shard whose deletion it
+ * has seen. A list that is already right is not written.
  *
  * ```ts
  * publishURLs({
@@ -232,40 +232,40 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
  * });
  * ```
  *
- * Memory: the objects, as an informer has them, and some hundred bytes for each that was written.
+ * Memory: the objects, as in an informer, and some hundred bytes for each written object.
  *
- * @throws Error on options that contradict each other
+ * @throws Error on contradicting options
  */
 export function publishURLs<T extends object>(options: PublishURLsOptions<T>): PublishedURLs<T> {
   return new PublishedURLs(options);
 }
 
-/** Between two writes of the same, ms. */
+/** Delays between writes of the same list, in ms. */
 const BACKOFF: BackoffOptions = { first: 1_000, most: 300_000, jitter: [1, 1] };
-/** After so long a write of the same is a new one, ms. */
+/** Time after which a write of the same list counts as the first, in ms. */
 const FORGOTTEN = 900_000;
 
 interface Write {
   readonly text: string;
   readonly at: number;
-  /** How often the same was written in a row. */
+  /** Number of consecutive writes of the same list. */
   readonly times: number;
 }
 
 /**
- * Keeps two writers from undoing each other's work without end: who writes the same again, because it is not there any more, waits,
- * each time twice as long, up to five minutes. It remembers one write for each object that has been written.
+ * Keeps two writers from undoing each other's work forever. A writer that repeats a write waits, each time twice as long, up to
+ * five minutes. The class remembers one write for each object.
  */
 class Contention {
   readonly #writes = new Map<string, Write>();
 
-  /** How long a write has to wait, ms; 0 if it need not. */
+  /** Returns the delay before a write, in ms; 0 for none. */
   wait(id: string, text: string, now: number): number {
     const last = this.#last(id, text, now);
     return last === undefined ? 0 : Math.max(0, Math.ceil(last.at + backoffDelay(last.times, BACKOFF) - now));
   }
 
-  /** Notes a write. @returns how often the same has been written now */
+  /** Records a write. @returns the number of consecutive writes of the same list */
   wrote(id: string, text: string, now: number): number {
     const times = (this.#last(id, text, now)?.times ?? 0) + 1;
     this.#writes.set(id, { text, at: now, times });

@@ -4,25 +4,25 @@ import type { ResourceClient } from "@virtual-workspaces/client";
 import { type Condition, deleteCondition, markFalse, markTrue } from "../conditions.ts";
 import type { PublishedEndpoint } from "./publish-options.ts";
 
-/** What an object's list is to be; what went wrong instead of it. */
+/** Desired list of an object, or the error of computing it. */
 export type WantedList = readonly PublishedEndpoint[] | { readonly error: unknown };
 
-/** How the list of an object is read and written. */
+/** Reads and writes the list of an object. */
 export interface URLList {
-  /** What is to be sent so that it is as wanted; `undefined` when it is. */
+  /** Returns the body to send so that the list becomes as wanted; `undefined` when it already is. */
   change(object: KubeObject, wanted: WantedList): object | undefined;
   send(resource: ResourceClient, body: object, signal: AbortSignal): Promise<unknown>;
-  /** Takes back what other managers have put there who will not do it any more. */
+  /** Removes the entries of other managers that no longer exist. */
   release(resource: ResourceClient, object: KubeObject, given: Released): Promise<void>;
 }
 
-/** Whose entries go. */
+/** Managers whose entries are removed. */
 export interface Released {
   readonly managers: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
-/** Which list, and whose. */
+/** List to write, and its field manager. */
 export interface ListOptions {
   readonly kind: Pick<KindReference<object>, "group" | "version" | "kind">;
   readonly field: string;
@@ -32,8 +32,8 @@ export interface ListOptions {
 }
 
 /**
- * A list with the key `url`, of which a manager has its entries. Applied is all that the manager wants: what it no longer names
- * goes, unless others have it too.
+ * Returns a list with the key `url`, in which each manager owns entries. A manager applies all its entries: an entry that it no
+ * longer applies is removed, unless another manager owns it too.
  */
 export function keyedList({ kind, field, manager }: ListOptions): URLList {
   const named = ({ metadata: { name, namespace } }: KubeObject): KubeObject => ({
@@ -76,7 +76,7 @@ function isApplied(object: KubeObject, { field, manager, wanted }: Applied): boo
   });
 }
 
-/** A list that is one value. Its object is replaced as it was seen: 409 when that is no longer how it is. */
+/** Returns a list that is one value. The write replaces the object as it was read, and gets 409 when the object has changed since. */
 export function wholeList({ field, condition, manager, now }: ListOptions): URLList {
   return {
     change: (object, wanted) => {
@@ -94,11 +94,11 @@ export function wholeList({ field, condition, manager, now }: ListOptions): URLL
       return isDeepStrictEqual(status, before) ? undefined : { ...object, status };
     },
     send: (resource, body, signal) => resource.status.update(body as KubeObject, { fieldManager: manager, signal }),
-    release: async () => undefined, // who writes it writes all of it
+    release: async () => undefined, // the writer owns the whole list
   };
 }
 
-/** Somebody else has written the list since: there is nothing of ours to take back. Where owners are not kept it counts as ours. */
+/** Returns whether another manager has overwritten the list. Without recorded managers the list counts as ours. */
 function isOfOthers(object: KubeObject, field: string, manager: string): boolean {
   const isOwned = (object.metadata.managedFields ?? []).length > 0;
   return isOwned && listOf(object, field).length > 0 && !hasWritten(object, field, manager);
@@ -128,18 +128,18 @@ function listOf({ status }: KubeObject, field: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** An entry of a list, as a field manager has applied it. */
+/** Entry of a list that a field manager has applied. */
 interface AppliedEntry {
   readonly url: string;
   readonly manager: string;
-  /** The members that are the manager's. */
+  /** Fields of the entry that the manager owns. */
   readonly members: readonly string[];
 }
 
 /**
- * Which of the URLs in a list of an object's status were put there by server-side apply, and by whom: URL to field managers, from
- * `metadata.managedFields`. The list is one of entries with the key `url`, as `endpoints` of an APIExportEndpointSlice. What
- * was written in another way is nobody's.
+ * Returns the URLs in a list of an object's status that were set by server-side apply, with their field managers from
+ * `metadata.managedFields`. The entries have the key `url`, such as `endpoints` of an APIExportEndpointSlice. URLs that were
+ * written in another way are left out.
  *
  * @param field name of the list
  */
@@ -149,7 +149,7 @@ export function appliedURLs(object: KubeObject, field: string): Map<string, read
   return owners;
 }
 
-/** The same with all that is known of them. */
+/** Returns the applied entries with their managers and fields. */
 function appliedEntries({ metadata }: KubeObject, field: string): AppliedEntry[] {
   return (metadata.managedFields ?? []).flatMap(({ manager = "", operation, subresource, fieldsV1 }) => {
     if (operation !== "Apply" || subresource !== "status") return [];
@@ -158,7 +158,7 @@ function appliedEntries({ metadata }: KubeObject, field: string): AppliedEntry[]
   });
 }
 
-/** Whether a field manager owns a list of an object's status that is one value. */
+/** Returns whether a field manager owns a list in the status that is one value. */
 function hasWritten({ metadata }: KubeObject, field: string, manager: string): boolean {
   return (metadata.managedFields ?? []).some(
     (entry) =>
@@ -168,7 +168,7 @@ function hasWritten({ metadata }: KubeObject, field: string, manager: string): b
   );
 }
 
-/** A list with keys is `{ "k:{\"url\":\"…\"}": { "f:url": {}, … } }` there. */
+/** Reads the entries of a keyed list, which `fieldsV1` encodes as `{ "k:{\"url\":\"…\"}": { "f:url": {}, … } }`. */
 function entriesOf(list: unknown): { readonly url: string; readonly members: readonly string[] }[] {
   if (!isJsonObject(list)) return [];
   return Object.entries(list).flatMap(([key, node]) => {
@@ -192,9 +192,9 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The entries as they are written: each URL once, sorted by it, so that what means the same is the same.
+ * Returns the entries to write, without duplicate URLs and sorted by URL, so that equal lists compare as equal.
  *
- * @throws Error on what no follower takes for a URL
+ * @throws Error on a URL that clients would not accept
  */
 export function wantedEntries(given: readonly (string | PublishedEndpoint)[]): PublishedEndpoint[] {
   const entries = new Map<string, PublishedEndpoint>();
@@ -212,6 +212,6 @@ function checkUrl(text: string): void {
     url !== null && `${url.username}${url.password}${url.search}${url.hash}` === "" && /^https?:$/.test(url.protocol);
   if (!isPlain)
     throw new Error(
-      `${JSON.stringify(text.slice(0, 200))} is published as a URL: give one of http or https, without user, query and fragment`,
+      `cannot publish ${JSON.stringify(text.slice(0, 200))}: use an http or https URL without user, query and fragment`,
     );
 }

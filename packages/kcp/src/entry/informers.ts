@@ -1,5 +1,5 @@
 /**
- * Informers over what kcp's views serve: exported objects, related objects, the address of a shard.
+ * Informers for kcp's views: exported objects, related objects, the URLs of a shard.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Names, annotations, labels and hashes that kcp gives a meaning.
+ * Names, annotations, labels and hashes of kcp.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Where mounts and cluster proxies lead, and with which credentials.
+ * Targets of mounts and cluster proxies, and their credentials.
  *
  * @module
  */

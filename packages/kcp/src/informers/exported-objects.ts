@@ -6,30 +6,30 @@ import { APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";
 import type { Holds } from "../kinds/kind.ts";
 import { clusterOf, ROOT_CLUSTER, TENANCY_GROUP } from "../names/names.ts";
 
-/** Whose objects {@link ExportedObjects} follows, and where. */
+/** Options of {@link ExportedObjects}. */
 export interface ExportedObjectsOptions {
-  /** The shard. */
+  /** Client for the shard. */
   readonly client: Client;
-  /** By which the APIExport is read. */
+  /** Client that reads the APIExport. */
   readonly everywhere: Client;
-  /** The name of the APIExport, in `root`. */
+  /** Name of the APIExport in `root`. */
   readonly name: string;
   readonly kind: Pick<KindReference, "group" | "version" | "kind" | "plural" | "scope">;
-  /** Told of every failure; what failed is tried again. */
+  /** Receives every failure. The informer retries. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What a shard says of a kind that none of its workspaces has bound. */
+/** Status codes of a shard for a kind that none of its workspaces has bound. */
 const UNBOUND: readonly number[] = [403, 404];
-/** How long it is at most until objects are seen after their kind was first bound, ms. */
+/** Longest delay until objects are seen after the first binding of their kind, in ms. */
 const LATEST = 1_000;
 
 /**
- * The objects of a kind in all workspaces of a shard: of that which an APIExport in `root` has, by its identity, and of
- * no other that is only called so.
+ * Informer for the objects of a kind in all workspaces of a shard. It selects the kind by the identity of an APIExport in `root`,
+ * so that another kind with the same name never counts.
  */
 export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDisposable {
-  /** Resolves once the objects that there are have been read; also where nobody exports or has bound any. */
+  /** Resolves when the existing objects are read, also when the export does not exist or no workspace has bound it. */
   readonly synced: Promise<void>;
   readonly #options: ExportedObjectsOptions;
   readonly #exports: Informer<Holds<typeof APIExport>>;
@@ -71,12 +71,12 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
     };
   }
 
-  /** Begins to follow them. */
+  /** Starts the informers. */
   start(): void {
     this.#exports.start();
   }
 
-  /** Ends; nothing is told any more. */
+  /** Stops the informers. No handler is called afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#known.resolve();
     await Promise.all([this.#exports.stop(), this.#objects?.stop()]);
@@ -108,24 +108,24 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
         else this.#options.onError(event.error);
       },
     });
-    // As its kind says, of which the identity is.
+    // The identity belongs to the APIExport of this kind, so objects have the type T.
     return informer as unknown as Informer<T>;
   }
 }
 
-/** Which object of the logical clusters it is: by its own word, which a server of workspaces has seen to. */
+/** Returns the key of an object, with the cluster name from its annotation, which a workspace server enforces. */
 export function exportedKey(object: Pick<KubeObject, "metadata">): ObjectKey {
   return { cluster: clusterOf(object), namespace: "", name: object.metadata.name ?? "" };
 }
 
-/** Doubled from one attempt to the next, ms. */
+/** Delays in ms, doubled after each attempt. */
 const BACKOFF: BackoffOptions = { first: 250, most: 15_000, jitter: [1, 1] };
 
 /**
- * By which identity Workspaces are asked for in all logical clusters at once: that of the APIExport `tenancy.kcp.io` in `root`. Tried
- * until it is known: a server that starts may not have it yet.
+ * Returns the identity of the APIExport `tenancy.kcp.io` in `root`, which requests for the Workspaces of all logical clusters need.
+ * Retries until it is set, since a starting server may not have it yet.
  *
- * @throws what `signal` aborts with
+ * @throws the reason of `signal`
  */
 export async function tenancyIdentity(
   everywhere: Client,
@@ -135,7 +135,7 @@ export async function tenancyIdentity(
   const attempt = async (): Promise<string> => {
     const { status } = await exports.get(TENANCY_GROUP, { signal });
     if (status?.identityHash) return status.identityHash;
-    throw new Error(`the APIExport ${TENANCY_GROUP} in ${ROOT_CLUSTER} has no status.identityHash yet`);
+    throw new Error(`APIExport "${TENANCY_GROUP}" in "${ROOT_CLUSTER}" has no status.identityHash yet`);
   };
   const delayAfter = (error: unknown, failures: number): number => {
     onError(error);
@@ -144,7 +144,7 @@ export async function tenancyIdentity(
   try {
     return await retry(attempt, { delayAfter, signal });
   } catch (error) {
-    // What a request ends with says less than why it had to end.
+    // The abort reason says more than the error of the aborted request.
     signal.throwIfAborted();
     throw error;
   }

@@ -6,12 +6,12 @@ import { Mount } from "../kinds/mount.ts";
 import { Workspace } from "../kinds/workspace.ts";
 import type { RelatedObject, RelatedObjects, RelatedReference } from "../targets/target.ts";
 
-/** Where objects are read, and who is told: {@link Related}. */
+/** Options of {@link Related}. */
 export interface RelatedOptions {
   readonly client: Client;
-  /** Something has changed that this one hangs on. */
+  /** Called when an object changes that the dependent uses. */
   readonly changed: (dependent: string) => void;
-  /** Told of every failure; what failed is tried again. */
+  /** Receives every failure. The informer retries. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -21,8 +21,8 @@ interface Shared {
 }
 
 /**
- * The objects that others hang on, each followed once and for as long as anything asks for it: by a watch of its own, so that no
- * more is read than is named.
+ * Cache of single objects that others depend on. Each has one watch of its own, as long as a dependent uses it, so that only named
+ * objects are read.
  */
 export class Related implements AsyncDisposable {
   readonly #options: RelatedOptions;
@@ -34,12 +34,12 @@ export class Related implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** How many are followed. */
+  /** Number of watched objects. */
   get size(): number {
     return this.#shared.size;
   }
 
-  /** Has somebody look at objects; what they do not look at any more they no longer hang on. @throws what `look` throws */
+  /** Calls `look` for a dependent, which depends on exactly the objects that it uses in this call. @throws what `look` throws */
   reading<R>(dependent: string, look: (objects: RelatedObjects) => R): R {
     const used = new Set<string>();
     try {
@@ -49,12 +49,12 @@ export class Related implements AsyncDisposable {
     }
   }
 
-  /** Somebody is no more. */
+  /** Removes a dependent. */
   forget(dependent: string): void {
     this.#leave(dependent, new Set());
   }
 
-  /** Ends; nothing is told any more. */
+  /** Stops all watches. `changed` is not called afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const key of [...this.#shared.keys()]) this.#drop(key);
@@ -96,28 +96,28 @@ export class Related implements AsyncDisposable {
   }
 }
 
-/** What an object is followed by. */
+/** Options of {@link FollowedObject}. */
 interface FollowedOptions {
   readonly client: Client;
   readonly reference: RelatedReference;
-  /** It is another one now. */
+  /** Called when the state or version of the object changes. */
   readonly changed: () => void;
   readonly onError: (error: unknown) => void;
 }
 
 const SECRET: KindReference = { group: "", version: "v1", kind: "Secret", plural: "secrets", scope: "Namespaced" };
-/** Looked up nowhere: everybody knows them. */
+/** Kinds that need no discovery. */
 const KNOWN: readonly KindReference[] = [SECRET, LogicalCluster, Workspace, Mount] as readonly KindReference[];
-/** How often a kind is looked for that nobody serves, ms. */
+/** Delay between lookups of a kind that is not served, in ms. */
 const AGAIN = 2_000;
-/** How long a watch of one object lasts, s. */
+/** Duration of a watch of one object, in s. */
 const RENEWED = 60;
-/** A selector, and a path, can say it, and nothing else with it: all else is no name that an object has. */
+/** Names that are safe in a field selector and a path. No object has another name. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9])?$/;
-/** What a server says of what it does not have, or does not tell of: a workspace that is not there is 403. */
+/** Status codes for a missing or hidden object. kcp answers 403 for a missing workspace. */
 const ABSENT: readonly number[] = [403, 404];
 
-/** One object, by its name, whichever kind it is of: that may come later, and go. */
+/** Watch of one object by name, of any kind. The kind may appear and disappear. */
 class FollowedObject implements AsyncDisposable {
   readonly #options: FollowedOptions;
   readonly #end = new AbortController();
@@ -169,7 +169,7 @@ class FollowedObject implements AsyncDisposable {
     this.#informer = informer.start();
   }
 
-  /** Waits for it where it is not served yet. `undefined`: nobody wants to know any more. */
+  /** Finds the kind and waits while it is not served. Returns `undefined` when disposed. */
   async #kind(): Promise<KindReference | undefined> {
     const { client, reference, onError } = this.#options;
     const { signal } = this.#end;
@@ -192,13 +192,13 @@ class FollowedObject implements AsyncDisposable {
     return undefined;
   }
 
-  /** It cannot even be asked for. */
+  /** Reports an error that makes the object impossible to read. */
   #broken(error: unknown): void {
     this.#options.onError(error);
     this.#set({ state: "unserved" });
   }
 
-  /** What is known stays known while its server is away. */
+  /** Keeps the last state while the server is unavailable. */
   #failed(error: unknown): void {
     if (isAbsent(error)) this.#set({ state: "unserved" });
   }

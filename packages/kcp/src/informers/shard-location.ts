@@ -2,27 +2,27 @@ import { type Client, Informer } from "@virtual-workspaces/client";
 import { Shard } from "../kinds/shard.ts";
 import { ROOT_CLUSTER, ROOT_SHARD } from "../names/names.ts";
 
-/** Where a shard's views and workspaces are served: what statuses say. */
+/** URLs of a shard's views and workspaces, as statuses show them. */
 export interface ServedUrls {
-  /** Before `/services`: `https://host:6443`. */
+  /** URL before `/services`: `https://host:6443`. */
   readonly services: string;
-  /** Before `/clusters`. */
+  /** URL before `/clusters`. */
   readonly clusters: string;
 }
 
-/** What {@link ShardLocation} goes by. */
+/** Options of {@link ShardLocation}. */
 export interface ShardLocationOptions {
-  /** By which `root` is read. */
+  /** Client that reads `root`. */
   readonly client: Client;
-  /** The Shard's name. @default "root" */
+  /** Name of the Shard. @default "root" */
   readonly shard?: string | undefined;
-  /** @default as the Shard says */
+  /** Fixed URLs. @default the URLs of the Shard */
   readonly urls?: ServedUrls | undefined;
-  /** They are others now. */
+  /** Called when the URLs change. */
   readonly changed: () => void;
 }
 
-/** Where a shard serves its views, and its workspaces, as its Shard says. */
+/** URLs of a shard's views and workspaces, from its Shard. */
 export class ShardLocation implements AsyncDisposable {
   readonly #given: ServedUrls | undefined;
   readonly #informer: Informer<Pick<Shard, "spec">> | undefined;
@@ -35,7 +35,7 @@ export class ShardLocation implements AsyncDisposable {
     this.#informer.on({ added: changed, updated: changed });
   }
 
-  /** `undefined` while nobody knows. */
+  /** Returns the URLs, `undefined` while they are unknown. */
   get(): ServedUrls | undefined {
     if (this.#given !== undefined) return this.#given;
     const [shard] = this.#informer?.store.list() ?? [];
@@ -44,12 +44,12 @@ export class ShardLocation implements AsyncDisposable {
     return { services: virtualWorkspaceURL, clusters: externalURL };
   }
 
-  /** Begins to follow the Shard, if anything is to be read of it. */
+  /** Starts to watch the Shard, unless the URLs are fixed. */
   start(): void {
     this.#informer?.start();
   }
 
-  /** Ends; nothing is told any more. */
+  /** Stops the watch. `changed` is not called afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#informer?.stop();
   }

@@ -5,12 +5,12 @@ import { acceptableClaim, claim, olderAcceptableClaim, olderClaim, scopedClaim }
 import { AGE, apis, conditionColumn, type Holds } from "./kind.ts";
 import { bindingReference } from "./shared-schemas.ts";
 
-/** What the status of APIBindings of both versions has. */
+/** Status of APIBindings in both versions. */
 const bindingStatus = {
   apiExportClusterName: { type: "string", description: "Logical cluster of the bound APIExport." },
   boundResources: {
     type: "array",
-    description: "The resources that the workspace has by this binding.",
+    description: "Resources that the workspace has through this binding.",
     items: {
       type: "object",
       required: ["group", "resource", "schema"],
@@ -19,13 +19,13 @@ const bindingStatus = {
         resource: { type: "string", description: "Plural name of the resource." },
         schema: {
           type: "object",
-          description: "The APIResourceSchema by which it is served.",
+          description: "APIResourceSchema of the resource.",
           required: ["UID", "identityHash", "name"],
           properties: {
             UID: { type: "string", description: "UID of the APIResourceSchema.", minLength: 1 },
             identityHash: {
               type: "string",
-              description: "Identity of the export, by which objects are kept.",
+              description: "Identity of the export, under which objects are stored.",
               minLength: 1,
             },
             name: { type: "string", description: "Name of the APIResourceSchema.", minLength: 1 },
@@ -33,7 +33,7 @@ const bindingStatus = {
         },
         storageVersions: {
           type: "array",
-          description: "Versions in which objects were ever kept. Empty if they are kept elsewhere.",
+          description: "Versions in which objects were ever stored. Empty if they are stored elsewhere.",
           items: { type: "string" },
           "x-kubernetes-list-type": "set",
         },
@@ -43,18 +43,18 @@ const bindingStatus = {
     "x-kubernetes-list-map-keys": ["group", "resource"],
   },
   conditions: CONDITIONS,
-  phase: { type: "string", description: "How far binding has come.", enum: ["", "Binding", "Bound"] },
+  phase: { type: "string", description: "Progress of the binding.", enum: ["", "Binding", "Bound"] },
 } as const satisfies Record<string, JsonSchema>;
 
-const PERMISSION_CLAIMS = "What was decided of the claims of the export.";
-const APPLIED_CLAIMS = "The accepted claims that are in force.";
-const EXPORT_CLAIMS = "The claims that the export makes.";
+const PERMISSION_CLAIMS = "Decisions on the permission claims of the export.";
+const APPLIED_CLAIMS = "Accepted claims that are in force.";
+const EXPORT_CLAIMS = "Claims of the export.";
 
 const kind = {
   ...apis,
   kind: "APIBinding",
   description:
-    "Gives a workspace the resources of an APIExport, and the export's provider what is accepted of its claims.",
+    "Gives a workspace the resources of an APIExport, and gives the provider of the export the accepted claims.",
   columns: { Age: AGE, Ready: conditionColumn("Ready") },
 } as const;
 
@@ -63,13 +63,13 @@ const byKey = {
   "x-kubernetes-list-map-keys": ["group", "resource", "identityHash"],
 } as const;
 
-/** APIBinding v1alpha2, the version that is kept: an APIExport bound in a workspace, and what was decided of its claims. */
+/** APIBinding v1alpha2, the storage version: an APIExport bound in a workspace, with the decisions on its claims. */
 export const APIBinding = defineResource({
   ...kind,
   version: "v1alpha2",
   spec: {
     type: "object",
-    description: "What is bound, and on which terms.",
+    description: "Bound export and its terms.",
     required: ["reference"],
     properties: {
       permissionClaims: { type: "array", description: PERMISSION_CLAIMS, items: acceptableClaim, ...byKey },
@@ -78,7 +78,7 @@ export const APIBinding = defineResource({
   },
   status: {
     type: "object",
-    description: "What was observed.",
+    description: "Observed state.",
     properties: {
       ...bindingStatus,
       appliedPermissionClaims: { type: "array", description: APPLIED_CLAIMS, items: scopedClaim, ...byKey },
@@ -87,16 +87,16 @@ export const APIBinding = defineResource({
   },
 });
 
-/** An {@link APIBinding} of version v1alpha2. */
+/** {@link APIBinding} of version v1alpha2. */
 export type APIBinding = ObjectOf<Holds<typeof APIBinding>>;
 
-/** APIBinding v1alpha1, which is served besides. */
+/** APIBinding v1alpha1, the older served version. */
 export const APIBindingV1alpha1 = defineResource({
   ...kind,
   version: "v1alpha1",
   spec: {
     type: "object",
-    description: "What is bound, and on which terms.",
+    description: "Bound export and its terms.",
     required: ["reference"],
     properties: {
       permissionClaims: { type: "array", description: PERMISSION_CLAIMS, items: olderAcceptableClaim },
@@ -105,7 +105,7 @@ export const APIBindingV1alpha1 = defineResource({
   },
   status: {
     type: "object",
-    description: "What was observed.",
+    description: "Observed state.",
     properties: {
       ...bindingStatus,
       appliedPermissionClaims: { type: "array", description: APPLIED_CLAIMS, items: olderClaim },
@@ -114,5 +114,5 @@ export const APIBindingV1alpha1 = defineResource({
   },
 });
 
-/** An APIBinding of version v1alpha1. */
+/** APIBinding of version v1alpha1. */
 export type APIBindingV1alpha1 = ObjectOf<Holds<typeof APIBindingV1alpha1>>;

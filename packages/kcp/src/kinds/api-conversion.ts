@@ -5,30 +5,30 @@ import { AGE, apis } from "./kind.ts";
 
 const version = { type: "string", minLength: 1, pattern: "^v[1-9][0-9]*([a-z]+[1-9][0-9]*)?$" } as const;
 
-/** APIConversion v1alpha1: rules between the versions of the APIResourceSchema of the same name. */
+/** APIConversion v1alpha1: conversion rules between the versions of the APIResourceSchema with the same name. */
 export const APIConversion = defineResource({
   ...apis,
   version: "v1alpha1",
   kind: "APIConversion",
-  description: "Rules between the versions of the APIResourceSchema of the same name.",
+  description: "Conversion rules between the versions of the APIResourceSchema with the same name.",
   columns: { Age: AGE },
   spec: {
     type: "object",
-    description: "The rules.",
+    description: "Conversion rules.",
     required: ["conversions"],
     properties: {
       conversions: {
         type: "array",
-        description: "Rules from one version to another.",
+        description: "Rules for one pair of versions.",
         items: {
           type: "object",
           required: ["from", "rules", "to"],
           properties: {
-            from: { ...version, description: "The version that an object has." },
-            to: { ...version, description: "The version that is wanted." },
+            from: { ...version, description: "Version of the given object." },
+            to: { ...version, description: "Version of the result." },
             preserve: {
               type: "array",
-              description: "JSON paths of fields that the other version lacks; they are kept in an annotation.",
+              description: "JSON paths of fields that the other version lacks. An annotation preserves them.",
               items: { type: "string" },
             },
             rules: {
@@ -38,9 +38,9 @@ export const APIConversion = defineResource({
                 type: "object",
                 required: ["destination", "field"],
                 properties: {
-                  destination: { type: "string", description: "JSON path of the field that is set.", minLength: 1 },
-                  field: { type: "string", description: "JSON path of the field that is read.", minLength: 1 },
-                  transformation: { type: "string", description: "CEL that makes one of the other, which is `self`." },
+                  destination: { type: "string", description: "JSON path of the field in the result.", minLength: 1 },
+                  field: { type: "string", description: "JSON path of the field in the given object.", minLength: 1 },
+                  transformation: { type: "string", description: "CEL expression that converts the value `self`." },
                 },
               },
               "x-kubernetes-list-type": "map",
@@ -55,5 +55,5 @@ export const APIConversion = defineResource({
   },
 });
 
-/** An {@link APIConversion} of version v1alpha1. */
+/** {@link APIConversion} of version v1alpha1. */
 export type APIConversion = ObjectOf<Holds<typeof APIConversion>>;

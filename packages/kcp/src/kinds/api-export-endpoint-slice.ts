@@ -6,40 +6,40 @@ import type { Holds } from "./kind.ts";
 import { AGE, apis } from "./kind.ts";
 import { exportReference } from "./shared-schemas.ts";
 
-/** APIExportEndpointSlice v1alpha1: the URLs under which an APIExport's virtual workspace is reached, one for each shard. */
+/** APIExportEndpointSlice v1alpha1: the URLs of an APIExport's virtual workspace, one for each shard. */
 export const APIExportEndpointSlice = defineResource({
   ...apis,
   version: "v1alpha1",
   kind: "APIExportEndpointSlice",
-  description: "The URLs under which the virtual workspace of an APIExport is reached.",
+  description: "URLs of the virtual workspace of an APIExport.",
   columns: { Export: ".spec.export.name", Partition: ".spec.partition", Age: AGE },
   schema: {
     type: "object",
     properties: {
       spec: {
         type: "object",
-        description: "Which endpoints are wanted.",
+        description: "Desired endpoints.",
         required: ["export"],
         properties: {
           export: exportReference,
-          partition: { type: "string", description: "Partition of the shards that are meant. All shards if empty." },
+          partition: { type: "string", description: "Partition of the shards. All shards if empty." },
         },
       },
       status: {
         type: "object",
-        description: "What was observed.",
+        description: "Observed state.",
         properties: {
           conditions: CONDITIONS,
           endpoints: {
             type: "array",
-            description: "The URLs.",
+            description: "URLs of the virtual workspace.",
             items: {
               type: "object",
               required: ["url"],
               properties: {
                 shards: {
                   type: "object",
-                  description: "The shards that this URL is for, if URLs do not say it.",
+                  description: "Shards that use this URL, if URLs do not determine it.",
                   properties: {
                     matchAll: { type: "boolean", description: "All shards." },
                     selector: { ...labelSelector, description: "Shards by their labels." },
@@ -57,12 +57,12 @@ export const APIExportEndpointSlice = defineResource({
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": ["url"],
           },
-          shardSelector: { type: "string", description: "The shards that are meant, as a label selector in text." },
+          shardSelector: { type: "string", description: "Shards of the slice, as a label selector in text form." },
         },
       },
     },
   },
 });
 
-/** An {@link APIExportEndpointSlice} of version v1alpha1. */
+/** {@link APIExportEndpointSlice} of version v1alpha1. */
 export type APIExportEndpointSlice = ObjectOf<Holds<typeof APIExportEndpointSlice>>;

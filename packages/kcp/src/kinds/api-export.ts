@@ -4,11 +4,11 @@ import { CONDITIONS } from "../conditions.ts";
 import { claim, olderExportClaim } from "./claim-schemas.ts";
 import { AGE, apis, conditionColumn, type Holds } from "./kind.ts";
 
-/** What APIExports of both versions say of their owner. */
+/** Owner fields of APIExports in both versions. */
 const exportOwner = {
   identity: {
     type: "object",
-    description: "The secret that is the identity of the export. Made when there is none.",
+    description: "Secret with the identity of the export. Created by the server if missing.",
     properties: {
       secretRef: {
         type: "object",
@@ -23,13 +23,13 @@ const exportOwner = {
   },
   maximalPermissionPolicy: {
     type: "object",
-    description: "What anybody may do at most with the exported resources. No limit if not set.",
+    description: "Limit on what any user may do with the exported resources. No limit if not set.",
     oneOf: [{ required: ["local"] }],
     properties: {
       local: {
         type: "object",
         description:
-          "The roles of the workspace of the export, for users and groups prefixed with apis.kcp.io:binding:.",
+          "Use the RBAC roles of the export's workspace, for users and groups with the prefix apis.kcp.io:binding:.",
       },
     },
   },
@@ -37,7 +37,7 @@ const exportOwner = {
 
 const exportStatus = {
   type: "object",
-  description: "What was observed.",
+  description: "Observed state.",
   properties: {
     conditions: CONDITIONS,
     identityHash: { type: "string", description: "Hash of the identity. Never changes once it is set." },
@@ -53,21 +53,21 @@ const exportStatus = {
   },
 } as const satisfies JsonSchema;
 
-const CLAIMS = "Resources of bound workspaces that the provider asks to get besides its own.";
+const CLAIMS = "Resources of bound workspaces that the provider claims in addition to its own.";
 
-/** APIExport v1alpha2, the version that is kept: resources and claims that other workspaces can bind. */
+/** APIExport v1alpha2, the storage version: resources and claims that other workspaces can bind. */
 export const APIExport = defineResource({
   ...apis,
   version: "v1alpha2",
   kind: "APIExport",
-  description: "Resources that other workspaces can bind, and what their provider asks for.",
+  description: "Resources that other workspaces can bind, and the permission claims of their provider.",
   columns: { Age: AGE },
   schema: {
     type: "object",
     properties: {
       spec: {
         type: "object",
-        description: "What is exported.",
+        description: "Exported resources and claims.",
         properties: {
           ...exportOwner,
           permissionClaims: {
@@ -89,20 +89,23 @@ export const APIExport = defineResource({
                 schema: { type: "string", description: "Name of the APIResourceSchema: <prefix>.<name>.<group>." },
                 storage: {
                   type: "object",
-                  description: "Where objects of the resource are kept.",
+                  description: "Storage of the resource's objects.",
                   default: { crd: {} },
                   oneOf: [{ required: ["crd"] }, { required: ["virtual"] }],
                   properties: {
-                    crd: { type: "object", description: "In the workspace that binds, as custom resources are." },
+                    crd: {
+                      type: "object",
+                      description: "Store objects in the workspace that binds, like custom resources.",
+                    },
                     virtual: {
                       type: "object",
-                      description: "By a virtual workspace.",
+                      description: "Serve objects from a virtual workspace.",
                       required: ["identityHash", "reference"],
                       properties: {
                         identityHash: { type: "string", description: "Identity of the virtual resource." },
                         reference: {
                           type: "object",
-                          description: "An object of the export's workspace that has URLs below status.endpoints.",
+                          description: "Object of the export's workspace with URLs in status.endpoints.",
                           required: ["kind", "name"],
                           properties: {
                             apiGroup: { type: "string", description: "API group of the object." },
@@ -133,27 +136,27 @@ export const APIExport = defineResource({
   },
 });
 
-/** An {@link APIExport} of version v1alpha2. */
+/** {@link APIExport} of version v1alpha2. */
 export type APIExport = ObjectOf<Holds<typeof APIExport>>;
 
-/** APIExport v1alpha1, which is served besides. */
+/** APIExport v1alpha1, the older served version. */
 export const APIExportV1alpha1 = defineResource({
   ...apis,
   version: "v1alpha1",
   kind: "APIExport",
-  description: "Resources that other workspaces can bind, and what their provider asks for.",
+  description: "Resources that other workspaces can bind, and the permission claims of their provider.",
   columns: { Age: AGE, Ready: conditionColumn("VirtualWorkspaceURLsReady") },
   schema: {
     type: "object",
     properties: {
       spec: {
         type: "object",
-        description: "What is exported.",
+        description: "Exported resources and claims.",
         properties: {
           ...exportOwner,
           latestResourceSchemas: {
             type: "array",
-            description: "Names of the APIResourceSchemas that are exported.",
+            description: "Names of the exported APIResourceSchemas.",
             items: { type: "string" },
             "x-kubernetes-list-type": "set",
           },
@@ -171,5 +174,5 @@ export const APIExportV1alpha1 = defineResource({
   },
 });
 
-/** An APIExport of version v1alpha1. */
+/** APIExport of version v1alpha1. */
 export type APIExportV1alpha1 = ObjectOf<Holds<typeof APIExportV1alpha1>>;

@@ -4,31 +4,31 @@ import { AGE, apis, type Holds } from "./kind.ts";
 
 const texts = { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "atomic" } as const;
 
-/** How objects become those of another version. */
+/** Conversion between versions. */
 const conversion = {
   type: "object",
-  description: "How objects become those of another version. Required if there are several.",
+  description: "Conversion between versions. Required for several versions.",
   required: ["strategy"],
   properties: {
     strategy: {
       type: "string",
-      description: "None changes nothing but apiVersion, Webhook asks a server.",
+      description: "None changes only apiVersion. Webhook calls a server.",
       enum: ["None", "Webhook"],
     },
     webhook: {
       type: "object",
-      description: "The server that is asked.",
+      description: "Server that converts objects.",
       required: ["conversionReviewVersions"],
       properties: {
         clientConfig: {
           type: "object",
-          description: "How it is reached.",
+          description: "Connection to the server.",
           properties: {
-            caBundle: { type: "string", format: "byte", description: "Certificates that it is known by, PEM." },
-            url: { type: "string", format: "uri", description: "Its URL, https." },
+            caBundle: { type: "string", format: "byte", description: "CA certificates of the server, PEM." },
+            url: { type: "string", format: "uri", description: "URL of the server, https." },
           },
         },
-        conversionReviewVersions: { ...texts, description: "Versions of ConversionReview that it knows, best first." },
+        conversionReviewVersions: { ...texts, description: "Supported ConversionReview versions, preferred first." },
       },
     },
   },
@@ -40,46 +40,46 @@ const conversion = {
   ],
 } as const satisfies JsonSchema;
 
-/** What a resource is called. */
+/** Names of a resource. */
 const names = {
   type: "object",
-  description: "What the resource is called.",
+  description: "Names of the resource.",
   required: ["kind", "plural"],
   properties: {
-    categories: { ...texts, description: "Groups of resources that it is listed with: `kubectl get all`." },
+    categories: { ...texts, description: "Categories that include the resource, as in `kubectl get all`." },
     kind: { type: "string", description: "Kind of the objects, in CamelCase." },
-    listKind: { type: "string", description: "Kind of lists of them." },
+    listKind: { type: "string", description: "Kind of lists." },
     plural: { type: "string", description: "Name of the resource in URLs." },
-    shortNames: { ...texts, description: "Short names for it." },
-    singular: { type: "string", description: "Its name for one object." },
+    shortNames: { ...texts, description: "Short names of the resource." },
+    singular: { type: "string", description: "Name of a single object." },
   },
 } as const satisfies JsonSchema;
 
-/** One version of a resource. */
+/** Version of a resource. */
 const resourceVersion = {
   type: "object",
   required: ["name", "schema", "served", "storage"],
   properties: {
     additionalPrinterColumns: {
       type: "array",
-      description: "Columns of `kubectl get`. The age if there are none.",
+      description: "Columns of `kubectl get`. Only the age if not set.",
       items: {
         type: "object",
         required: ["jsonPath", "name", "type"],
         properties: {
-          description: { type: "string", description: "What the column shows." },
-          format: { type: "string", description: "How the value is shown, an OpenAPI format." },
-          jsonPath: { type: "string", description: "Where the value is." },
-          name: { type: "string", description: "Head of the column." },
-          priority: { type: "integer", format: "int32", description: "0 is always shown, more with -o wide." },
-          type: { type: "string", description: "integer, number, string, boolean or date." },
+          description: { type: "string", description: "Content of the column." },
+          format: { type: "string", description: "OpenAPI format of the value." },
+          jsonPath: { type: "string", description: "JSON path of the value." },
+          name: { type: "string", description: "Header of the column." },
+          priority: { type: "integer", format: "int32", description: "0: always shown, higher: with -o wide." },
+          type: { type: "string", description: "Type of the value: integer, number, string, boolean or date." },
         },
       },
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["name"],
     },
-    deprecated: { type: "boolean", description: "Whether those who use the version are warned." },
-    deprecationWarning: { type: "string", description: "The warning, instead of the usual one." },
+    deprecated: { type: "boolean", description: "Whether clients that use the version get a warning." },
+    deprecationWarning: { type: "string", description: "Text of the warning, instead of the default one." },
     name: {
       type: "string",
       description: "Name of the version: v1, v2beta1.",
@@ -88,74 +88,74 @@ const resourceVersion = {
     },
     schema: {
       type: "object",
-      description: "The structural schema of the objects.",
+      description: "Structural schema of the objects.",
       "x-kubernetes-map-type": "atomic",
       "x-kubernetes-preserve-unknown-fields": true,
     },
     selectableFields: {
       type: "array",
-      description: "Fields that field selectors may name, 8 at most.",
+      description: "Fields for field selectors, 8 at most.",
       items: {
         type: "object",
         required: ["jsonPath"],
-        properties: { jsonPath: { type: "string", description: "Where the field is." } },
+        properties: { jsonPath: { type: "string", description: "JSON path of the field." } },
       },
       "x-kubernetes-list-type": "atomic",
     },
-    served: { type: "boolean", description: "Whether the version can be used.", default: true },
-    storage: { type: "boolean", description: "Whether objects are kept in it, which is so of one version." },
+    served: { type: "boolean", description: "Whether clients can use the version.", default: true },
+    storage: { type: "boolean", description: "Whether this is the storage version, of which there is one." },
     subresources: {
       type: "object",
-      description: "Which of /status and /scale there are.",
+      description: "Enabled subresources: /status and /scale.",
       properties: {
         scale: {
           type: "object",
-          description: "How objects are scaled.",
+          description: "Fields of the scale subresource.",
           required: ["specReplicasPath", "statusReplicasPath"],
           properties: {
-            labelSelectorPath: { type: "string", description: "JSON path of the selector of replicas." },
-            specReplicasPath: { type: "string", description: "JSON path of the number of replicas that is wanted." },
-            statusReplicasPath: { type: "string", description: "JSON path of the number of replicas there are." },
+            labelSelectorPath: { type: "string", description: "JSON path of the replicas' label selector." },
+            specReplicasPath: { type: "string", description: "JSON path of the desired number of replicas." },
+            statusReplicasPath: { type: "string", description: "JSON path of the actual number of replicas." },
           },
         },
-        status: { type: "object", description: "Given if .status is written through /status alone." },
+        status: { type: "object", description: "If set, only /status writes .status." },
       },
     },
   },
 } as const satisfies JsonSchema;
 
-/** APIResourceSchema v1alpha1: how a resource looks that is exported. Its spec cannot change. */
+/** APIResourceSchema v1alpha1: definition of an exported resource. Its spec is immutable. */
 export const APIResourceSchema = defineResource({
   ...apis,
   version: "v1alpha1",
   kind: "APIResourceSchema",
-  description: "How a resource looks that an APIExport offers. Its spec cannot change.",
+  description: "Definition of a resource for APIExports. Its spec is immutable.",
   columns: { Age: AGE },
   schema: {
     type: "object",
     properties: {
       spec: {
         type: "object",
-        description: "The resource.",
+        description: "Definition of the resource.",
         required: ["group", "names", "scope", "versions"],
         properties: {
           conversion,
           group: { type: "string", description: "API group, empty for the core group." },
           nameValidation: {
             type: "string",
-            description: "What names of objects may be: DNS subdomains, or whatever a URL path can hold.",
+            description: "Rule for object names: DNS subdomain, or any URL path segment.",
             default: "DNS1123Subdomain",
             enum: ["DNS1123Subdomain", "PathSegmentName"],
           },
           names,
           scope: {
             type: "string",
-            description: "Whether objects are in namespaces.",
+            description: "Whether objects have a namespace.",
             enum: ["Cluster", "Namespaced"],
           },
           versions: {
             type: "array",
-            description: "The versions of the resource.",
+            description: "Versions of the resource.",
             minItems: 1,
             items: resourceVersion,
             "x-kubernetes-list-type": "map",
@@ -173,5 +173,5 @@ export const APIResourceSchema = defineResource({
   },
 });
 
-/** An {@link APIResourceSchema} of version v1alpha1. */
+/** {@link APIResourceSchema} of version v1alpha1. */
 export type APIResourceSchema = ObjectOf<Holds<typeof APIResourceSchema>>;

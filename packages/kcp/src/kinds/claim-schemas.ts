@@ -2,17 +2,17 @@ import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 
 const matchExpressions = {
   type: "array",
-  description: "Expressions that must all hold.",
+  description: "Expressions that must all match.",
   "x-kubernetes-list-type": "atomic",
   items: {
     type: "object",
     required: ["key", "operator"],
     properties: {
-      key: { type: "string", description: "The label." },
+      key: { type: "string", description: "Label key." },
       operator: { type: "string", description: "In, NotIn, Exists or DoesNotExist." },
       values: {
         type: "array",
-        description: "Values to compare with, for In and NotIn.",
+        description: "Values for In and NotIn.",
         items: { type: "string" },
         "x-kubernetes-list-type": "atomic",
       },
@@ -22,22 +22,22 @@ const matchExpressions = {
 
 const matchLabels = {
   type: "object",
-  description: "Labels that must all be there with these values.",
+  description: "Labels that an object must have with these values.",
   additionalProperties: { type: "string" },
 } as const satisfies JsonSchema;
 
-/** metav1.LabelSelector. */
+/** Schema of metav1.LabelSelector. */
 export const labelSelector = {
   type: "object",
   properties: { matchExpressions, matchLabels },
   "x-kubernetes-map-type": "atomic",
 } as const satisfies JsonSchema;
 
-/** Which objects of a claimed resource are meant: by labels, or all. */
+/** Selector of a claim's objects: by labels, or all. */
 const claimSelector = {
   type: "object",
   properties: {
-    matchAll: { type: "boolean", description: "Every object of the resource; then no other field may be set." },
+    matchAll: { type: "boolean", description: "Selects every object of the resource. Excludes all other fields." },
     matchExpressions,
     matchLabels,
   },
@@ -58,22 +58,22 @@ const resource = {
 
 const identityHash = {
   type: "string",
-  description: "Identity of the export that the resource comes from; empty for resources that every workspace has.",
+  description: "Identity of the resource's export. Empty for resources that every workspace has.",
 } as const satisfies JsonSchema;
 
 const state = {
   type: "string",
-  description: "Whether whoever bound the export agrees to the claim.",
+  description: "Whether the owner of the binding accepts the claim.",
   enum: ["Accepted", "Rejected"],
 } as const satisfies JsonSchema;
 
-/** What v1alpha1 and v1alpha2 call the same. */
+/** Fields with the same name in v1alpha1 and v1alpha2. */
 const common = { group, resource, identityHash } as const;
 
-/** Of v1alpha1. */
+/** Fields of v1alpha1. */
 const older = {
   ...common,
-  all: { type: "boolean", description: "Claims all objects of the resource; not together with resourceSelector." },
+  all: { type: "boolean", description: "Claims all objects of the resource. Excludes resourceSelector." },
   resourceSelector: {
     type: "array",
     description: "Claims objects by name and namespace.",
@@ -103,7 +103,7 @@ const EITHER = [
   },
 ] as const;
 
-/** A claim of v1alpha1. */
+/** Schema of a v1alpha1 claim. */
 export const olderClaim = {
   type: "object",
   required: ["resource"],
@@ -111,31 +111,31 @@ export const olderClaim = {
   "x-kubernetes-validations": EITHER,
 } as const satisfies JsonSchema;
 
-/** A claim of v1alpha1 in an APIExport, which is found by group and resource. */
+/** Schema of a v1alpha1 claim in an APIExport, with group and resource as the list keys. */
 export const olderExportClaim = {
   ...olderClaim,
   properties: { ...older, group: { ...group, default: "" } },
 } as const satisfies JsonSchema;
 
-/** A claim of v1alpha1 with what was decided of it. */
+/** Schema of a v1alpha1 claim with a decision. */
 export const olderAcceptableClaim = {
   ...olderClaim,
   required: ["resource", "state"],
   properties: { ...older, state },
 } as const satisfies JsonSchema;
 
-/** Of v1alpha2. */
+/** Fields of v1alpha2. */
 const newer = {
   ...common,
   group: { ...group, default: "" },
   identityHash: { ...identityHash, default: "" },
   defaultSelector: {
     ...claimSelector,
-    description: "The selector of bindings that are made with a workspace. All objects if there is none.",
+    description: "Selector for bindings that a new workspace gets. All objects if missing.",
   },
   verbs: {
     type: "array",
-    description: "What the provider may do: get, list, watch, create, update, patch, delete, deletecollection, or *.",
+    description: "Verbs of the provider: get, list, watch, create, update, patch, delete, deletecollection, or *.",
     minItems: 1,
     items: { type: "string" },
     "x-kubernetes-list-type": "set",
@@ -144,12 +144,12 @@ const newer = {
 
 const selector = {
   ...claimSelector,
-  description: "Which objects the provider gets. Set matchAll, or matchLabels and matchExpressions.",
+  description: "Objects for the provider. Set matchAll, or matchLabels and matchExpressions.",
 } as const satisfies JsonSchema;
 
 /**
- * kcp has the rule at the selector, where it does nothing for claims without a group or an identity: they are kept without
- * these fields, by which a claim is found again. Ours are kept with them, so that the rule has to say it.
+ * kcp has the rule on the selector, where it has no effect for claims without a group or an identity: kcp stores them without these
+ * fields, which are list keys. This library stores them, so the rule has to name these claims.
  */
 const UNCHANGED = [
   {
@@ -158,14 +158,14 @@ const UNCHANGED = [
   },
 ] as const;
 
-/** A claim of v1alpha2. */
+/** Schema of a v1alpha2 claim. */
 export const claim = {
   type: "object",
   required: ["resource", "verbs"],
   properties: newer,
 } as const satisfies JsonSchema;
 
-/** A claim of v1alpha2 for some objects. */
+/** Schema of a v1alpha2 claim with a selector. */
 export const scopedClaim = {
   type: "object",
   required: ["resource", "selector", "verbs"],
@@ -173,7 +173,7 @@ export const scopedClaim = {
   "x-kubernetes-validations": UNCHANGED,
 } as const satisfies JsonSchema;
 
-/** A claim of v1alpha2 for some objects, with what was decided of it. */
+/** Schema of a v1alpha2 claim with a selector and a decision. */
 export const acceptableClaim = {
   type: "object",
   required: ["resource", "selector", "state", "verbs"],

@@ -2,42 +2,43 @@ import { CONDITIONS } from "../conditions.ts";
 import { kcpKind, type ObjectsOf } from "./kind.ts";
 import { SECRET_REFERENCE } from "./shared-schemas.ts";
 
-const URL = { type: "string", description: "Where the remote cluster is served. Set by the server." } as const;
+const URL = { type: "string", description: "URL of the remote cluster. Set by the server." } as const;
 const TLS = { type: "string", enum: ["Agent", "EndToEnd"] } as const;
 const TIME = { type: "string", format: "date-time" } as const;
 
 /**
- * The ClusterProxy of kcp's proposal (`proxy.kcp.io/v1alpha1`): a cluster that nobody can dial, and whose agent dials a hub. It keeps kcp's contract of
- * mount objects, `status.URL` and `status.phase`, so that workspaces can show it.
+ * ClusterProxy of kcp's proposal (`proxy.kcp.io/v1alpha1`): a cluster that cannot be dialed, and whose agent dials a hub. It keeps
+ * kcp's contract of mount objects, `status.URL` and `status.phase`, so that workspaces can mount it.
  */
 export const ClusterProxy = kcpKind({
   group: "proxy.kcp.io",
   kind: "ClusterProxy",
-  description: "A remote cluster, which is reached through a tunnel that its agent dials.",
+  description: "Remote cluster, reached through a tunnel that its agent dials.",
   columns: {
-    Phase: { jsonPath: ".status.phase", description: "How it is: it can be used while Ready." },
-    Agent: { jsonPath: ".status.agent.version", description: "The version of its agent." },
+    Phase: { jsonPath: ".status.phase", description: "Phase of the cluster, usable while Ready." },
+    Agent: { jsonPath: ".status.agent.version", description: "Version of the agent." },
     Heartbeat: {
       jsonPath: ".status.agent.lastHeartbeatTime",
       type: "date",
-      description: "When its agent was last heard of.",
+      description: "Time of the last sign of life of the agent.",
     },
-    TLS: { jsonPath: ".status.tls", priority: 1, description: "Who talks TLS with its API server." },
-    URL: { jsonPath: ".status.URL", priority: 1, description: "Where it is served." },
+    TLS: { jsonPath: ".status.tls", priority: 1, description: "TLS client of the API server." },
+    URL: { jsonPath: ".status.URL", priority: 1, description: "URL of the cluster." },
   },
   required: [],
   spec: {
     type: "object",
     default: {},
-    description: "How it is reached.",
+    description: "Connection to the cluster.",
     "x-kubernetes-validations": [
       {
         rule: "!has(self.tls) || self.tls != 'EndToEnd' || has(self.secretRef)",
-        message: "secretRef: name a Secret with a credential for the remote API server, which tls EndToEnd needs",
+        message: "secretRef is required for tls EndToEnd: name a Secret with a credential for the remote API server",
       },
       {
         rule: "(has(self.tls) && self.tls == 'EndToEnd') || (!has(self.secretRef) && !has(self.serverName))",
-        message: "secretRef and serverName are for tls EndToEnd: with Agent the agent holds the credential",
+        message:
+          "secretRef and serverName are only for tls EndToEnd: remove them, since the agent holds the credential",
       },
     ],
     properties: {
@@ -45,19 +46,18 @@ export const ClusterProxy = kcpKind({
         type: "string",
         default: "passthrough",
         enum: ["passthrough"],
-        description:
-          "passthrough: requests pass as they are, and the remote cluster decides what callers may do there.",
+        description: "passthrough: requests are forwarded unchanged, and the remote cluster authorizes callers.",
       },
       tls: {
         ...TLS,
         default: "Agent",
         description:
-          "Who talks TLS with the remote API server. Agent: its agent, which holds the credential, knows each request and may refuse it. EndToEnd: the hub, by the credential in secretRef; the agent and other hubs on the way pass bytes that they cannot read.",
+          "TLS client of the remote API server. Agent: its agent, which holds the credential, sees each request and may reject it. EndToEnd: the hub, with the credential in secretRef; the agent and other hubs only forward encrypted bytes.",
       },
       secretRef: {
         ...SECRET_REFERENCE,
         description:
-          "EndToEnd alone: the Secret with a credential that may impersonate users and groups there: token, or tls.crt and tls.key, or kubeconfig; ca.crt says who certifies the API server. Whoever writes this must be able to get it.",
+          "For EndToEnd only: Secret with a credential that may impersonate users and groups there: token, or tls.crt and tls.key, or kubeconfig; ca.crt certifies the API server. The author of this object must be allowed to get the Secret.",
       },
       serverName: {
         type: "string",
@@ -65,85 +65,86 @@ export const ClusterProxy = kcpKind({
         maxLength: 253,
         pattern: "^[A-Za-z0-9]([A-Za-z0-9.:-]*[A-Za-z0-9])?$",
         description:
-          "EndToEnd alone: the name or address that the API server's certificate is for. What a kubeconfig in the Secret says, or kubernetes.default.svc, if missing.",
+          "For EndToEnd only: name or address in the API server's certificate. Defaults to the server name of the Secret's kubeconfig, else kubernetes.default.svc.",
       },
       replacesWorkspace: {
         type: "boolean",
         default: false,
         description:
-          "Whether kubectl ws enters the remote cluster in place of the workspace that holds this; ws use --direct enters the workspace. Of several the oldest counts.",
+          "Whether kubectl ws enters the remote cluster instead of the workspace that holds this object; ws use --direct enters the workspace. The oldest object counts if there are several.",
       },
       revokedBefore: {
         ...TIME,
         description:
-          "Agents that were enrolled before this time are let in no more, and their tunnels end: set it to now, and enrol the agent again.",
+          "Agents that were enrolled before this time are rejected and their tunnels closed. Set it to now, then enroll the agent again.",
       },
     },
   },
   status: {
     type: "object",
     default: {},
-    description: "How it is.",
+    description: "Observed state.",
     properties: {
       phase: {
         type: "string",
         default: "Initializing",
         enum: ["Initializing", "Connecting", "Ready", "Unknown"],
-        description: "How it is: it can be used while Ready. Connecting: its agent is waited for.",
+        description: "Phase of the cluster, usable while Ready. Connecting: the hub waits for the agent.",
       },
       conditions: CONDITIONS,
-      tls: { ...TLS, description: "Who talks TLS with the remote API server." },
+      tls: { ...TLS, description: "TLS client of the remote API server." },
       URL,
       virtualWorkspaces: {
         type: "array",
-        description: "Where it is served, by each hub.",
+        description: "URLs of the cluster, one for each hub.",
         items: { type: "object", required: ["url"], properties: { url: URL } },
       },
       agent: {
         type: "object",
-        description: "The agent, as its hubs know it.",
+        description: "Agent, as its hubs see it.",
         properties: {
-          version: { type: "string", description: "Its version." },
-          tls: { ...TLS, description: "What it is there for, as it was started." },
-          lastHeartbeatTime: { ...TIME, description: "When it was last heard of, within a minute or so." },
+          version: { type: "string", description: "Version of the agent." },
+          tls: { ...TLS, description: "TLS mode that the agent was started with." },
+          lastHeartbeatTime: { ...TIME, description: "Time of the agent's last sign of life, within about a minute." },
           hubs: {
             type: "array",
             items: { type: "string" },
-            description: "The hubs that have a tunnel of it, by the holders of their Leases.",
+            description: "Hubs with a tunnel to the agent, by the holders of their Leases.",
           },
           epoch: {
             type: "integer",
             format: "int64",
-            description: "How many agents there have been: an agent that starts ends the one before.",
+            description: "Number of the agent's runs: an agent that starts ends the previous run.",
           },
           enrolment: {
             type: "object",
-            description: "The last one. Certificates of enrolments before it are good no more.",
+            description: "Last enrollment. Certificates of earlier enrollments are not valid.",
             required: ["id", "tokenIssued", "time"],
             properties: {
-              id: { type: "string", description: "Which one it is: its certificates say so." },
+              id: { type: "string", description: "ID of the enrollment, which its certificates contain." },
               tokenIssued: {
                 type: "number",
-                description: "When its token was made, s since 1970: no token is good that is as old or older.",
+                description:
+                  "Creation time of the enrollment token, in s since 1970. Tokens that are as old or older are not valid.",
               },
-              time: { ...TIME, description: "When it was." },
+              time: { ...TIME, description: "Time of the enrollment." },
             },
           },
-          certificateExpires: { ...TIME, description: "When the agent's certificate ends, unless it is renewed." },
+          certificateExpires: { ...TIME, description: "Expiry of the agent's certificate, unless it is renewed." },
         },
       },
     },
   },
 });
 
-/** A remote cluster, as it is read. */
+/** Remote cluster as clients read it. */
 export type ClusterProxy = ObjectsOf<typeof ClusterProxy>;
 
-/** How a remote cluster is. */
+/** Observed state of a remote cluster. */
 export type ClusterProxyStatus = NonNullable<ClusterProxy["status"]>;
 
-/** What hubs know of its agent. */
+/** State of the agent as its hubs see it. */
 export type ClusterProxyAgent = NonNullable<ClusterProxyStatus["agent"]>;
 
-/** The name of the APIExport in `root` that workspaces have ClusterProxies by. */
+/** Name of the APIExport in `root` that provides ClusterProxies to workspaces. */
 export const CLUSTER_PROXY_EXPORT = "cluster.proxy.kcp.io";

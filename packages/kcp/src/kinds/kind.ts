@@ -1,24 +1,24 @@
 import type { CheckedSchema, JsonSchema, ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type ColumnSpec, type ContentOf, Resource } from "@virtual-workspaces/framework";
 
-/** What {@link kcpKind} takes besides what all kinds of kcp's have in common. */
+/** Options of {@link kcpKind} beyond those that all kcp kinds share. */
 interface KcpKindOptions<Spec extends JsonSchema, Status extends JsonSchema, Required extends readonly "spec"[]> {
   readonly group: string;
   readonly kind: string;
   readonly shortNames?: readonly string[];
   readonly description: string;
-  /** What names may be, besides what names of all kinds may be. */
+  /** Additional schema for the object's name. */
   readonly names?: JsonSchema;
   readonly spec: Spec & CheckedSchema<Spec>;
   readonly status?: Status & CheckedSchema<Status>;
-  /** Whether an object must have a spec. */
+  /** Whether objects must have a spec. */
   readonly required: Required;
   readonly columns?: Readonly<Record<string, ColumnSpec>>;
 }
 
 /**
- * A kind of kcp's: `v1alpha1`, of the whole logical cluster, in the category `kcp`. As `defineResource`, but that it can
- * also say which names there may be, and that its spec may be missing.
+ * Defines a kcp kind: `v1alpha1`, cluster-scoped, in the category `kcp`. Like `defineResource`, but with a schema for names and an
+ * optional spec.
  */
 export function kcpKind<
   const Spec extends JsonSchema,
@@ -27,7 +27,7 @@ export function kcpKind<
 >(
   options: KcpKindOptions<Spec, Status, Required>,
 ): Resource<
-  // There is a spec where its schema gives one, or demands one.
+  // The spec is present if its schema has a default or requires it.
   Spec extends { readonly default: unknown }
     ? ContentOf<Spec, Status, never>
     : Required extends readonly ["spec"]
@@ -56,19 +56,19 @@ export function kcpKind<
   });
 }
 
-/** The age: in kcp's schemas it is a column like the others. */
+/** Age column, an ordinary column in kcp's schemas. */
 export const AGE: ColumnSpec = { jsonPath: ".metadata.creationTimestamp", type: "date" };
 
-/** An object of a kind, from the kind: `ObjectsOf<typeof Workspace>`. It has type and metadata. */
+/** Object type of a kind: `ObjectsOf<typeof Workspace>`, with type and metadata. */
 export type ObjectsOf<Kind> = Kind extends Resource<infer Content> ? ObjectOf<Content> : never;
 
-/** What objects of a kind hold besides type and metadata. */
+/** Content type of a kind, without type and metadata. */
 export type Holds<R> = R extends Resource<infer Content> ? Content : never;
 
-/** What is the same of all kinds of `apis.kcp.io`. */
+/** Options that all kinds of `apis.kcp.io` share. */
 export const apis = { group: "apis.kcp.io", scope: "Cluster", categories: ["kcp"], lazySchema: true } as const;
 
-/** Whether a condition is true. */
+/** Returns a column with the status of a condition. */
 export function conditionColumn(type: string): ColumnSpec {
   return { jsonPath: `.status.conditions[?(@.type=="${type}")].status`, type: "string" };
 }

@@ -2,61 +2,61 @@ import { CONDITIONS } from "../conditions.ts";
 import { kcpKind, type ObjectsOf } from "./kind.ts";
 import { INITIALIZERS, PHASE, TERMINATORS } from "./shared-schemas.ts";
 
-/** Whose a logical cluster is, which is an object in another one. */
+/** Schema of the owner of a logical cluster, an object in another logical cluster. */
 const OWNER = {
   type: "object",
-  description: "The object that the logical cluster was made for, as a rule a Workspace.",
+  description: "Object that the logical cluster was created for, usually a Workspace.",
   required: ["apiVersion", "cluster", "name", "resource", "uid"],
   properties: {
-    apiVersion: { type: "string", pattern: "^([^/]+/)?[^/]+$", description: "The owner's group and version." },
-    resource: { type: "string", minLength: 1, description: "The owner's resource, in the plural: workspaces." },
-    name: { type: "string", minLength: 1, description: "The owner's name." },
-    namespace: { type: "string", description: "The owner's namespace, if it has one." },
-    cluster: { type: "string", minLength: 1, description: "The logical cluster that the owner is in." },
-    uid: { type: "string", description: "The owner's uid." },
+    apiVersion: { type: "string", pattern: "^([^/]+/)?[^/]+$", description: "API version of the owner." },
+    resource: { type: "string", minLength: 1, description: "Plural resource name of the owner: workspaces." },
+    name: { type: "string", minLength: 1, description: "Name of the owner." },
+    namespace: { type: "string", description: "Namespace of the owner, if it has one." },
+    cluster: { type: "string", minLength: 1, description: "Logical cluster of the owner." },
+    uid: { type: "string", description: "UID of the owner." },
   },
 } as const;
 
-/** A user, as authentication gave them (authentication.k8s.io UserInfo). */
+/** Schema of an authenticated user (authentication.k8s.io UserInfo). */
 const OWNER_USER = {
   type: "object",
-  description: "Who asked for the logical cluster.",
+  description: "User that created the logical cluster.",
   properties: {
-    username: { type: "string", description: "The user's name." },
-    uid: { type: "string", description: "Tells users of one name apart, over time." },
-    groups: { type: "array", items: { type: "string" }, description: "The groups that the user was in." },
+    username: { type: "string", description: "Name of the user." },
+    uid: { type: "string", description: "Distinguishes users that have the same name at different times." },
+    groups: { type: "array", items: { type: "string" }, description: "Groups of the user." },
     extra: {
       type: "object",
       additionalProperties: { type: "array", items: { type: "string" } },
-      description: "What else authentication said of the user.",
+      description: "Additional attributes from authentication.",
     },
   },
 } as const;
 
 /**
- * kcp's LogicalCluster (`core.kcp.io/v1alpha1`): the one object named `cluster` in every logical cluster, which says who it
- * belongs to and where it is in its life. Its spec is there even if nobody gave one.
+ * kcp's LogicalCluster (`core.kcp.io/v1alpha1`): the only object with the name `cluster` in every logical cluster, with its owner
+ * and phase. The spec is defaulted.
  */
 export const LogicalCluster = kcpKind({
   group: "core.kcp.io",
   kind: "LogicalCluster",
-  description:
-    "The logical cluster that it is in: whose it is, and where it is in its life. There is one, named cluster.",
+  description: "Owner and phase of the logical cluster that contains it. The only object is named cluster.",
   names: { type: "string", enum: ["cluster"] },
   columns: {
-    Phase: { jsonPath: ".status.phase", description: "Where it is in its life." },
-    URL: { jsonPath: ".status.URL", description: "Where it is served." },
+    Phase: { jsonPath: ".status.phase", description: "Phase of the logical cluster." },
+    URL: { jsonPath: ".status.URL", description: "URL of the logical cluster." },
   },
   required: [],
   spec: {
     type: "object",
     default: {},
-    description: "What the logical cluster is to be.",
+    description: "Desired state of the logical cluster.",
     properties: {
       directlyDeletable: {
         type: "boolean",
         default: false,
-        description: "Whether it may be deleted by this object, and not only by its owner.",
+        description:
+          "Whether a client may delete the logical cluster through this object, and not only through its owner.",
       },
       owner: OWNER,
       createdBy: OWNER_USER,
@@ -67,9 +67,9 @@ export const LogicalCluster = kcpKind({
   status: {
     type: "object",
     default: {},
-    description: "What the logical cluster is.",
+    description: "Observed state of the logical cluster.",
     properties: {
-      URL: { type: "string", description: "Where it is served." },
+      URL: { type: "string", description: "URL of the logical cluster." },
       phase: PHASE,
       conditions: CONDITIONS,
       initializers: INITIALIZERS,
@@ -78,17 +78,17 @@ export const LogicalCluster = kcpKind({
   },
 });
 
-/** A logical cluster, as it is read. */
+/** LogicalCluster as clients read it. */
 export type LogicalCluster = ObjectsOf<typeof LogicalCluster>;
 
-/** What a logical cluster is to be. */
+/** Desired state of a logical cluster. */
 export type LogicalClusterSpec = LogicalCluster["spec"];
 
-/** What a logical cluster is. */
+/** Observed state of a logical cluster. */
 export type LogicalClusterStatus = NonNullable<LogicalCluster["status"]>;
 
-/** Whose a logical cluster is: the object, in another logical cluster, that is deleted when this one is gone. */
+/** Owner of a logical cluster: an object in another logical cluster, which is deleted after this one. */
 export type LogicalClusterOwner = NonNullable<LogicalClusterSpec["owner"]>;
 
-/** Where a logical cluster or workspace is in its life. */
+/** Phase of a logical cluster or workspace. */
 export type LogicalClusterPhase = NonNullable<LogicalClusterStatus["phase"]>;

@@ -5,97 +5,97 @@ import { SECRET_REFERENCE } from "./shared-schemas.ts";
 const REF_RULE = "has(self.ref) && self.ref.kind == 'Secret'";
 const IS_URL_TYPE = "self.type in ['URL', 'Cluster']";
 
-/** What a list of words may be: `*` stands for all. */
+/** Schema of a list of strings in which `*` matches all. */
 const words = (description: string) =>
   ({ type: "array", items: { type: "string", minLength: 1 }, description }) as const;
 
-/** The object that a mount is about, as Kubernetes' ObjectReference. */
+/** Schema of the mounted object, Kubernetes' ObjectReference. */
 const REF = {
   type: "object",
   description:
-    "What is mounted: a Secret with a kubeconfig, or an object of any kind that says in status.URL where its API is and in status.phase how it is. Cannot be changed.",
+    "Mounted object: a Secret with a kubeconfig, or an object of any kind with the URL of its API in status.URL and its phase in status.phase. Immutable.",
   required: ["apiVersion", "kind", "name"],
   "x-kubernetes-validations": [
-    { rule: "self == oldSelf", message: "ref is immutable: make another Mount" },
-    { rule: "self.kind != 'Secret' || has(self.namespace)", message: "give the namespace of the Secret" },
+    { rule: "self == oldSelf", message: "ref is immutable: create another Mount" },
+    { rule: "self.kind != 'Secret' || has(self.namespace)", message: "namespace is required for a Secret" },
   ],
   properties: {
-    apiVersion: { type: "string", minLength: 1, description: "The object's group and version." },
-    kind: { type: "string", minLength: 1, description: "The object's kind." },
-    namespace: { type: "string", minLength: 1, description: "The object's namespace, if it has one." },
-    name: { type: "string", minLength: 1, description: "The object's name." },
-    uid: { type: "string", description: "The object's uid: another one of its name is not meant. Any if missing." },
-    resourceVersion: { type: "string", description: "Not looked at." },
-    fieldPath: { type: "string", description: "Not looked at." },
+    apiVersion: { type: "string", minLength: 1, description: "API version of the object." },
+    kind: { type: "string", minLength: 1, description: "Kind of the object." },
+    namespace: { type: "string", minLength: 1, description: "Namespace of the object, if it has one." },
+    name: { type: "string", minLength: 1, description: "Name of the object." },
+    uid: { type: "string", description: "UID of the object, which excludes later objects. Any if missing." },
+    resourceVersion: { type: "string", description: "Ignored." },
+    fieldPath: { type: "string", description: "Ignored." },
   },
 } as const;
 
-/** As whom the target is asked. */
+/** Schema of the identity that requests to the target have. */
 const IDENTITY = {
   type: "object",
-  description:
-    "As whom the target is asked. Impersonate where there is a Secret, None where there is none, if missing.",
+  description: "Identity of requests to the target. Defaults to Impersonate with a Secret, else to None.",
   required: ["type"],
   properties: {
     type: {
       type: "string",
       enum: ["Impersonate", "RequestHeader", "Fixed", "None", "Caller"],
       description:
-        "Impersonate: by the Secret's credential, which may impersonate there, as the caller (Impersonate-*). RequestHeader: by the Secret's client certificate, as a front proxy says who asks (X-Remote-*). Fixed: as the Secret's credential, whoever asks. None: without telling who. Caller: with the caller's own token, to hosts that the operator lists.",
+        "Impersonate: the Secret's credential, which may impersonate there, with the caller in Impersonate-* headers. RequestHeader: the Secret's client certificate, with the caller in X-Remote-* headers, as from a front proxy. Fixed: the Secret's credential for every caller. None: no identity. Caller: the caller's own token, only to hosts that the operator lists.",
     },
   },
 } as const;
 
-/** Which requests pass. */
+/** Schema of the rules for requests. */
 const FILTERS = {
   type: "array",
   maxItems: 64,
-  description: "Rules for what may be asked of the target: what no rule allows is refused. Everything if missing.",
+  description: "Rules for requests to the target. A request that no rule allows is rejected. All requests if missing.",
   items: {
     type: "object",
-    description: "Allows these verbs, of resources or of paths.",
+    description: "Allows these verbs on resources or paths.",
     required: ["verbs"],
     "x-kubernetes-validations": [
       {
         rule: "has(self.resources) || has(self.paths)",
-        message: "say of which resources or paths: a rule without them allows nothing",
+        message: "resources or paths is required: a rule without them allows nothing",
       },
     ],
     properties: {
-      verbs: { ...words("The verbs, * for all."), minItems: 1 },
+      verbs: { ...words("Verbs, * for all."), minItems: 1 },
       groups: {
         type: "array",
         items: { type: "string" },
-        description: 'The API groups, "" for the core group, * for all. All if missing.',
+        description: 'API groups, "" for the core group, * for all. All if missing.',
       },
-      resources: words("The resources and subresources, pods/log, * for all."),
-      paths: words("Paths that are no resources, as /version or /openapi/*, * for all."),
+      resources: words("Resources and subresources, such as pods/log, * for all."),
+      paths: words("Non-resource paths, such as /version or /openapi/*, * for all."),
     },
   },
 } as const;
 
-/** What a mount is to be. */
+/** Schema of a mount's spec. */
 const MOUNT_SPEC = {
   type: "object",
-  description: "What is mounted, and how.",
+  description: "Mounted API and how to reach it.",
   "x-kubernetes-validations": [
-    { rule: "has(oldSelf.ref) == has(self.ref)", message: "ref is immutable: make another Mount" },
-    { rule: "has(oldSelf.path) == has(self.path)", message: "path is immutable: make another Mount" },
+    { rule: "has(oldSelf.ref) == has(self.ref)", message: "ref is immutable: create another Mount" },
+    { rule: "has(oldSelf.path) == has(self.path)", message: "path is immutable: create another Mount" },
     {
       rule: `!(${IS_URL_TYPE}) || has(self.ref)`,
       message: "ref is required for the type URL: name a Secret with a kubeconfig, or an object with status.URL",
     },
     {
       rule: `!(${IS_URL_TYPE}) || !has(self.path)`,
-      message: "path is of the types Workspace and Redirect: leave it out",
+      message: "path is only for the types Workspace and Redirect: remove it",
     },
     {
       rule: "!(self.type in ['Workspace', 'Redirect']) || has(self.path)",
-      message: "path is required for the types Workspace and Redirect: give the path of a workspace, root:org:team",
+      message:
+        "path is required for the types Workspace and Redirect: set the path of a workspace, such as root:org:team",
     },
     {
       rule: "!(self.type in ['Workspace', 'Redirect']) || !(has(self.ref) || has(self.secretRef) || has(self.identity) || has(self.filters))",
-      message: "ref, secretRef, identity and filters are of the type URL: leave them out",
+      message: "ref, secretRef, identity and filters are only for the type URL: remove them",
     },
     {
       rule: `!has(self.identity) || !(self.identity.type in ['Impersonate', 'RequestHeader', 'Fixed']) || has(self.secretRef) || (${REF_RULE})`,
@@ -107,17 +107,17 @@ const MOUNT_SPEC = {
       type: "string",
       default: "URL",
       pattern: "^[A-Z][A-Za-z0-9]{0,62}$",
-      "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "type is immutable: make another Mount" }],
+      "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "type is immutable: create another Mount" }],
       description:
-        "URL: another API, asked on behalf of callers. Redirect: callers are sent to another workspace. Workspace: another workspace in this place. Cluster is read as URL. Cannot be changed.",
+        "URL: another API, which the server calls on behalf of callers. Redirect: callers are redirected to another workspace. Workspace: another workspace, served in this place. Cluster means URL. Immutable.",
     },
     ref: REF,
     path: {
       type: "string",
       maxLength: 1024,
       pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(:[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$",
-      "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "path is immutable: make another Mount" }],
-      description: "The absolute path of the workspace, for the types Workspace and Redirect. Cannot be changed.",
+      "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "path is immutable: create another Mount" }],
+      description: "Absolute path of the workspace, for the types Workspace and Redirect. Immutable.",
     },
     secretRef: SECRET_REFERENCE,
     identity: IDENTITY,
@@ -125,34 +125,35 @@ const MOUNT_SPEC = {
   },
 } as const;
 
-const URL = { type: "string", description: "Where the mount is served. Set by the server." } as const;
+const URL = { type: "string", description: "URL of the mount. Set by the server." } as const;
 
 /**
- * The Mount of kcp's proposal (`proxy.kcp.io/v1alpha1`): another API, or another workspace, that workspaces can show in place of a
- * logical cluster (`spec.mount.ref` of a Workspace). It keeps kcp's contract of such objects, `status.URL` and `status.phase`;
- * `status.url`, as the proposal has it, says the same. Whoever may write one decides which host is asked with the Secret that it names.
+ * Mount of kcp's proposal (`proxy.kcp.io/v1alpha1`): another API, or another workspace, that workspaces show in place of a logical
+ * cluster (`spec.mount.ref` of a Workspace). It keeps kcp's contract of such objects, `status.URL` and `status.phase`;
+ * `status.url`, as in the proposal, has the same value. Security: a user who may write a Mount decides which host receives requests
+ * with the Secret that it names.
  */
 export const Mount = kcpKind({
   group: "proxy.kcp.io",
   kind: "Mount",
-  description: "Another API, or another workspace, for workspaces that show it.",
+  description: "Another API, or another workspace, that workspaces can mount.",
   columns: {
-    Type: { jsonPath: ".spec.type", description: "How it is mounted." },
-    Phase: { jsonPath: ".status.phase", description: "How it is: it can be used while Ready." },
-    URL: { jsonPath: ".status.URL", description: "Where it is served." },
+    Type: { jsonPath: ".spec.type", description: "Type of the mount." },
+    Phase: { jsonPath: ".status.phase", description: "Phase of the mount, usable while Ready." },
+    URL: { jsonPath: ".status.URL", description: "URL of the mount." },
   },
   required: ["spec"],
   spec: MOUNT_SPEC,
   status: {
     type: "object",
     default: {},
-    description: "How the mount is.",
+    description: "Observed state of the mount.",
     properties: {
       phase: {
         type: "string",
         default: "Initializing",
         enum: ["Initializing", "Connecting", "Ready", "Unknown"],
-        description: "How it is: it can be used while Ready.",
+        description: "Phase of the mount, usable while Ready.",
       },
       conditions: CONDITIONS,
       url: URL,
@@ -161,31 +162,31 @@ export const Mount = kcpKind({
   },
 });
 
-/** A mount, as it is read. */
+/** Mount as clients read it. */
 export type Mount = ObjectsOf<typeof Mount>;
 
-/** What is mounted, and how. */
+/** Desired state of a mount. */
 export type MountSpec = Mount["spec"];
 
-/** How a mount is. */
+/** Observed state of a mount. */
 export type MountStatus = NonNullable<Mount["status"]>;
 
-/** Where a mount is in its life. */
+/** Phase of a mount. */
 export type MountPhase = NonNullable<MountStatus["phase"]>;
 
-/** As whom a mount's target is asked. */
+/** Identity of requests to a mount's target. */
 export type MountIdentity = NonNullable<MountSpec["identity"]>["type"];
 
-/** Which requests pass. */
+/** Rule that allows requests to a mount's target. */
 export type MountFilter = NonNullable<MountSpec["filters"]>[number];
 
-/** The type of a mount; `Cluster`, which the proposal has as the default and does not explain, is `URL`. */
+/** Returns the type of a mount. `Cluster`, the default in the proposal, which does not define it, becomes `URL`. */
 export function mountTypeOf({ spec }: Pick<Mount, "spec">): string {
   const { type = "URL" } = spec;
   return type === "Cluster" ? "URL" : type;
 }
 
-/** As whom the target of a mount is asked: what it says, else by a Secret that it names as the caller, else as nobody. */
+/** Returns the identity for a mount's target. Default: `Impersonate` for a mount that names a Secret, else `None`. */
 export function mountIdentityOf({ spec }: Pick<Mount, "spec">): MountIdentity {
   const { identity, secretRef, ref } = spec;
   return identity?.type ?? (secretRef !== undefined || ref?.kind === "Secret" ? "Impersonate" : "None");

@@ -5,23 +5,23 @@ import { LABEL_SELECTOR } from "./shared-schemas.ts";
 const KEY = "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
 const PREFIX = "[a-z0-9]([-a-z0-9]{0,251}[a-z0-9])?";
 
-/** CEL that says whether a text is the key of a label. */
+/** Returns CEL that checks whether a text is a label key. */
 const isKey = (text: string): string =>
   `${text}.contains("/") ? ${text}.split("/", 2)[0].matches("^${PREFIX}$") && ${text}.split("/", 2)[1].matches("^${KEY}$") : ${text}.matches("^${KEY}$")`;
 
 const KEY_MESSAGE = `Label key prefixes are optional and limited to 253 characters. They should match "^${PREFIX}$". Names are limited to 63 characters and should match "^${KEY}$". "/" is used as separator.`;
 
-/** A label selector whose labels and demands are checked when it is written, and not when it is first used. */
+/** Schema of a label selector. The server validates labels and expressions on write, not at the first use. */
 const SHARD_SELECTOR = {
   type: "object",
-  description: "Which shards, by their labels. All if missing.",
+  description: "Selects shards by their labels. All if missing.",
   "x-kubernetes-map-type": "atomic",
   properties: {
     matchLabels: {
       type: "object",
       maxProperties: 10,
       additionalProperties: { type: "string", maxLength: 380 },
-      description: "Labels with the value that they must have.",
+      description: "Labels with their required values.",
       "x-kubernetes-validations": [
         { rule: `self.all(k, ${isKey("k")})`, message: KEY_MESSAGE },
         {
@@ -34,28 +34,28 @@ const SHARD_SELECTOR = {
       type: "array",
       maxItems: 10,
       "x-kubernetes-list-type": "atomic",
-      description: "Demands on labels.",
+      description: "Expressions that must all match.",
       items: {
         type: "object",
-        description: "A demand on one label.",
+        description: "Requirement for one label.",
         required: ["key", "operator"],
         properties: {
           key: {
             type: "string",
             maxLength: 317,
-            description: "The label.",
+            description: "Label key.",
             "x-kubernetes-validations": [{ rule: isKey("self"), message: KEY_MESSAGE }],
           },
           operator: {
             type: "string",
             enum: ["In", "NotIn", "Exists", "DoesNotExist"],
-            description: "What is demanded.",
+            description: "In, NotIn, Exists or DoesNotExist.",
           },
           values: {
             type: "array",
             "x-kubernetes-list-type": "atomic",
             items: { type: "string", maxLength: 63, pattern: `^${KEY}$` },
-            description: "The values of In and NotIn; none for the others.",
+            description: "Values for In and NotIn. Must be empty for the others.",
           },
         },
         "x-kubernetes-validations": [
@@ -70,61 +70,61 @@ const SHARD_SELECTOR = {
   },
 } as const;
 
-/** kcp's Partition (`topology.kcp.io/v1alpha1`): some of the shards, as by region, that endpoint slices are made for. */
+/** kcp's Partition (`topology.kcp.io/v1alpha1`): a group of shards, such as a region, with endpoint slices of its own. */
 export const Partition = kcpKind({
   group: "topology.kcp.io",
   kind: "Partition",
-  description: "Some of the shards, that endpoint slices are made for.",
+  description: "Group of shards with endpoint slices of its own.",
   columns: {
-    Owner: { jsonPath: ".metadata.ownerReferences[*].name", description: "The PartitionSet that made it, if one did." },
+    Owner: { jsonPath: ".metadata.ownerReferences[*].name", description: "PartitionSet that created it, if any." },
   },
   required: ["spec"],
-  spec: { type: "object", description: "Which shards.", properties: { selector: LABEL_SELECTOR } },
+  spec: { type: "object", description: "Shards of the partition.", properties: { selector: LABEL_SELECTOR } },
 });
 
-/** A partition, as it is read. */
+/** Partition as clients read it. */
 export type Partition = ObjectsOf<typeof Partition>;
 
-/** Which shards are in a partition. */
+/** Shards of a partition. */
 export type PartitionSpec = Partition["spec"];
 
-/** kcp's PartitionSet (`topology.kcp.io/v1alpha1`): shards, to be divided into partitions by some of their labels. */
+/** kcp's PartitionSet (`topology.kcp.io/v1alpha1`): shards to divide into partitions by some of their labels. */
 export const PartitionSet = kcpKind({
   group: "topology.kcp.io",
   kind: "PartitionSet",
-  description: "Shards, to be divided into partitions by some of their labels.",
+  description: "Shards to divide into partitions by some of their labels.",
   columns: {
-    // An integer in the schema; kcp shows it as a text.
-    Count: { jsonPath: ".status.count", type: "string", description: "How many partitions there are." },
+    // The schema has an integer; kcp shows it as a string.
+    Count: { jsonPath: ".status.count", type: "string", description: "Number of partitions." },
   },
   required: ["spec"],
   spec: {
     type: "object",
-    description: "Which shards, and by what they are divided.",
+    description: "Shards, and the labels that divide them.",
     properties: {
       dimensions: {
         type: "array",
         items: { type: "string" },
-        description: "Keys of labels. Shards with equal values of all of them are in one partition.",
+        description: "Label keys. Shards with equal values for all of them form one partition.",
       },
       shardSelector: SHARD_SELECTOR,
     },
   },
   status: {
     type: "object",
-    description: "What came of it.",
+    description: "Observed state.",
     properties: {
-      count: { type: "integer", description: "How many partitions there are." },
+      count: { type: "integer", description: "Number of partitions." },
       conditions: CONDITIONS,
     },
   },
 });
 
-/** A set of partitions, as it is read. */
+/** PartitionSet as clients read it. */
 export type PartitionSet = ObjectsOf<typeof PartitionSet>;
 
-/** Which shards are divided, and by what. */
+/** Shards of a PartitionSet, and the labels that divide them. */
 export type PartitionSetSpec = PartitionSet["spec"];
 
-/** What came of a set of partitions. */
+/** Observed state of a PartitionSet. */
 export type PartitionSetStatus = NonNullable<PartitionSet["status"]>;

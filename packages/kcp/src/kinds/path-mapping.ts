@@ -2,39 +2,40 @@ import { CONDITIONS } from "../conditions.ts";
 import { kcpKind, type ObjectsOf } from "./kind.ts";
 import { SECRET_REFERENCE } from "./shared-schemas.ts";
 
-/** Not of dots alone. */
+/** Path segment that does not consist of dots only. */
 const WORD = "[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*";
-/** Where views are: the first segment says which, so that no object has all of them. */
+/** Path of views. The first segment is fixed, so that no object captures all views. */
 const PATH = `^/services/${WORD}(/(${WORD}|\\{[A-Za-z_][A-Za-z0-9_]*\\}))*/?$`;
 
-/** The condition of a {@link PathMapping} that says whether requests go where it says. */
+/** Condition of a {@link PathMapping} that reports whether the front proxy forwards requests by it. */
 export const ACCEPTED_CONDITION = "Accepted";
 
 /**
- * Servers behind a path of a front proxy, as an entry of kcp's mapping file (`PathMapping`) says it; ours, in `root`. Whoever may write one
- * says where requests below its path go, and with them who asks, and the bearer tokens of those whom the front proxy does not know.
+ * Upstreams for a path of a front proxy, like an entry of kcp's mapping file (`PathMapping`). This kind is ours, in `root`.
+ * Security: a user who may write one chooses the servers for requests below its path. These servers receive the caller's identity,
+ * and the bearer tokens of callers that the front proxy cannot authenticate.
  */
 export const PathMapping = kcpKind({
   group: "proxy.kcp.io",
   kind: "PathMapping",
-  description: "Servers behind a path of the front proxy.",
+  description: "Upstreams for a path of the front proxy.",
   columns: {
-    Path: { jsonPath: ".spec.path", description: "What the paths of requests begin with." },
+    Path: { jsonPath: ".spec.path", description: "Path prefix of the requests." },
     Accepted: {
       jsonPath: `.status.conditions[?(@.type=="${ACCEPTED_CONDITION}")].status`,
       type: "string",
-      description: "Whether requests go there.",
+      description: "Whether the front proxy forwards requests.",
     },
     Reason: {
       jsonPath: `.status.conditions[?(@.type=="${ACCEPTED_CONDITION}")].reason`,
       type: "string",
-      description: "Why they do not.",
+      description: "Reason why it does not.",
     },
   },
   required: ["spec"],
   spec: {
     type: "object",
-    description: "Where requests go.",
+    description: "Upstreams and their path.",
     required: ["path", "backends"],
     properties: {
       path: {
@@ -44,11 +45,11 @@ export const PathMapping = kcpKind({
         "x-kubernetes-validations": [
           {
             rule: "self.startsWith('/services/')",
-            message: "give a path below /services/: all others are for the mapping file of the front proxy",
+            message: "path must be below /services/: use the mapping file of the front proxy for other paths",
           },
         ],
         description:
-          "What the paths of requests begin with, whole segments, below /services/: /services/quotes. {name} stands for any segment but the first.",
+          "Path prefix of the requests, in whole segments, below /services/: /services/quotes. {name} matches any segment but the first.",
       },
       backends: {
         type: "array",
@@ -56,12 +57,12 @@ export const PathMapping = kcpKind({
         maxItems: 16,
         "x-kubernetes-list-type": "set",
         description:
-          "Where requests go, with their path behind that of the URL. Several are servers that are as good as each other: those that answer at /readyz are asked.",
+          "URLs of the upstreams. The request's path is appended. All serve the same; those that answer at /readyz receive requests.",
         items: {
           type: "string",
           maxLength: 2048,
           pattern: "^https://[^/?#@\\s]+(/[^?#\\s]*)?$",
-          description: "A URL that begins with https, without user, query and fragment.",
+          description: "https URL without user, query and fragment.",
         },
       },
       caBundle: {
@@ -69,24 +70,24 @@ export const PathMapping = kcpKind({
         format: "byte",
         maxLength: 1_000_000,
         description:
-          "Who must have certified these servers, PEM in base64. Those whom the front proxy's machine trusts if missing.",
+          "CA certificates of the upstreams, PEM in base64. Defaults to the CAs that the front proxy's machine trusts.",
       },
       secretRef: {
         ...SECRET_REFERENCE,
         description:
-          "The Secret, of type kubernetes.io/tls and in this workspace, with the client certificate by which the servers know the front proxy. They are shown none if missing.",
+          "Secret in this workspace, of type kubernetes.io/tls, with the client certificate that the front proxy presents to the upstreams. No certificate if missing.",
       },
     },
   },
   status: {
     type: "object",
-    description: "How the mapping is.",
+    description: "Observed state of the mapping.",
     properties: { conditions: CONDITIONS },
   },
 });
 
-/** Servers behind a path, as they are read. */
+/** PathMapping as clients read it. */
 export type PathMapping = ObjectsOf<typeof PathMapping>;
 
-/** What is behind which path. */
+/** Upstreams and their path. */
 export type PathMappingSpec = PathMapping["spec"];

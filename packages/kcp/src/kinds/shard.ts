@@ -4,49 +4,49 @@ import { kcpKind, type ObjectsOf } from "./kind.ts";
 const QUANTITY =
   "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
-/** kcp's Shard (`core.kcp.io/v1alpha1`): a server that keeps logical clusters, and where it is reached. */
+/** kcp's Shard (`core.kcp.io/v1alpha1`): a server that stores logical clusters, and its URLs. */
 export const Shard = kcpKind({
   group: "core.kcp.io",
   kind: "Shard",
-  description: "A server that keeps logical clusters, and where it is reached.",
+  description: "Server that stores logical clusters, and its URLs.",
   columns: {
-    Region: { jsonPath: ".metadata.labels['region']", description: "The region that the shard is in." },
-    URL: { jsonPath: ".spec.baseURL", description: "Where the shard itself is reached." },
-    "External URL": { jsonPath: ".spec.externalURL", description: "Where users reach its workspaces." },
+    Region: { jsonPath: ".metadata.labels['region']", description: "Region of the shard." },
+    URL: { jsonPath: ".spec.baseURL", description: "URL of the shard itself." },
+    "External URL": { jsonPath: ".spec.externalURL", description: "URL of the shard's workspaces for users." },
   },
   required: [],
   spec: {
     type: "object",
-    description: "Where the shard is reached.",
+    description: "URLs of the shard.",
     required: ["baseURL"],
     properties: {
       baseURL: {
         type: "string",
         format: "uri",
         minLength: 1,
-        description: "Where the shard itself is reached, as by a front proxy.",
+        description: "URL of the shard itself, for example for a front proxy.",
       },
       externalURL: {
         type: "string",
         format: "uri",
         minLength: 1,
-        description: "Where users reach its workspaces, as a rule a front proxy. As baseURL if missing.",
+        description: "URL of the shard's workspaces for users, usually of a front proxy. Defaults to baseURL.",
       },
       virtualWorkspaceURL: {
         type: "string",
         format: "uri",
         minLength: 1,
-        description: "Where the virtual workspaces of the shard are reached. As baseURL if missing.",
+        description: "URL of the shard's virtual workspaces. Defaults to baseURL.",
       },
     },
   },
   status: {
     type: "object",
-    description: "How the shard is.",
+    description: "Observed state of the shard.",
     properties: {
       capacity: {
         type: "object",
-        description: "How much of what the shard has room for.",
+        description: "Capacity of the shard by resource.",
         additionalProperties: {
           anyOf: [{ type: "integer" }, { type: "string" }],
           pattern: QUANTITY,
@@ -58,11 +58,11 @@ export const Shard = kcpKind({
   },
 });
 
-/** A shard, as it is read. */
+/** Shard as clients read it. */
 export type Shard = ObjectsOf<typeof Shard>;
 
-/** Where a shard is reached. */
+/** URLs of a shard. */
 export type ShardSpec = NonNullable<Shard["spec"]>;
 
-/** How a shard is. */
+/** Observed state of a shard. */
 export type ShardStatus = NonNullable<Shard["status"]>;

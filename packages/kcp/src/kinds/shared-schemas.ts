@@ -1,44 +1,44 @@
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 
-/** Where a logical cluster, and the workspace that shows it, is in its life. */
+/** Schema of the phase of a logical cluster and its workspace. */
 export const PHASE = {
   type: "string",
   default: "Scheduling",
   enum: ["Scheduling", "Initializing", "Ready", "Unavailable", "Inactive", "Terminating", "Deleting"],
-  description: "Where it is in its life: it can be used while Ready.",
+  description: "Phase of the workspace, usable while Ready.",
 } as const;
 
-/** The name of an initializer or terminator: a workspace type by its path, or one of the system's own. */
+/** Pattern for an initializer or terminator: the path of a workspace type, or a system name. */
 const HOLDER_PATTERN =
   "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(:[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(:[a-z0-9][a-z0-9]([-a-z0-9]*[a-z0-9])?))|(system:.+)$";
 
-/** Controllers that must have done their work before the phase Ready is reached. */
+/** Schema of the controllers that must finish before the phase Ready. */
 export const INITIALIZERS = {
   type: "array",
   items: { type: "string", pattern: HOLDER_PATTERN },
   description:
-    "Who has yet to set it up: <path of a workspace type>, or system:<name>. Each takes itself off when done.",
+    "Pending initializers: <path of a workspace type>, or system:<name>. Each controller removes its own entry.",
 } as const;
 
-/** Controllers that must have done their work before the content is deleted. */
+/** Schema of the controllers that must finish before the content is deleted. */
 export const TERMINATORS = {
   type: "array",
   items: { type: "string", pattern: HOLDER_PATTERN },
   description:
-    "Who has yet to clean it up before it is deleted: <path of a workspace type>, or system:<name>. Each takes itself off when done.",
+    "Pending terminators, which run before deletion: <path of a workspace type>, or system:<name>. Each controller removes its own entry.",
 } as const;
 
-/** What a workspace path is, as kcp's schemas say it: less strict than `isWorkspacePath`. */
+/** Workspace path as in kcp's schemas, less strict than `isWorkspacePath`. */
 const PATH_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(:[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
-/** The path of a workspace that something else is in. */
+/** Schema of the path of the workspace that contains an object. */
 export const PATH = {
   type: "string",
   pattern: PATH_PATTERN,
-  description: "The workspace that it is in, as a path: root:org:team. The own one if missing.",
+  description: "Workspace of the object, as a path: root:org:team. The same workspace if missing.",
 } as const;
 
-/** The names of workspaces and of their types, which become segments of paths. */
+/** Schema of the names of workspaces and their types, which become segments of paths. */
 export const SEGMENT_NAME = {
   type: "string",
   minLength: 1,
@@ -46,33 +46,33 @@ export const SEGMENT_NAME = {
   pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$",
 } as const;
 
-/** A label selector (metav1.LabelSelector). */
+/** Schema of a label selector (metav1.LabelSelector). */
 export const LABEL_SELECTOR = {
   type: "object",
-  description: "Which labels; all of what is said must hold, and what says nothing holds for everything.",
+  description: "Label selector. All requirements must match; an empty selector matches everything.",
   "x-kubernetes-map-type": "atomic",
   properties: {
     matchLabels: {
       type: "object",
       additionalProperties: { type: "string" },
-      description: "Labels with the value that they must have.",
+      description: "Labels with their required values.",
     },
     matchExpressions: {
       type: "array",
       "x-kubernetes-list-type": "atomic",
-      description: "Demands on labels.",
+      description: "Expressions that must all match.",
       items: {
         type: "object",
-        description: "A demand on one label.",
+        description: "Requirement for one label.",
         required: ["key", "operator"],
         properties: {
-          key: { type: "string", description: "The label." },
+          key: { type: "string", description: "Label key." },
           operator: { type: "string", description: "In, NotIn, Exists or DoesNotExist." },
           values: {
             type: "array",
             "x-kubernetes-list-type": "atomic",
             items: { type: "string" },
-            description: "The values of In and NotIn; none for the others.",
+            description: "Values for In and NotIn. Must be empty for the others.",
           },
         },
       },
@@ -80,26 +80,26 @@ export const LABEL_SELECTOR = {
   },
 } as const;
 
-/** Which workspace type (kcp's WorkspaceTypeReference). The pattern has no end: kcp's has none either. */
+/** Schema of a reference to a workspace type (kcp's WorkspaceTypeReference). As in kcp, the pattern has no end anchor. */
 export const TYPE_REFERENCE = {
   type: "object",
-  description: "A workspace type.",
+  description: "Workspace type.",
   required: ["name"],
   properties: {
-    name: { type: "string", pattern: "^[a-z]([a-z0-9-]{0,61}[a-z0-9])?", description: "The type's name." },
+    name: { type: "string", pattern: "^[a-z]([a-z0-9-]{0,61}[a-z0-9])?", description: "Name of the type." },
     path: PATH,
   },
 } as const;
 
-/** The Secret that a mount's credential is in. */
+/** Schema of the Secret with a mount's credential. */
 export const SECRET_REFERENCE = {
   type: "object",
   description:
-    "The Secret with the credential for the target: token, or tls.crt and tls.key, or kubeconfig; ca.crt says whom to trust. What it has goes before what a Secret in ref has.",
+    "Secret with the credential for the target: token, or tls.crt and tls.key, or kubeconfig; ca.crt has the trusted CAs. Its values take precedence over those of a Secret in ref.",
   required: ["namespace", "name"],
   properties: {
-    namespace: { type: "string", minLength: 1, description: "The Secret's namespace." },
-    name: { type: "string", minLength: 1, description: "The Secret's name." },
+    namespace: { type: "string", minLength: 1, description: "Namespace of the Secret." },
+    name: { type: "string", minLength: 1, description: "Name of the Secret." },
   },
 } as const;
 
@@ -118,17 +118,17 @@ const reference = {
   },
 } as const satisfies JsonSchema;
 
-/** The APIExport of an endpoint slice. */
+/** Schema of the APIExport of an endpoint slice. */
 export const exportReference = {
   ...reference,
-  description: "The APIExport whose endpoints these are. It cannot become another.",
+  description: "APIExport of these endpoints. Immutable.",
   "x-kubernetes-validations": REFERENCE_UNCHANGED,
 } as const satisfies JsonSchema;
 
-/** What an APIBinding binds. */
+/** Schema of the bound export of an APIBinding. */
 export const bindingReference = {
   type: "object",
-  description: "What is bound. It cannot become another.",
-  properties: { export: { ...reference, description: "An APIExport; the creator needs the verb bind on it." } },
+  description: "Bound API. Immutable.",
+  properties: { export: { ...reference, description: "APIExport to bind. The creator needs the verb bind on it." } },
   "x-kubernetes-validations": REFERENCE_UNCHANGED,
 } as const satisfies JsonSchema;

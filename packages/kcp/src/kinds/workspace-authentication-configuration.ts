@@ -1,7 +1,11 @@
 import { kcpKind, type ObjectsOf } from "./kind.ts";
 
-const CLAIM = { type: "string", minLength: 1, description: "The claim of the token that it is." } as const;
-const EXPRESSION = { type: "string", minLength: 1, description: "CEL that makes it of the token's claims." } as const;
+const CLAIM = { type: "string", minLength: 1, description: "Claim of the token with the value." } as const;
+const EXPRESSION = {
+  type: "string",
+  minLength: 1,
+  description: "CEL over the token's claims with the value.",
+} as const;
 
 const EITHER = {
   rule: "has(self.claim) || has(self.expression)",
@@ -12,14 +16,14 @@ const NOT_BOTH = {
   message: "claim and expression cannot both be specified",
 } as const;
 
-/** A claim with a prefix, or an expression. */
+/** Schema of a claim with a prefix, or an expression. */
 const PREFIXED = {
   type: "object",
   properties: {
     claim: CLAIM,
     prefix: {
       type: "string",
-      description: "What is put before the claim, so that nobody takes a name that is another's.",
+      description: "Prefix for the value of the claim, which prevents clashes with other users.",
     },
     expression: EXPRESSION,
   },
@@ -30,31 +34,31 @@ const PREFIXED = {
   ],
 } as const;
 
-/** What a user is, from the claims of a token (apiserver's ClaimMappings). */
+/** Schema of the mapping from claims to a user (apiserver's ClaimMappings). */
 const CLAIM_MAPPINGS = {
   type: "object",
-  description: "What the user is, from the claims of the token.",
+  description: "Mapping from the token's claims to the user.",
   properties: {
-    username: { ...PREFIXED, description: "The user's name." },
-    groups: { ...PREFIXED, description: "The groups that the user is in." },
+    username: { ...PREFIXED, description: "Name of the user." },
+    groups: { ...PREFIXED, description: "Groups of the user." },
     uid: {
       type: "object",
-      description: "The user's uid.",
+      description: "UID of the user.",
       properties: { claim: CLAIM, expression: EXPRESSION },
       "x-kubernetes-validations": [NOT_BOTH],
     },
     extra: {
       type: "array",
-      description: "What else is known of the user.",
+      description: "Additional attributes of the user.",
       items: {
         type: "object",
-        description: "One thing that is known of the user.",
+        description: "Additional attribute of the user.",
         required: ["key", "valueExpression"],
         properties: {
-          key: { type: "string", description: "What it is." },
+          key: { type: "string", description: "Key of the attribute." },
           valueExpression: {
             type: "string",
-            description: "CEL that makes the value, or several, of the token's claims.",
+            description: "CEL expression over the token's claims that returns one or several values.",
           },
         },
       },
@@ -62,18 +66,18 @@ const CLAIM_MAPPINGS = {
   },
 } as const;
 
-/** What tokens must hold (apiserver's ClaimValidationRule). */
+/** Schema of the rules for tokens (apiserver's ClaimValidationRule). */
 const CLAIM_RULES = {
   type: "array",
-  description: "What must hold of the token's claims.",
+  description: "Rules for the token's claims.",
   items: {
     type: "object",
-    description: "Something that must hold.",
+    description: "Rule for the token's claims.",
     properties: {
-      claim: { ...CLAIM, description: "A claim that must be there." },
-      requiredValue: { type: "string", minLength: 1, description: "What the claim must be." },
-      expression: { ...EXPRESSION, description: "CEL over the token's claims that must be true." },
-      message: { type: "string", minLength: 1, description: "What is said when the expression is not true." },
+      claim: { ...CLAIM, description: "Required claim." },
+      requiredValue: { type: "string", minLength: 1, description: "Required value of the claim." },
+      expression: { ...EXPRESSION, description: "CEL expression over the token's claims that must be true." },
+      message: { type: "string", minLength: 1, description: "Error message when the expression is not true." },
     },
     "x-kubernetes-validations": [
       EITHER,
@@ -92,40 +96,40 @@ const CLAIM_RULES = {
 
 const ISSUER = {
   type: "object",
-  description: "Who issues the tokens.",
+  description: "Issuer of the tokens.",
   required: ["url"],
   properties: {
-    url: { type: "string", description: "The issuer, as its tokens name it: https://…" },
+    url: { type: "string", description: "Issuer as in its tokens: https://…" },
     discoveryURL: {
       type: "string",
-      description: "Where the issuer's keys are found. <url>/.well-known/openid-configuration if missing.",
+      description: "URL of the issuer's discovery document. <url>/.well-known/openid-configuration if missing.",
     },
-    certificateAuthority: { type: "string", description: "Who must have certified the issuer's server, PEM." },
-    audiences: { type: "array", items: { type: "string" }, description: "Whom tokens must be meant for." },
+    certificateAuthority: { type: "string", description: "CA certificates of the issuer's server, PEM." },
+    audiences: { type: "array", items: { type: "string" }, description: "Audiences that tokens must have." },
     audienceMatchPolicy: { type: "string", description: "MatchAny: one of the audiences is enough." },
   },
 } as const;
 
 /**
- * kcp's WorkspaceAuthenticationConfiguration (`tenancy.kcp.io/v1alpha1`): whose tokens are taken, besides those that all
- * workspaces take, in the workspaces whose type names it. It has no status.
+ * kcp's WorkspaceAuthenticationConfiguration (`tenancy.kcp.io/v1alpha1`): additional token issuers for the workspaces of types that
+ * name it. It has no status.
  */
 export const WorkspaceAuthenticationConfiguration = kcpKind({
   group: "tenancy.kcp.io",
   kind: "WorkspaceAuthenticationConfiguration",
-  description: "Further ways to log in to workspaces, for workspace types that name it.",
+  description: "Additional token issuers, for workspace types that name it.",
   required: ["spec"],
   spec: {
     type: "object",
-    description: "Whose tokens are taken.",
+    description: "Accepted tokens.",
     required: ["jwt"],
     properties: {
       jwt: {
         type: "array",
-        description: "The issuers of tokens.",
+        description: "Issuers of tokens.",
         items: {
           type: "object",
-          description: "An issuer of tokens, and what its tokens say.",
+          description: "Issuer of tokens, and the mapping of its claims.",
           required: ["claimMappings", "issuer"],
           properties: {
             issuer: ISSUER,
@@ -133,14 +137,14 @@ export const WorkspaceAuthenticationConfiguration = kcpKind({
             claimValidationRules: CLAIM_RULES,
             userValidationRules: {
               type: "array",
-              description: "What must hold of the user that came of the token.",
+              description: "Rules for the user that the token gives.",
               items: {
                 type: "object",
-                description: "Something that must hold.",
+                description: "Rule for the user.",
                 required: ["expression", "message"],
                 properties: {
-                  expression: { type: "string", description: "CEL over user that must be true." },
-                  message: { type: "string", description: "What is said when it is not." },
+                  expression: { type: "string", description: "CEL expression over user that must be true." },
+                  message: { type: "string", description: "Error message when the expression is not true." },
                 },
               },
             },
@@ -151,8 +155,8 @@ export const WorkspaceAuthenticationConfiguration = kcpKind({
   },
 });
 
-/** Further ways to log in to workspaces, as they are read. */
+/** WorkspaceAuthenticationConfiguration as clients read it. */
 export type WorkspaceAuthenticationConfiguration = ObjectsOf<typeof WorkspaceAuthenticationConfiguration>;
 
-/** Whose tokens are taken. */
+/** Accepted tokens. */
 export type WorkspaceAuthenticationConfigurationSpec = WorkspaceAuthenticationConfiguration["spec"];

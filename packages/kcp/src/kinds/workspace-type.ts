@@ -3,19 +3,19 @@ import { clusterOf } from "../names/names.ts";
 import { kcpKind, type ObjectsOf } from "./kind.ts";
 import { PATH, SEGMENT_NAME, TYPE_REFERENCE } from "./shared-schemas.ts";
 
-/** A list of RBAC rules (rbac.authorization.k8s.io PolicyRule). */
+/** Schema of RBAC rules (rbac.authorization.k8s.io PolicyRule). */
 const POLICY_RULES = {
   type: "array",
   items: {
     type: "object",
-    description: "What may be done with what.",
+    description: "RBAC rules.",
     required: ["verbs"],
     properties: {
-      verbs: texts("What may be done; * is everything."),
-      apiGroups: texts('The groups of the resources; "" is the core group, * all.'),
-      resources: texts("The resources, in the plural; * is all, pods/log a subresource."),
-      resourceNames: texts("The names of the objects. All if missing."),
-      nonResourceURLs: texts("Paths that are no resources; * stands for the rest of one."),
+      verbs: texts("Verbs, * for all."),
+      apiGroups: texts('API groups of the resources, "" for the core group, * for all.'),
+      resources: texts("Plural resource names, * for all, pods/log for a subresource."),
+      resourceNames: texts("Names of the objects. All if missing."),
+      nonResourceURLs: texts("Non-resource paths. A trailing * matches the rest."),
     },
   },
 } as const;
@@ -24,130 +24,128 @@ function texts<const Description extends string>(description: Description) {
   return { type: "array", "x-kubernetes-list-type": "atomic", items: { type: "string" }, description } as const;
 }
 
-/** Which workspace types may stand above or below. */
+/** Schema of a selector for parent or child types. */
 const TYPE_SELECTOR = {
   type: "object",
   oneOf: [{ required: ["none"] }, { required: ["types"] }],
   properties: {
-    none: { type: "boolean", description: "No type at all." },
+    none: { type: "boolean", description: "Allows no type." },
     types: {
       type: "array",
       minItems: 1,
       items: TYPE_REFERENCE,
-      description: "These types, and those that extend them.",
+      description: "Allows these types and types that extend them.",
     },
   },
 } as const;
 
-/** The exports that are bound in new workspaces. */
+/** Schema of the exports that new workspaces bind. */
 const DEFAULT_BINDINGS = {
   type: "array",
-  description: "The exports that are bound in workspaces of the type while they are set up.",
+  description: "Exports that workspaces of the type bind during initialization.",
   items: {
     type: "object",
-    description: "An APIExport.",
+    description: "APIExport to bind.",
     required: ["export"],
-    properties: { path: PATH, export: { type: "string", description: "The export's name." } },
+    properties: { path: PATH, export: { type: "string", description: "Name of the export." } },
   },
 } as const;
 
-/** How workspaces of a type are set up, and what may be around them. */
+/** Schema of a workspace type's spec. */
 const WORKSPACE_TYPE_SPEC = {
   type: "object",
-  description: "How workspaces of the type are set up, and what may be around them.",
+  description: "Initialization of workspaces of the type, and their allowed parents and children.",
   properties: {
     initializer: {
       type: "boolean",
-      description: "Whether a controller of the type's author sets workspaces up before they are Ready.",
+      description: "Whether a controller of the type's author initializes workspaces before they are Ready.",
     },
     terminator: {
       type: "boolean",
-      description: "Whether a controller of the type's author cleans workspaces up before they are deleted.",
+      description: "Whether a controller of the type's author cleans up workspaces before they are deleted.",
     },
     extend: {
       type: "object",
-      description: "Types that this one is as well.",
+      description: "Types that this type extends.",
       properties: {
         with: {
           type: "array",
           items: TYPE_REFERENCE,
-          description:
-            "The types: their initializers run too, and what is allowed for one of them is allowed for this.",
+          description: "Extended types: their initializers run too, and limits that allow one of them allow this type.",
         },
       },
     },
     additionalWorkspaceLabels: {
       type: "object",
       additionalProperties: { type: "string" },
-      description: "Labels that workspaces of the type are given when they are made.",
+      description: "Labels that the server adds to new workspaces of the type.",
     },
     defaultChildWorkspaceType: {
       ...TYPE_REFERENCE,
       default: { name: "universal", path: "root" },
-      description: "The type of workspaces that are made in one of this type without a type.",
+      description: "Default type for workspaces below a workspace of this type.",
     },
     limitAllowedChildren: {
       ...TYPE_SELECTOR,
-      description: "The types of the workspaces in one of this type. Any if missing.",
+      description: "Allowed types of workspaces below a workspace of this type. Any if missing.",
     },
     limitAllowedParents: {
       ...TYPE_SELECTOR,
-      description: "The types of the workspace that one of this type is in. Any if missing.",
+      description: "Allowed types of the parent of a workspace of this type. Any if missing.",
     },
     defaultAPIBindings: DEFAULT_BINDINGS,
     defaultAPIBindingLifecycle: {
       type: "string",
       enum: ["InitializeOnly", "Maintain"],
-      description:
-        "Whether the default bindings are made once, or follow the type for as long as the workspace is there.",
+      description: "Whether the default bindings are created once, or follow later changes of the type.",
     },
     authenticationConfigurations: {
       type: "array",
-      description: "Further ways to log in to workspaces of the type.",
+      description: "Additional token issuers for workspaces of the type.",
       items: {
         type: "object",
-        description: "A WorkspaceAuthenticationConfiguration in the workspace of the type.",
+        description: "WorkspaceAuthenticationConfiguration in the workspace of the type.",
         required: ["name"],
-        properties: { name: { type: "string", description: "The configuration's name." } },
+        properties: { name: { type: "string", description: "Name of the configuration." } },
       },
     },
     initializerPermissions: {
       ...POLICY_RULES,
-      description: "What the initializer may do in the workspace. All that the workspace's owner may, if missing.",
+      description: "Permissions of the initializer in the workspace. Those of the workspace's owner if missing.",
     },
     terminatorPermissions: {
       ...POLICY_RULES,
-      description: "What the terminator may do in the workspace. All that the workspace's owner may, if missing.",
+      description: "Permissions of the terminator in the workspace. Those of the workspace's owner if missing.",
     },
   },
 } as const;
 
-/** kcp's WorkspaceType (`tenancy.kcp.io/v1alpha1`): how workspaces are set up, and which may be in which. */
+/** kcp's WorkspaceType (`tenancy.kcp.io/v1alpha1`): initialization of workspaces, and their allowed nesting. */
 export const WorkspaceType = kcpKind({
   group: "tenancy.kcp.io",
   kind: "WorkspaceType",
-  description: "How workspaces are set up, and which may be in which.",
+  description: "Initialization of workspaces, and their allowed nesting.",
   names: { ...SEGMENT_NAME, not: { enum: ["system", "any"] } },
   required: [],
   spec: WORKSPACE_TYPE_SPEC,
   status: {
     type: "object",
-    description: "What came of the type.",
+    description: "Observed state of the type.",
     properties: {
       conditions: CONDITIONS,
       virtualWorkspaces: {
         type: "array",
-        description: "Where the type's initializer and terminator find their workspaces, one of each for each shard.",
+        description: "Views for the type's initializer and terminator, one of each for each shard.",
         items: {
           type: "object",
-          description: "A virtual workspace.",
+          description: "Virtual workspace.",
           required: ["url"],
           properties: {
-            url: { type: "string", minLength: 1, description: "Where it is served." },
+            url: { type: "string", minLength: 1, description: "URL of the virtual workspace." },
             type: {
               type: "string",
               enum: ["initializing", "terminating"],
-              description: "Which workspaces are in it: those that are set up, or those that are cleaned up.",
+              description: "Workspaces in the view: initializing or terminating.",
             },
           },
         },
@@ -156,30 +154,31 @@ export const WorkspaceType = kcpKind({
   },
 });
 
-/** A workspace type, as it is read. */
+/** WorkspaceType as clients read it. */
 export type WorkspaceType = ObjectsOf<typeof WorkspaceType>;
 
-/** How workspaces of a type are set up, and what may be around them. */
+/** Initialization of workspaces of a type, and their allowed nesting. */
 export type WorkspaceTypeSpec = NonNullable<WorkspaceType["spec"]>;
 
-/** What came of a workspace type. */
+/** Observed state of a workspace type. */
 export type WorkspaceTypeStatus = NonNullable<WorkspaceType["status"]>;
 
-/** Which workspace types may stand above or below. */
+/** Selector for parent or child types. */
 export type WorkspaceTypeSelector = NonNullable<WorkspaceTypeSpec["limitAllowedChildren"]>;
 
-/** Finds the WorkspaceTypes of a key `<path or logical cluster>:<name>`. */
+/** Returns the WorkspaceTypes of a key `<path or logical cluster>:<name>`. */
 export type TypesOf = (key: string) => readonly WorkspaceType[];
 
-/** A type cannot be found, or is there twice. */
+/** Error for a type that is missing or exists twice. */
 export class TypeFault extends Error {
   override readonly name: string = "TypeFault";
 }
 
 /**
- * A WorkspaceType and all that it extends, bases first, each once.
+ * Returns a WorkspaceType and all types that it extends, bases first, without duplicates.
  *
- * @param onFault what is wrong with one, which is left out if this returns. @default it throws
+ * @param onFault receives the problem of a type, which is left out when this returns.
+ * @default throws it
  * @throws TypeFault
  */
 export function typesFrom(

@@ -2,19 +2,19 @@ import { CONDITIONS } from "../conditions.ts";
 import { kcpKind, type ObjectsOf } from "./kind.ts";
 import { INITIALIZERS, LABEL_SELECTOR, PHASE, SEGMENT_NAME, TERMINATORS, TYPE_REFERENCE } from "./shared-schemas.ts";
 
-/** The condition of a mounted Workspace that says whether what it shows can be had (kcp's `MountConditionReady`). */
+/** Condition of a mounted Workspace that reports whether its target is available (kcp's `MountConditionReady`). */
 export const MOUNT_READY_CONDITION = "WorkspaceMountReady";
 
-/** What a workspace shows instead of a logical cluster: the API that an object, of any kind, says where it is. */
+/** Schema of the mount of a workspace: the API of an object of any kind, instead of a logical cluster. */
 const MOUNT = {
   type: "object",
-  description: "Shows another API in place of a logical cluster, which is then not made. Cannot be changed.",
+  description: "Mounts another API instead of a logical cluster, which is then not created. Immutable.",
   required: ["ref"],
   "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "mount is immutable" }],
   properties: {
     ref: {
       type: "object",
-      description: "The object that says where the API is.",
+      description: "Object with the URL of the API.",
       required: ["apiVersion", "kind", "name"],
       "x-kubernetes-validations": [
         { rule: "has(oldSelf.apiVersion) == has(self.apiVersion)", message: "apiVersion is immutable" },
@@ -22,36 +22,36 @@ const MOUNT = {
         { rule: "has(oldSelf.name) == has(self.name)", message: "name is immutable" },
       ],
       properties: {
-        apiVersion: { type: "string", description: "The object's group and version." },
-        kind: { type: "string", description: "The object's kind." },
-        name: { type: "string", description: "The object's name." },
-        namespace: { type: "string", description: "The object's namespace, if it has one." },
+        apiVersion: { type: "string", description: "API version of the object." },
+        kind: { type: "string", description: "Kind of the object." },
+        name: { type: "string", description: "Name of the object." },
+        namespace: { type: "string", description: "Namespace of the object, if it has one." },
       },
     },
   },
 } as const;
 
 /**
- * kcp's Workspace (`tenancy.kcp.io/v1alpha1`): a name, in a workspace, for a logical cluster or for a mount. Its type,
- * cluster and mount cannot be changed once they are set. Its spec is there even if nobody gave one.
+ * kcp's Workspace (`tenancy.kcp.io/v1alpha1`): a name in a workspace for a logical cluster or a mount. Its type, cluster and mount
+ * are immutable once set. The spec is defaulted.
  */
 export const Workspace = kcpKind({
   group: "tenancy.kcp.io",
   kind: "Workspace",
   shortNames: ["ws"],
-  description: "A Kubernetes-like API of its own: it has its own kinds, objects and permissions.",
+  description: "Separate Kubernetes-like API with its own kinds, objects and permissions.",
   names: SEGMENT_NAME,
   columns: {
-    Type: { jsonPath: ".spec.type.name", description: "The workspace's type." },
-    Region: { jsonPath: ".metadata.labels['region']", description: "The region that the workspace is in." },
-    Phase: { jsonPath: ".status.phase", description: "Where the workspace is in its life." },
-    URL: { jsonPath: ".spec.URL", description: "Where the workspace is served." },
+    Type: { jsonPath: ".spec.type.name", description: "Type of the workspace." },
+    Region: { jsonPath: ".metadata.labels['region']", description: "Region of the workspace." },
+    Phase: { jsonPath: ".status.phase", description: "Phase of the workspace." },
+    URL: { jsonPath: ".spec.URL", description: "URL of the workspace." },
   },
   required: ["spec"],
   spec: {
     type: "object",
     default: {},
-    description: "What the workspace is to be.",
+    description: "Desired state of the workspace.",
     "x-kubernetes-validations": [
       { rule: "!has(oldSelf.URL) || has(self.URL)", message: "URL cannot be unset" },
       { rule: "!has(oldSelf.cluster) || has(self.cluster)", message: "cluster cannot be unset" },
@@ -60,7 +60,7 @@ export const Workspace = kcpKind({
       type: {
         ...TYPE_REFERENCE,
         description:
-          "The workspace's type, which decides how it is set up. Cannot be changed. By default what the type of the parent says.",
+          "Type of the workspace, which determines its initialization. Immutable. Defaults to the child type of the parent's type.",
         "x-kubernetes-validations": [
           { rule: "self.name == oldSelf.name", message: "name is immutable" },
           { rule: "has(oldSelf.path) == has(self.path)", message: "path is immutable" },
@@ -69,22 +69,22 @@ export const Workspace = kcpKind({
       },
       location: {
         type: "object",
-        description: "Where the workspace may be kept. Anywhere if missing.",
-        properties: { selector: { ...LABEL_SELECTOR, description: "The labels of shards that may keep it." } },
+        description: "Placement of the workspace. Any shard if missing.",
+        properties: { selector: { ...LABEL_SELECTOR, description: "Selects allowed shards by label." } },
       },
       cluster: {
         type: "string",
-        description: "The name of the logical cluster. Set by the server; cannot be changed.",
+        description: "Name of the logical cluster. Set by the server. Immutable.",
         "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "cluster is immutable" }],
       },
-      URL: { type: "string", description: "Where the workspace is served. Set by the server." },
+      URL: { type: "string", description: "URL of the workspace. Set by the server." },
       mount: MOUNT,
     },
   },
   status: {
     type: "object",
     default: {},
-    description: "What the workspace is.",
+    description: "Observed state of the workspace.",
     properties: {
       phase: PHASE,
       conditions: CONDITIONS,
@@ -94,17 +94,17 @@ export const Workspace = kcpKind({
   },
 });
 
-/** A workspace, as it is read. */
+/** Workspace as clients read it. */
 export type Workspace = ObjectsOf<typeof Workspace>;
 
-/** What a workspace is to be. */
+/** Desired state of a workspace. */
 export type WorkspaceSpec = Workspace["spec"];
 
-/** What a workspace is. */
+/** Observed state of a workspace. */
 export type WorkspaceStatus = NonNullable<Workspace["status"]>;
 
-/** What a workspace shows instead of a logical cluster. */
+/** Object that a workspace mounts instead of a logical cluster. */
 export type WorkspaceMount = NonNullable<WorkspaceSpec["mount"]>;
 
-/** Which workspace type: by name, in the workspace at the path. */
+/** Reference to a workspace type: its name, and the path of its workspace. */
 export type WorkspaceTypeReference = NonNullable<WorkspaceSpec["type"]>;

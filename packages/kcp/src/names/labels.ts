@@ -1,56 +1,56 @@
 import { base62, goJson, sha224 } from "./hashes.ts";
 
-/** On Workspace and LogicalCluster: its phase, so that it can be selected by (kcp's `WorkspacePhaseLabel`). */
+/** On Workspace and LogicalCluster: phase, for selectors (kcp's `WorkspacePhaseLabel`). */
 export const PHASE_LABEL = "tenancy.kcp.io/phase";
 
-/** Labels of a LogicalCluster that begin so name its initializers, see `initializerLabel` (`WorkspaceInitializerLabelPrefix`). */
+/** Prefix of a LogicalCluster's labels for its initializers, see `initializerLabel` (`WorkspaceInitializerLabelPrefix`). */
 export const INITIALIZER_LABEL_PREFIX = "initializer.internal.kcp.io/";
 
-/** Labels of a LogicalCluster that begin so name its terminators, see `terminatorLabel` (`WorkspaceTerminatorLabelPrefix`). */
+/** Prefix of a LogicalCluster's labels for its terminators, see `terminatorLabel` (`WorkspaceTerminatorLabelPrefix`). */
 export const TERMINATOR_LABEL_PREFIX = "terminator.internal.kcp.io/";
 
-/** Labels of an object that begin so say which exports' claims cover it, see `claimLabel` (`APIExportPermissionClaimLabelPrefix`). */
+/** Prefix of labels for the claims that cover an object, see `claimLabel` (`APIExportPermissionClaimLabelPrefix`). */
 export const CLAIM_LABEL_PREFIX = "claimed.internal.apis.kcp.io/";
 
-/** On an APIBinding: the hash of its export, see `exportHash` (`InternalAPIBindingExportLabelKey`). */
+/** On an APIBinding: hash of its export, see `exportHash` (`InternalAPIBindingExportLabelKey`). */
 export const BINDING_EXPORT_LABEL = "internal.apis.kcp.io/export";
 
 /** On a Shard: its own name, for selectors. */
 export const SHARD_NAME_LABEL = "name";
 
-/** On Shards, and copied to the Workspaces on them. */
+/** On Shards, and copied to their Workspaces. */
 export const REGION_LABEL = "region";
 
-/** One label, as it is written on an object and as selectors ask for it. */
+/** Label on an object and in selectors. */
 export interface Label {
-  /** With its prefix. */
+  /** Key with its prefix. */
   readonly key: string;
-  /** A hash. */
+  /** Hash. */
   readonly value: string;
 }
 
-/** Which APIExport. */
+/** Reference to an APIExport. */
 export interface ExportReference {
-  /** The name of the logical cluster that it is in; a path hashes to something else that matches nothing. */
+  /** Name of the export's logical cluster. A path has another hash, which matches nothing. */
   readonly cluster: string;
-  /** The object's name. */
+  /** Name of the APIExport. */
   readonly name: string;
 }
 
-/** What of a permission claim says which resource it is about. Verbs and selectors may change, and are not hashed. */
+/** Resource of a permission claim. Verbs and selectors may change, and are not part of the hash. */
 export interface ClaimedResource {
-  /** Its API group. Default `""`, the core group; events are claimed there. */
+  /** API group. Default `""`, the core group, which events are claimed in. */
   readonly group?: string | undefined;
-  /** Its plural name. */
+  /** Plural name. */
   readonly resource: string;
-  /** Whose resource, if it comes from an export. Default `""`: a built-in one, or one of `apis.kcp.io`. */
+  /** Identity of the resource's export. Default `""` for a built-in resource, or one of `apis.kcp.io`. */
   readonly identityHash?: string | undefined;
 }
 
-/** The value of the label `internal.apis.kcp.io/export` of an APIBinding to this export (kcp's `ToAPIBindingExportLabelValue`). */
+/** Returns the label value of `internal.apis.kcp.io/export` on APIBindings to this export (kcp's `ToAPIBindingExportLabelValue`). */
 export const exportHash = ({ cluster, name }: ExportReference): string => base62(sha224(`${cluster}:${name}`));
 
-/** The hash of a claim of `apis.kcp.io/v1alpha2`: of its JSON in Go's order of fields, verbs and selector emptied. */
+/** Returns the hash of an `apis.kcp.io/v1alpha2` claim: of its JSON in Go's field order, with empty verbs and selector. */
 export function claimHash({ group = "", resource, identityHash = "" }: ClaimedResource): string {
   const members = [`"resource":${goJson(resource)}`, '"verbs":null'];
   if (group !== "") members.unshift(`"group":${goJson(group)}`);
@@ -59,38 +59,38 @@ export function claimHash({ group = "", resource, identityHash = "" }: ClaimedRe
 }
 
 /**
- * The label by which the export finds the objects of a claim that is accepted (kcp's `ToLabelKeyAndValue`). Whoever may
- * set it decides what the provider sees: admission must take it off and put it on.
+ * Returns the label by which an export finds the objects of an accepted claim (kcp's `ToLabelKeyAndValue`). Security: it decides
+ * what the provider sees, so admission must strip and set it.
  */
 export const claimLabel = (of: ExportReference, claim: ClaimedResource): Label => ({
   key: CLAIM_LABEL_PREFIX + exportHash(of),
   value: claimHash(claim),
 });
 
-/** 0 to 9, 0 to 9, 0 to 7. */
+/** Bytes 0 to 9, 0 to 9, 0 to 7. */
 const REFLEXIVE_HASH = base62(Uint8Array.from({ length: 28 }, (_, index) => index % 10));
 
-/** The label of APIBindings to the export when no claim covers them (kcp's `ToReflexiveAPIBindingLabelKeyAndValue`). */
+/** Returns the label of APIBindings to the export that no claim covers (kcp's `ToReflexiveAPIBindingLabelKeyAndValue`). */
 export const reflexiveLabel = (of: ExportReference): Label => ({
   key: CLAIM_LABEL_PREFIX + exportHash(of),
   value: REFLEXIVE_HASH,
 });
 
-/** kcp counts the prefix to what a label's name may have, although Kubernetes does not. */
+/** kcp includes the prefix in the maximum length of a label's name, unlike Kubernetes. */
 const LONGEST_LABEL_NAME = 63;
 
 /**
- * A label of a LogicalCluster that is about one of its types, by the hash of what the type's initializer is called: made as kcp makes its own.
+ * Returns a LogicalCluster's label for one of its types, with kcp's hash of the initializer's name.
  *
- * @param prefix begins the key, and ends with a slash
+ * @param prefix start of the key, with a trailing slash
  */
 export function lifecycleLabel(prefix: string, name: string): Label {
   const hash = sha224(name).toString("hex");
   return { key: prefix + hash.slice(0, LONGEST_LABEL_NAME - prefix.length), value: hash };
 }
 
-/** The label of a LogicalCluster that still waits for this initializer (kcp's `InitializerToLabel`). */
+/** Returns the label of LogicalClusters that wait for this initializer (kcp's `InitializerToLabel`). */
 export const initializerLabel = (initializer: string): Label => lifecycleLabel(INITIALIZER_LABEL_PREFIX, initializer);
 
-/** The label of a LogicalCluster that still waits for this terminator (kcp's `TerminatorToLabel`). */
+/** Returns the label of LogicalClusters that wait for this terminator (kcp's `TerminatorToLabel`). */
 export const terminatorLabel = (terminator: string): Label => lifecycleLabel(TERMINATOR_LABEL_PREFIX, terminator);

@@ -1,12 +1,12 @@
-// Why: going down a path of five names takes as many Maps, and of a million workspaces hardly one lies in a cache of the processor. Here
-// it takes one slot and the logical cluster in it, whose way up is compared with the path.
+// Why: a walk down a path of five names reads five Maps, and of a million workspaces hardly any is in a processor cache. This table
+// reads one slot and its logical cluster, and compares the way up with the path.
 import { type ClusterNode, targetOf, UNFILED, workspaceIn } from "./nodes.ts";
 
 const COLON = 58;
 const SEED = 0x11c9dc5;
 const FIRST_SLOTS = 64;
 
-/** FNV-1a, of as many bits as are kept without a box. A path's goes on where its parent's ends. */
+/** Mixes a character into an FNV-1a hash of 30 bits, which V8 keeps unboxed. A path's hash continues its parent's. */
 const mixed = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193) & 0x3fffffff;
 
 function hashedOn(before: number, text: string, { start, end }: Piece): number {
@@ -20,28 +20,28 @@ interface Piece {
   readonly end: number;
 }
 
-/** The hash of a path that is one name. */
+/** Returns the hash of a path with one name. */
 const hashOfName = (name: string): number => hashedOn(SEED, name, { start: 0, end: name.length });
 
-/** The hash of the path to what is named so below what has this one. */
+/** Returns the hash of a child's path from its parent's hash. */
 const hashBelow = (parent: number, name: string): number =>
   hashedOn(mixed(parent, COLON), name, { start: 0, end: name.length });
 
-/** The hashes of a path, and of what is before its last colon. */
+/** Returns the hashes of a path and of the part before its last colon. */
 export function hashesOf(path: string, colon: number): { readonly whole: number; readonly above: number } {
   const above = hashedOn(SEED, path, { start: 0, end: colon });
   return { whole: hashedOn(above, path, { start: colon, end: path.length }), above };
 }
 
 /**
- * Logical clusters by the path of workspaces that leads to each. Only a guess: what is found is compared name by name, and what is not may be there all the
- * same, under a path that it is not filed by.
+ * Hash table of logical clusters by the workspace path that leads to each. The table is a hint: `find` compares names, and a
+ * logical cluster may exist under a path that the table does not have.
  */
 export class ByPath {
   #slots: (ClusterNode | undefined)[] = new Array(FIRST_SLOTS).fill(undefined);
   #size = 0;
 
-  /** The logical cluster that a path, as far as it has this hash, leads to through workspaces that are in order. */
+  /** Returns the logical cluster for the part of a path with this hash, if all workspaces on the way are in order. */
   find(path: string, { hash, end }: { readonly hash: number; readonly end: number }): ClusterNode | undefined {
     const mask = this.#slots.length - 1;
     for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
@@ -51,13 +51,13 @@ export class ByPath {
     }
   }
 
-  /** It must not be there. */
+  /** Adds a node that the table does not have. */
   add(node: ClusterNode): void {
     if (++this.#size * 2 > this.#slots.length) this.#resize(this.#slots.length * 2);
     this.#put(node);
   }
 
-  /** By the hash that it was added with. */
+  /** Removes a node by the hash that it was added with. */
   remove(node: ClusterNode): void {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -67,7 +67,7 @@ export class ByPath {
       free = (free + 1) & mask;
     }
     this.#size--;
-    // Those behind it move up, so that nobody looking for them meets a gap.
+    // Moves up the following nodes, so that no probe stops at a gap.
     for (let at = (free + 1) & mask; ; at = (at + 1) & mask) {
       const next = slots[at];
       if (next === undefined) break;
@@ -94,10 +94,10 @@ export class ByPath {
   }
 }
 
-/** Names that differ in their last letters are not next to each other. */
+/** Separates names that differ only in their last letters. */
 const spread = (hash: number): number => hash ^ (hash >>> 15);
 
-/** Whether the workspaces that lead to it have these names, and are in order. */
+/** Returns whether the workspaces on the way to a node have these names and are in order. */
 function leadsTo(node: ClusterNode, path: string, pathEnd: number): boolean {
   let end = pathEnd;
   let at = node;
@@ -113,10 +113,10 @@ function leadsTo(node: ClusterNode, path: string, pathEnd: number): boolean {
   return false;
 }
 
-/** How many below one that has another path are filed anew at once. Of the others every lookup goes down its path. */
+/** Maximum number of descendants to rehash at once. Lookups of the others walk down the path. */
 const REFILED = 10_000;
 
-/** Files a logical cluster, and those below it, by where its first workspace leads from, and says whether that is in order. */
+/** Rehashes a logical cluster and its descendants after a change of its first workspace, and updates `isInOrder`. */
 export function settle(node: ClusterNode, byPath: ByPath): void {
   const { parent, linkName } = node;
   node.isInOrder = parent !== undefined && linkName !== undefined && workspaceIn(parent, linkName) === node;
@@ -128,12 +128,12 @@ export function settle(node: ClusterNode, byPath: ByPath): void {
   }
 }
 
-/** Only whether those below are in order: the shard of the logical cluster is another. */
+/** Updates only `isInOrder` of the children, after a change of the logical cluster's shard. */
 export function settleBelow(node: ClusterNode): void {
   for (const below of firstBelow(node)) below.isInOrder = workspaceIn(node, below.linkName ?? "") === below;
 }
 
-/** @returns whether it has another path now */
+/** @returns whether the path has changed */
 function refile(node: ClusterNode, byPath: ByPath): boolean {
   const { parent, linkName } = node;
   const before = hashOf(node);
@@ -145,10 +145,10 @@ function refile(node: ClusterNode, byPath: ByPath): boolean {
   return hashOf(node) !== before;
 }
 
-/** Where nothing leads to it, its path is its name. */
+/** Without a workspace, the path is the name of the logical cluster. */
 const hashOf = ({ hash, name }: ClusterNode): number => (hash === UNFILED ? hashOfName(name) : hash);
 
-/** Those whose first workspace is in it, whichever shard says so. */
+/** Yields the children whose first workspace is in this logical cluster, on any shard. */
 function* firstBelow(node: ClusterNode): Generator<ClusterNode> {
   for (let list = node.below; list !== undefined; list = list.next)
     for (const [name, entry] of list.byName) {

@@ -21,7 +21,7 @@ import type { IndexedLogicalCluster, IndexedWorkspace, WorkspaceKey } from "./ty
 const SCHEDULING = "Scheduling";
 const UNAVAILABLE = "Unavailable";
 
-/** Whether a mount's URL can be asked at all. */
+/** Returns whether a mount has a URL that requests can be sent to. */
 function isReachable(url: string | undefined): url is string {
   if (url === undefined || !URL.canParse(url)) return false;
   const { protocol } = new URL(url);
@@ -35,7 +35,7 @@ function entryOf(to: ClusterNode | undefined, mountURL: string | undefined, phas
   return new OddWorkspace(undefined, ownCopy(mountURL), unavailable);
 }
 
-/** What the shards say, put together: what each says of one object is kept until it says otherwise, whatever others say. */
+/** Merged reports of all shards. The report of a shard on an object stays until this shard changes it. */
 export class Graph {
   readonly clusters: Map<string, ClusterNode> = new Map();
   readonly shards: Map<string, ShardNode> = new Map();
@@ -105,7 +105,7 @@ export class Graph {
     this.#release(parent);
   }
 
-  /** All that a shard said is forgotten, that it deleted something too. Looks at every logical cluster once. */
+  /** Removes all reports of a shard, including its deletions. Visits every logical cluster. */
   deleteShard(shard: ShardNode): void {
     for (const node of this.clusters.values()) {
       this.#removeClaim(node, shard);
@@ -121,7 +121,7 @@ export class Graph {
     this.shards.delete(shard.name);
   }
 
-  /** The workspaces that lead here, whether they count or not. */
+  /** Returns all workspaces that lead to a logical cluster, including those that do not count. */
   links(node: ClusterNode): readonly Link[] {
     return this.#links.of(node);
   }
@@ -134,13 +134,13 @@ export class Graph {
     return added;
   }
 
-  /** A logical cluster that nobody speaks of any more is forgotten. */
+  /** Removes a logical cluster that no report mentions any more. */
   #release(node: ClusterNode): void {
     if (node.shard === undefined && node.below === undefined && node.parent === undefined)
       this.clusters.delete(node.name);
   }
 
-  /** Whether the shard had one. */
+  /** Returns whether the shard had a claim. */
   #removeClaim(node: ClusterNode, shard: ShardNode): boolean {
     const claim = this.#claims.remove(node, shard);
     this.#texts.leave(claim?.type);
@@ -149,7 +149,7 @@ export class Graph {
   }
 
   #unlink(node: ClusterNode, link: Link): void {
-    // Another shard may say the same of this workspace.
+    // Another shard may report the same workspace.
     for (let list = link.parent.below; list !== undefined; list = list.next)
       if (targetOf(list.byName.get(link.name)) === node) {
         settle(node, this.byPath);

@@ -1,47 +1,47 @@
-// Why so: a million of these are kept. A logical cluster and the workspace that it stands behind are one object; what is
-// rare (several shards that claim a logical cluster, several workspaces that lead to it) is kept beside, in Claims and Links.
+// Why: the index holds a million of these. One object stands for a logical cluster and its workspace. Rare cases (several shards
+// claim a logical cluster, several workspaces lead to it) are in separate Claims and Links.
 import { ownCopy, type SharedText } from "./texts.ts";
 
-/** A shard that something is known of. */
+/** Shard that the index knows or that a report mentions. */
 export interface ShardNode {
   readonly name: string;
-  /** Undefined before the shard itself is known. */
+  /** Undefined before the shard itself is reported. */
   urls: { readonly baseURL: string; readonly virtualWorkspaceURL: string | undefined } | undefined;
-  /** How many logical clusters it says it has. */
+  /** Number of logical clusters that the shard reports. */
   clusters: number;
-  /** Names of logical clusters and keys of workspaces that it had, and has no more. */
+  /** Names of deleted logical clusters and keys of deleted workspaces. */
   readonly deleted: Deleted;
 }
 
-/** What one shard says of a logical cluster. */
+/** Report of one shard on a logical cluster. */
 export interface Claim {
   readonly shard: ShardNode;
   readonly type: SharedText | undefined;
-  /** The path without its last name; undefined for a path of one name, and for none. */
+  /** Path without its last name; undefined for a path of one name, and without a path. */
   readonly prefix: SharedText | undefined;
-  /** The last name of the path; undefined for none. */
+  /** Last name of the path; undefined without a path. */
   readonly base: string | undefined;
 }
 
-/** What no path has. */
+/** Value of `hash` for nodes that are not in the table. */
 export const UNFILED = -1;
 
-/** A logical cluster that a shard has, that a workspace leads to, or that workspaces are in. */
+/** Logical cluster that a shard has, that a workspace leads to, or that contains workspaces. */
 export class ClusterNode {
   readonly name: string;
-  /** The claim that counts, spread out: the shard, and so on. */
+  /** Fields of the claim that counts, starting with its shard. */
   shard: ShardNode | undefined = undefined;
   type: SharedText | undefined = undefined;
   prefix: SharedText | undefined = undefined;
   base: string | undefined = undefined;
-  /** The first of the workspaces that lead here, if any does: in which logical cluster, under which name. */
+  /** First workspace that leads to this logical cluster: its parent and its name. */
   parent: ClusterNode | undefined = undefined;
   linkName: string | undefined = undefined;
-  /** Whether that workspace counts, and leads here without more to say. */
+  /** Whether that workspace counts and has no special state. */
   isInOrder = false;
-  /** What it is filed by: of the path by that workspace, as it was known then. */
+  /** Hash of the path by that workspace, under which the table has this node. */
   hash: number = UNFILED;
-  /** The workspaces in it, a list by shard; only those of the shard that has the logical cluster count. */
+  /** Workspaces in this logical cluster, a list by shard. Only those of its own shard count. */
   below: Workspaces | undefined = undefined;
 
   constructor(name: string) {
@@ -49,10 +49,10 @@ export class ClusterNode {
   }
 }
 
-/** A workspace that leads to a logical cluster and is in order is that logical cluster; others say more. */
+/** Workspace. A normal one is its logical cluster; others need more fields. */
 export type Entry = ClusterNode | OddWorkspace;
 
-/** A workspace that is a mount, or unavailable, or leads nowhere yet. */
+/** Workspace that is a mount, or unavailable, or leads nowhere yet. */
 export class OddWorkspace {
   readonly target: ClusterNode | undefined;
   readonly mountURL: string | undefined;
@@ -65,52 +65,52 @@ export class OddWorkspace {
   }
 }
 
-/** All that do: a million workspaces may be made at once. */
+/** One shared object, since a million workspaces may be created at once. */
 export const NOT_YET: OddWorkspace = new OddWorkspace(undefined, undefined, false);
 
-/** The workspaces of one logical cluster that one shard knows. */
+/** Workspaces of one logical cluster on one shard. */
 export interface Workspaces {
   readonly shard: ShardNode;
   readonly byName: Map<string, Entry>;
   next: Workspaces | undefined;
 }
 
-/** Where the workspace leads, if to a logical cluster. */
+/** Returns the logical cluster of a workspace, if it has one. */
 export const targetOf = (entry: Entry | undefined): ClusterNode | undefined =>
   entry instanceof OddWorkspace ? entry.target : entry;
 
-/** What a shard knows of workspaces in a logical cluster. */
+/** Returns the workspaces in a logical cluster that a shard reports. */
 export function workspacesOn(node: ClusterNode, shard: ShardNode | undefined): Workspaces | undefined {
   let list = node.below;
   while (list !== undefined && list.shard !== shard) list = list.next;
   return list;
 }
 
-/** The workspace of this name, as the shard says that has the logical cluster. */
+/** Returns the workspace with this name from the shard that has the logical cluster. */
 export const workspaceIn = (node: ClusterNode, name: string): Entry | undefined =>
   node.shard === undefined ? undefined : workspacesOn(node, node.shard)?.byName.get(name);
 
-/** A shard speaks of workspaces in a logical cluster for the first time. */
+/** Adds the list for a shard that reports the first workspace in a logical cluster. */
 export function addWorkspaces(node: ClusterNode, shard: ShardNode): Workspaces {
   node.below = { shard, byName: new Map(), next: node.below };
   return node.below;
 }
 
-/** A shard knows of no workspace any more in a logical cluster. */
+/** Removes the list of a shard that reports no workspace in a logical cluster any more. */
 export function removeWorkspaces(node: ClusterNode, list: Workspaces): void {
   if (node.below === list) node.below = list.next;
   for (let at = node.below; at !== undefined; at = at.next) if (at.next === list) at.next = list.next;
 }
 
-/** So many of the last that were deleted are remembered, and at most twice as many. */
+/** Minimum number of remembered deletions; the maximum is twice as high. */
 const REMEMBERED = 5000;
 
-/** How a Workspace is called among all that can be deleted: no logical cluster is called so. */
+/** Returns the key of a deleted Workspace, which no logical cluster name equals. */
 export const workspaceKey = (cluster: string, name: string): string => `${cluster}\0${name}`;
 
 /**
- * The last objects that a shard has deleted, by name. They are in two generations, of which the older one is forgotten as a whole: so
- * the first of a Set need not be looked for, which takes the longer the more have gone before it.
+ * Last deletions of a shard, by name. It keeps two generations and drops the older one as a whole, since finding the first entry of
+ * a Set takes longer the more were deleted before it.
  */
 export class Deleted {
   #recent = new Set<string>();
@@ -128,7 +128,7 @@ export class Deleted {
     this.#recent.add(ownCopy(key));
   }
 
-  /** It is there again. */
+  /** Removes a key whose object exists again. */
   remove(key: string): void {
     this.#recent.delete(key);
     this.#older.delete(key);
@@ -136,13 +136,13 @@ export class Deleted {
 }
 
 /**
- * Which shards say that they have a logical cluster, and what they say of it. The one that counts, the first by name, is
- * spread out in the node itself: so every index that knows the same says the same, in whatever order it came to know.
+ * Claims of shards on logical clusters. The one that counts, the first by shard name, has its fields in the node. The result
+ * therefore does not depend on the order of the reports.
  */
 export class Claims {
   readonly #others = new Map<ClusterNode, Claim[]>();
 
-  /** The shard must not have a claim yet. */
+  /** Adds the claim of a shard that has none yet. */
   add(node: ClusterNode, claim: Claim): void {
     claim.shard.clusters++;
     const counts = claimOf(node);
@@ -157,7 +157,7 @@ export class Claims {
     else others.push(other);
   }
 
-  /** The claim that the shard has no more; undefined if it had none. */
+  /** Removes and returns the claim of a shard; undefined if it had none. */
   remove(node: ClusterNode, shard: ShardNode): Claim | undefined {
     if (node.shard === undefined) return undefined;
     const others = this.#others.get(node) ?? [];
@@ -189,7 +189,7 @@ function spread(node: ClusterNode, claim: Claim | undefined): void {
   node.base = claim?.base;
 }
 
-/** A workspace that leads to a logical cluster, seen from there. */
+/** Workspace that leads to a logical cluster. */
 export interface Link {
   readonly parent: ClusterNode;
   readonly name: string;
@@ -197,7 +197,7 @@ export interface Link {
 
 const keyOf = ({ parent, name }: Link): string => workspaceKey(parent.name, name);
 
-/** Which workspaces lead to a logical cluster, whether they count or not. The first is kept in the node itself. */
+/** Workspaces that lead to logical clusters, including those that do not count. The node itself has the first. */
 export class Links {
   readonly #others = new Map<ClusterNode, Map<string, Link>>();
 

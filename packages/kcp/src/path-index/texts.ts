@@ -1,4 +1,4 @@
-/** A text that many logical clusters have in common, and how many do. */
+/** String that several logical clusters share, and their number. */
 export interface SharedText {
   readonly text: string;
   uses: number;
@@ -6,13 +6,13 @@ export interface SharedText {
 
 const ASCII = /^[\0-\x7f]*$/;
 
-/** The same text in memory of its own: a piece cut out of a longer text would keep all of that alive. */
+/** Copies a string into memory of its own. A slice of a longer string would keep that alive. */
 export function ownCopy(text: string): string {
   const encoding = ASCII.test(text) ? "latin1" : "utf16le";
   return Buffer.from(text, encoding).toString(encoding);
 }
 
-/** Texts that are kept once, as long as somebody uses them. */
+/** Shared strings, kept while they are in use. */
 export class SharedTexts {
   readonly #texts = new Map<string, SharedText>();
 

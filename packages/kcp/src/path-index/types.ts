@@ -1,100 +1,100 @@
 import { CLUSTER_ANNOTATION, isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION } from "../names/annotations.ts";
 
-/** How a shard is reached. */
+/** URLs of a shard. */
 export interface IndexedShard {
-  /** `Shard.spec.baseURL`: what paths `/clusters/<name>` are appended to. */
+  /** `Shard.spec.baseURL`, to which paths `/clusters/<name>` are appended. */
   readonly baseURL: string;
   /** `Shard.spec.virtualWorkspaceURL`. */
   readonly virtualWorkspaceURL?: string | undefined;
 }
 
-/** Which Workspace object. */
+/** Reference to a Workspace. */
 export interface WorkspaceKey {
-  /** The logical cluster that the object is in, by name: the workspace's parent. */
+  /** Name of the Workspace's logical cluster, its parent. */
   readonly cluster: string;
-  /** The object's name. */
+  /** Name of the Workspace. */
   readonly name: string;
 }
 
-/** What the index needs of a Workspace; `indexedWorkspace` reads it off the object. */
+/** Fields of a Workspace that the index uses. `indexedWorkspace` reads them from the object. */
 export interface IndexedWorkspace extends WorkspaceKey {
-  /** `spec.cluster`: the logical cluster that stands behind it. Default: none yet. */
+  /** `spec.cluster`: logical cluster of the workspace. Default: none yet. */
   readonly target?: string | undefined;
-  /** `spec.URL` of a workspace that has a `spec.mount`; only asked for without a target. No http or https URL: not reachable. */
+  /** `spec.URL` of a workspace with a `spec.mount`; used only without a target. A URL that is not http or https makes it unreachable. */
   readonly mountURL?: string | undefined;
-  /** `status.phase`: with `Scheduling` it is not reachable yet, with `Unavailable` it and all below it answer 503. */
+  /** `status.phase`. `Scheduling` makes the workspace unreachable; with `Unavailable` it and its descendants answer 503. */
   readonly phase?: string | undefined;
 }
 
-/** What the index needs of a LogicalCluster; `indexedLogicalCluster` reads it off the object. */
+/** Fields of a LogicalCluster that the index uses. `indexedLogicalCluster` reads them from the object. */
 export interface IndexedLogicalCluster {
-  /** The logical cluster's name, not the object's (which is always `cluster`). */
+  /** Name of the logical cluster, not of the object (which is always `cluster`). */
   readonly name: string;
-  /** The canonical path, annotation `kcp.io/path`. Default: what the workspaces that lead to it make. */
+  /** Canonical path, annotation `kcp.io/path`. Default: the path of its workspaces. */
   readonly path?: string | undefined;
-  /** The workspace's type with its path, annotation `internal.tenancy.kcp.io/type`: `root:universal`. */
+  /** Workspace type with its path, annotation `internal.tenancy.kcp.io/type`: `root:universal`. */
   readonly type?: string | undefined;
 }
 
-/** Which workspace a logical cluster stands behind. */
+/** Workspace of a logical cluster. */
 export interface FoundWorkspace extends WorkspaceKey {
-  /** The shard that the Workspace object is on: its parent's, which need not be its own. */
+  /** Shard of the Workspace object, which is its parent's and may differ from its own. */
   readonly shard: string;
 }
 
-/** What a path leads to; not one of the kinds tells what the asking user may know. */
+/** Result of a lookup. None of the kinds depends on the user's permissions. */
 export type Lookup = FoundCluster | FoundMount | UnavailableWorkspace | UnreachableWorkspace;
 
-/** A logical cluster. */
+/** Logical cluster. */
 export interface FoundCluster {
   readonly kind: "cluster";
-  /** Its name. */
+  /** Name of the logical cluster. */
   readonly cluster: string;
-  /** The shard that it is on. */
+  /** Shard of the logical cluster. */
   readonly shard: string;
-  /** That shard's. */
+  /** Base URL of the shard. */
   readonly baseURL: string;
-  /** That shard's. */
+  /** Virtual workspace URL of the shard. */
   readonly virtualWorkspaceURL: string | undefined;
-  /** The canonical path, see `pathOf`. */
+  /** Canonical path, see `pathOf`. */
   readonly path: string;
-  /** As it was said in {@link IndexedLogicalCluster}. */
+  /** Type from {@link IndexedLogicalCluster}. */
   readonly type: string | undefined;
 }
 
-/** A workspace that is mounted. kcp knows no shard, cluster or type of it. */
+/** Mounted workspace. kcp knows no shard, cluster or type of it. */
 export interface FoundMount {
   readonly kind: "mount";
-  /** Where its requests go; as its mount object says, so not to be trusted further than who may write that object. */
+  /** Target of its requests. Security: the mount object sets it, so trust it no more than the users who may write that object. */
   readonly url: string;
-  /** The Workspace object. */
+  /** Workspace object. */
   readonly workspace: FoundWorkspace;
-  /** Its canonical path. */
+  /** Canonical path of the workspace. */
   readonly path: string;
-  /** What the path says beyond the mount, `foo:bar`, or `""`. kcp ignores it: the answer is that of the mount itself. */
+  /** Path below the mount, `foo:bar`, or `""`. kcp ignores it and answers for the mount itself. */
   readonly rest: string;
 }
 
-/** A workspace on the way is in phase `Unavailable`. */
+/** Workspace on the path with the phase `Unavailable`. */
 export interface UnavailableWorkspace {
   readonly kind: "unavailable";
-  /** What kcp answers with, with no Retry-After. */
+  /** Status code of kcp, which sends no Retry-After. */
   readonly code: 503;
-  /** For a Status: in words of the path that was asked for, so that it tells nothing new. */
+  /** Message for a Status. It only repeats parts of the requested path, so that it reveals nothing. */
   readonly reason: string;
 }
 
-/** A path that leads nowhere now. kcp answers 404 on a shard, 403 at the front proxy, to all of them. */
+/** Path that leads nowhere now. In all cases kcp answers 404 on a shard and 403 at the front proxy. */
 export interface UnreachableWorkspace {
   /**
-   * - `unknown`: nothing was ever said of it, or long ago.
-   * - `pending`: there is one, but not yet where it leads to: its phase is `Scheduling`, it has neither target nor a URL that
-   *   can be asked, or no shard is known that has its logical cluster.
-   * - `gone`: it was there, or its logical cluster, and was deleted; how long that is known, {@link PathIndex} says.
+   * - `unknown`: never reported, or long ago.
+   * - `pending`: the workspace exists but is not reachable yet. Its phase is `Scheduling`, it has neither a target nor a usable
+   *   URL, or no known shard has its logical cluster.
+   * - `gone`: the workspace or its logical cluster was deleted; {@link PathIndex} describes how long this is known.
    */
   readonly kind: "unknown" | "pending" | "gone";
-  /** As that of {@link UnavailableWorkspace}: of the part of the path that leads nowhere. */
+  /** Message like that of {@link UnavailableWorkspace}, about the part of the path that leads nowhere. */
   readonly reason: string;
 }
 
@@ -106,8 +106,8 @@ const stringMember = (from: unknown, key: string): string | undefined => {
 const memberOf = (from: unknown, key: string): unknown => (isJsonObject(from) ? from[key] : undefined);
 
 /**
- * What the index needs of a Workspace object, as shards serve it; fields that are not as they should be count as absent.
- * Undefined without the annotation `kcp.io/cluster` or a name.
+ * Reads the indexed fields of a Workspace object of a shard. Malformed fields count as missing. Returns undefined without the
+ * annotation `kcp.io/cluster` or a name.
  */
 export function indexedWorkspace(object: KubeObject): IndexedWorkspace | undefined {
   const cluster = stringMember(object.metadata.annotations, CLUSTER_ANNOTATION);
@@ -124,7 +124,7 @@ export function indexedWorkspace(object: KubeObject): IndexedWorkspace | undefin
   };
 }
 
-/** What the index needs of a LogicalCluster object. Undefined without the annotation `kcp.io/cluster`. */
+/** Reads the indexed fields of a LogicalCluster object. Returns undefined without the annotation `kcp.io/cluster`. */
 export function indexedLogicalCluster(object: KubeObject): IndexedLogicalCluster | undefined {
   const { annotations } = object.metadata;
   const name = stringMember(annotations, CLUSTER_ANNOTATION);

@@ -16,13 +16,13 @@ const ABSENCES: Readonly<Record<Absence, string>> = {
   gone: "was deleted",
 };
 
-/** Where the name ends that begins here. */
+/** Returns the end of the name that starts here. */
 function endOf(path: string, start: number): number {
   const colon = path.indexOf(SEPARATOR, start);
   return colon < 0 ? path.length : colon;
 }
 
-/** The name of the logical cluster that a path begins with, and how much of the path that is. */
+/** Returns the logical cluster name at the start of a path, and its end. */
 function begin(path: string): { first: string; end: number } {
   if (path.startsWith(SYSTEM)) return { first: path, end: path.length };
   const end = endOf(path, 0);
@@ -33,8 +33,8 @@ function begin(path: string): { first: string; end: number } {
 }
 
 /**
- * Where a path leads to is mostly filed by the whole of it, and where a mount or nothing is by all but the last name. From there on, or from
- * its beginning, it is gone down name by name.
+ * Looks up a path. The hash table mostly has the whole path, or the parent's for a mount or a missing workspace. From there, or
+ * from its start, the lookup goes down name by name.
  */
 export function lookup(graph: Graph, path: string): Lookup {
   const last = path.lastIndexOf(SEPARATOR);
@@ -51,7 +51,7 @@ export function lookup(graph: Graph, path: string): Lookup {
   return goDown(graph, path, { node, end });
 }
 
-/** Costs as much as the path has names that exist. */
+/** Walks down a path, in time proportional to its existing names. */
 function goDown(graph: Graph, path: string, from: { readonly node: ClusterNode; readonly end: number }): Lookup {
   let { node, end } = from;
   let unavailable: string | undefined;
@@ -74,13 +74,13 @@ function goDown(graph: Graph, path: string, from: { readonly node: ClusterNode; 
   return unavailable === undefined ? foundCluster(graph, node, path) : outOfOrder(unavailable);
 }
 
-/** Why there is no logical cluster of this name, which no shard has. */
+/** Returns why no shard has a logical cluster with this name. */
 function absence(graph: Graph, name: string): Absence {
   for (const { deleted } of graph.shards.values()) if (deleted.has(name)) return "gone";
   return graph.clusters.has(name) ? "pending" : "unknown";
 }
 
-/** Why there is no workspace of this name. */
+/** Returns why a workspace with this name does not exist. */
 const absenceIn = ({ name: cluster, shard }: ClusterNode, name: string): Absence =>
   shard?.deleted.has(workspaceKey(cluster, name)) ? "gone" : "unknown";
 
@@ -105,12 +105,12 @@ function foundMount(graph: Graph, { link, url, rest }: { link: Link; url: string
   return { kind: "mount", url, workspace, path, rest };
 }
 
-/** The workspace as others may have it; undefined if the logical cluster that it is in is on no shard. */
+/** Returns the public form of a workspace; undefined if no shard has its logical cluster. */
 export function workspaceOf({ parent, name }: Link): FoundWorkspace | undefined {
   return parent.shard === undefined ? undefined : { cluster: parent.name, name, shard: parent.shard.name };
 }
 
-/** Of the workspaces that lead here and count, the first by names: the order in which they came must not show. */
+/** Returns the first by name of the workspaces that count, so that the result does not depend on their order. */
 export function linkOf(graph: Graph, node: ClusterNode): Link | undefined {
   let first: Link | undefined;
   for (const link of graph.links(node)) {
@@ -123,7 +123,7 @@ export function linkOf(graph: Graph, node: ClusterNode): Link | undefined {
 const isBefore = (a: Link, b: Link): boolean =>
   a.parent === b.parent ? a.name < b.name : a.parent.name < b.parent.name;
 
-/** The canonical path: as its shard says, else as the workspaces say that lead there, else its name. */
+/** Returns the canonical path: the shard's, else that of the workspaces, else the name. */
 export function pathOf(graph: Graph, node: ClusterNode): string {
   const said = saidPath(node);
   if (said !== undefined) return said;
@@ -132,7 +132,7 @@ export function pathOf(graph: Graph, node: ClusterNode): string {
   for (let at = node; ; ) {
     const link = saidPath(at) === undefined ? linkOf(graph, at) : undefined;
     if (link === undefined) return [saidPath(at) ?? at.name, ...names.reverse()].join(SEPARATOR);
-    // Workspaces that lead to each other in a circle make no path: sooner or later one comes by the mark again (Brent).
+    // A cycle of workspaces has no path: the walk meets the mark again at some point (Brent's algorithm).
     if (at === mark) return node.name;
     if ((names.length & (names.length - 1)) === 0) mark = at;
     names.push(link.name);

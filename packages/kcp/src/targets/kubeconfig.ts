@@ -3,29 +3,29 @@ import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import { parse } from "yaml";
 import type { TargetCredential } from "./target.ts";
 
-/** What a kubeconfig in a Secret says. */
+/** Content of a kubeconfig in a Secret. */
 export interface SecretKubeconfig {
   readonly server: string;
   readonly ca?: string;
   readonly serverName?: string;
-  /** None: it names nobody. */
+  /** Missing if the context has no user. */
   readonly credential?: TargetCredential;
 }
 
-/** What is wrong with something in a Secret: it names the key, the field and the remedy, and no value. */
+/** Problem in a Secret. The message names the key, the field and the remedy, and never a value. */
 export class SecretFault extends Error {}
 
-/** The longest that is read, characters: hostile YAML takes time. */
+/** Maximum length in characters, since hostile YAML takes time. */
 const LONGEST = 64 * 1024;
-/** What would run programs, read files or reach past the checks of the target, here. */
+/** Fields that would run programs, read files or bypass the checks of the target. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   cluster: ["certificate-authority", "insecure-skip-tls-verify", "proxy-url"],
   user: ["exec", "auth-provider", "tokenFile", "client-certificate", "client-key", "as", "as-uid", "as-groups"],
 };
 
 /**
- * What the current context of a kubeconfig says that somebody has put into a Secret. It is a stranger's: nothing in it is run, and
- * no file of this machine is read.
+ * Reads the current context of a kubeconfig from a Secret. Security: its author is not trusted, so the server runs no program and
+ * reads no file that it names.
  *
  * @throws SecretFault
  */
@@ -38,7 +38,7 @@ export function secretKubeconfig(text: string): SecretKubeconfig {
   refuse(cluster, "cluster");
   refuse(user, "user");
   const server = stringField(cluster, "server", "cluster");
-  if (server === "") throw new SecretFault("kubeconfig: the cluster has no server: give its URL");
+  if (server === "") throw new SecretFault("kubeconfig: the cluster has no server: set its URL");
   const ca = pemOf(cluster, "certificate-authority-data");
   const serverName = stringField(cluster, "tls-server-name", "cluster");
   const credential = credentialOf(user);
@@ -51,16 +51,17 @@ export function secretKubeconfig(text: string): SecretKubeconfig {
 }
 
 function parsed(text: string): JsonObject {
-  if (text.length > LONGEST) throw new SecretFault(`kubeconfig: it is longer than ${LONGEST} characters`);
+  if (text.length > LONGEST)
+    throw new SecretFault(`kubeconfig: it is longer than ${LONGEST} characters: write it with --minify`);
   let value: unknown;
   try {
     value = text.trimStart().startsWith("{")
       ? JSON.parse(text)
       : parse(text, { maxAliasCount: 0, uniqueKeys: false, logLevel: "error", prettyErrors: false });
   } catch {
-    throw new SecretFault("kubeconfig: it is neither YAML nor JSON");
+    throw new SecretFault("kubeconfig: it is neither YAML nor JSON: write it with kubectl config view");
   }
-  if (!isJsonObject(value)) throw new SecretFault("kubeconfig: it is none, which begins with kind: Config");
+  if (!isJsonObject(value)) throw new SecretFault("kubeconfig: it is not an object: begin it with kind: Config");
   return value;
 }
 
@@ -71,7 +72,7 @@ function named(config: JsonObject, list: "clusters" | "contexts" | "users", name
     : undefined;
   const value = found === undefined ? undefined : memberOf(found, list.slice(0, -1));
   if (name === "" || !isJsonObject(value))
-    throw new SecretFault(`kubeconfig: there is no entry in ${list} for the current context: write it with --minify`);
+    throw new SecretFault(`kubeconfig: no entry in ${list} for the current context: write it with --minify`);
   return value;
 }
 
@@ -80,7 +81,7 @@ function refuse(entry: JsonObject, what: "cluster" | "user"): void {
     const value = memberOf(entry, field) ?? false;
     if (value !== false && value !== "")
       throw new SecretFault(
-        `kubeconfig: ${field} of the ${what} is not taken from a Secret: leave it out, --flatten it`,
+        `kubeconfig: ${field} of the ${what} is not allowed in a Secret: remove it, or use --flatten`,
       );
   }
 }
@@ -90,7 +91,7 @@ function credentialOf(user: JsonObject): TargetCredential | undefined {
   const [name, password] = [stringField(user, "username", "user"), stringField(user, "password", "user")];
   const [cert, key] = [pemOf(user, "client-certificate-data"), pemOf(user, "client-key-data")];
   if ((cert === "") !== (key === ""))
-    throw new SecretFault("kubeconfig: client-certificate-data and client-key-data go together: give both");
+    throw new SecretFault("kubeconfig: client-certificate-data and client-key-data go together: set both");
   if (token === "" && name === "" && cert === "") return undefined;
   return {
     ...(token !== "" && { token }),
@@ -102,12 +103,13 @@ function credentialOf(user: JsonObject): TargetCredential | undefined {
 function pemOf(entry: JsonObject, field: string): string {
   const data = stringField(entry, field, "entry");
   const pem = Buffer.from(data, "base64").toString("utf8");
-  if (data !== "" && !pem.includes("-----BEGIN ")) throw new SecretFault(`kubeconfig: ${field} is no base64 of PEM`);
+  if (data !== "" && !pem.includes("-----BEGIN "))
+    throw new SecretFault(`kubeconfig: invalid ${field}: use PEM in base64`);
   return pem;
 }
 
 function stringField(object: JsonObject, field: string, at: string): string {
   const value = memberOf(object, field) ?? "";
-  if (typeof value !== "string") throw new SecretFault(`kubeconfig: ${field} of the ${at} must be a text`);
+  if (typeof value !== "string") throw new SecretFault(`kubeconfig: ${field} of the ${at} must be a string`);
   return value;
 }

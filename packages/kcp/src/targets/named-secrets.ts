@@ -3,7 +3,7 @@ import { type KindReference, quote } from "@virtual-workspaces/apimachinery";
 import { ClusterProxy } from "../kinds/cluster-proxy.ts";
 import { Mount } from "../kinds/mount.ts";
 
-/** An object that may name Secrets. */
+/** Object that may name Secrets. */
 export interface NamesSecrets {
   readonly spec?: {
     readonly ref?: { readonly kind: string; readonly namespace?: string; readonly name: string };
@@ -11,10 +11,10 @@ export interface NamesSecrets {
   };
 }
 
-/** The kinds whose objects name Secrets of their workspace, by whose content others are asked on behalf of whoever may enter. */
+/** Kinds whose objects name Secrets of their workspace. The server uses their content for requests of every user with access to it. */
 export const KINDS_THAT_NAME_SECRETS: readonly KindReference[] = [Mount, ClusterProxy] as readonly KindReference[];
 
-/** A Secret that whoever names it must be able to get. */
+/** Secret that the author of the reference must be allowed to get. */
 export interface NamedSecret {
   readonly access: {
     readonly verb: "get";
@@ -24,15 +24,16 @@ export interface NamedSecret {
     readonly namespace: string;
     readonly name: string;
   };
-  /** What who may not is told. */
+  /** Error message for an author who may not get the Secret. */
   readonly refusal: string;
 }
 
 /**
- * The Secrets that whoever writes a Mount or a ClusterProxy must be able to get: those that it names, since whoever may enter its workspace has what they
- * open. Asked of every write that changes the spec, which may lend them to others as well.
+ * Returns the Secrets that the author of a Mount or ClusterProxy must be allowed to get. Security: users with access to its
+ * workspace get the access that its Secrets give. The check covers every change of the spec, which may share them with others.
  *
- * @param before the object as it was @default it is new
+ * @param before the previous object
+ * @default it is new
  */
 export function namedSecrets(kind: string, { spec }: NamesSecrets, before?: NamesSecrets): readonly NamedSecret[] {
   if (isDeepStrictEqual(spec, before?.spec)) return [];
@@ -52,6 +53,6 @@ function namedBy(
 ): NamedSecret {
   return {
     access: { verb: "get", group: "", version: "v1", resource: "secrets", namespace, name },
-    refusal: `${field}: whoever writes a ${kind} must be able to get the Secret ${quote(`${namespace}/${name}`)} that it names`,
+    refusal: `${field}: the author of a ${kind} must be allowed to get the Secret ${quote(`${namespace}/${name}`)} that it names`,
   };
 }

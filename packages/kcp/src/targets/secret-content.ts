@@ -4,12 +4,12 @@ import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import { SecretFault, type SecretKubeconfig, secretKubeconfig } from "./kubeconfig.ts";
 import type { RelatedObjects, TargetCredential } from "./target.ts";
 
-/** What a Secret has for a target. */
+/** Connection settings of a target in a Secret. */
 export interface SecretContent extends Partial<SecretKubeconfig> {}
 
 /**
- * What a Secret says of a target: `kubeconfig`, and beside or instead of it `token`, `tls.crt` with `tls.key`, and `ca.crt`, which go
- * before what is in there.
+ * Reads the connection settings of a target from a Secret: `kubeconfig`, and `token`, `tls.crt` with `tls.key`, and `ca.crt`, which
+ * take precedence over the kubeconfig.
  *
  * @throws SecretFault
  */
@@ -25,22 +25,21 @@ export function secretContent(secret: KubeObject): SecretContent {
 function credentialOf(secret: KubeObject): TargetCredential | undefined {
   const token = dataOf(secret, "token").trim();
   const [cert, key] = [dataOf(secret, "tls.crt"), dataOf(secret, "tls.key")];
-  if ((cert === "") !== (key === "")) throw new SecretFault("tls.crt and tls.key go together: give both");
-  if (/[^\x21-\x7e]/.test(token)) throw new SecretFault("token: it has characters that no token has");
+  if ((cert === "") !== (key === "")) throw new SecretFault("tls.crt and tls.key go together: set both");
+  if (/[^\x21-\x7e]/.test(token))
+    throw new SecretFault("token: invalid characters: use printable ASCII without spaces");
   if (token === "" && cert === "") return undefined;
   return { ...(token !== "" && { token }), ...(cert !== "" && { cert, key }) };
 }
 
-/** Told now, in the status, and not when somebody asks. */
+/** Validates PEM early, so that the status reports it and not the first request. */
 function checkPem({ ca, cert, key }: { readonly ca: string } & TargetCredential): void {
   if (ca !== "" && !ca.includes("-----BEGIN CERTIFICATE-----"))
-    throw new SecretFault("ca.crt: give certificates as PEM");
+    throw new SecretFault("ca.crt: invalid certificates: use PEM");
   try {
     createSecureContext({ ...(ca !== "" && { ca }), ...(cert && key && { cert, key }) });
   } catch {
-    throw new SecretFault(
-      "its certificates or key cannot be used: give PEM, and the key that belongs to the certificate",
-    );
+    throw new SecretFault("cannot use its certificates or key: use PEM, and the key that belongs to the certificate");
   }
 }
 
@@ -50,28 +49,31 @@ function dataOf(secret: KubeObject, key: string): string {
   return typeof value === "string" ? Buffer.from(value, "base64").toString("utf8") : "";
 }
 
-/** Which Secret, and which field names it. */
+/** Reference to a Secret, and the field with the reference. */
 export interface SecretPlace {
-  /** By name, or by path. */
+  /** Name or path of the logical cluster. */
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
-  /** Another one of its name is not meant. @default any */
+  /** UID, which excludes a later Secret with the same name. @default any */
   readonly uid?: string | undefined;
-  /** `spec.secretRef`. */
+  /** Field with the reference: `spec.secretRef`. */
   readonly field: string;
 }
 
-/** Why there is nothing that a Secret says: for a status, without anything secret. */
+/** Reason why the content is not available, for a status, without secrets. */
 export interface SecretProblem {
-  /** Whether it is only that nobody has read it yet. */
+  /** Whether the Secret has not been read yet. */
   readonly isUnknown: boolean;
   readonly reason: "SecretUnknown" | "SecretNotFound" | "SecretInvalid";
-  /** Names the Secret, the field that names it, what is wrong and the remedy. */
+  /** Names the Secret, the field with the reference, the problem and the remedy. */
   readonly message: string;
 }
 
-/** What a Secret says of another API server and of who we are there; it is followed from then on. Whoever may write the reference must be able to read it: {@link namedSecrets}. */
+/**
+ * Returns the target settings of a Secret, which is watched from then on. Security: the author of the reference must be allowed to
+ * read it: {@link namedSecrets}.
+ */
 export function secretAt(
   { cluster, namespace, name, uid, field }: SecretPlace,
   related: RelatedObjects,

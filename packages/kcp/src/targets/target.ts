@@ -1,66 +1,66 @@
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Mount, MountFilter, MountIdentity, MountPhase } from "../kinds/mount.ts";
 
-/** Who we are to a target, and how it is trusted. PEM and tokens: in memory only, never in a status, a message or a log. */
+/** Credential for a target. Security: PEM and tokens stay in memory, never in a status, a message or a log. */
 export interface TargetCredential {
   readonly token?: string;
-  /** `user:password` of HTTP's Basic. */
+  /** `user:password` for HTTP Basic authentication. */
   readonly basic?: string;
-  /** A client certificate, PEM. */
+  /** Client certificate, PEM. */
   readonly cert?: string;
-  /** Its key, PEM. */
+  /** Key of the client certificate, PEM. */
   readonly key?: string;
 }
 
-/** Another API server, which is asked on behalf of callers. */
+/** Another API server, which the server calls on behalf of callers. */
 export interface ProxyTarget {
   readonly kind: "proxy";
-  /** `https://host:6443`, with a path if it has one; no user, query or fragment. */
+  /** `https://host:6443`, optionally with a path; without user, query and fragment. */
   readonly url: string;
-  /** Who must have certified it, PEM. @default those that Node trusts */
+  /** CA certificates of the target, PEM. @default those that Node.js trusts */
   readonly ca?: string;
-  /** The name that its certificate must be for. @default the URL's host */
+  /** Name in the target's certificate. @default the URL's host */
   readonly serverName?: string;
   readonly credential?: TargetCredential;
   readonly identity: MountIdentity;
-  /** What may be asked of it. @default everything */
+  /** Rules for requests. @default all requests */
   readonly filters?: readonly MountFilter[];
-  /** Whether somebody else says how it is (`status.phase` of the object that is mounted): then it is not asked. @default false */
+  /** Whether `status.phase` of the mounted object reports the health: then the target is not probed. @default false */
   readonly vouched?: boolean;
 }
 
-/** Callers are sent elsewhere (307). */
+/** Redirect of callers (307). */
 export interface RedirectTarget {
   readonly kind: "redirect";
-  /** The absolute path of the workspace. */
+  /** Absolute path of the workspace. */
   readonly path: string;
-  /** `https://host` of another server. Clients bring no token there. @default the server that was asked */
+  /** `https://host` of another server. Clients send no token there. @default the server of the request */
   readonly origin?: string;
 }
 
-/** Another workspace, in this place. */
+/** Another workspace, served in this place. */
 export interface WorkspaceTarget {
   readonly kind: "workspace";
-  /** Its absolute path. */
+  /** Absolute path of the workspace. */
   readonly path: string;
 }
 
-/** Where a mount leads. */
+/** Target of a mount. */
 export type Target = ProxyTarget | RedirectTarget | WorkspaceTarget;
 
-/** Why a mount leads nowhere for now: what its status says then. */
+/** Reason why a mount has no target for now, for its status. */
 export interface NoTarget {
   readonly kind: "none";
   readonly phase: Exclude<MountPhase, "Ready">;
-  /** For programs, in CamelCase: `SecretNotFound`. */
+  /** Reason for programs, in CamelCase: `SecretNotFound`. */
   readonly reason: string;
-  /** For people: what is wrong, and the remedy. Whoever may read the mount reads it: nothing secret. */
+  /** Problem and remedy for people. Security: users who may read the mount see it, so it contains no secret. */
   readonly message: string;
 }
 
-/** Which object a mount type wants to know. */
+/** Reference to an object that a mount type needs. */
 export interface RelatedReference {
-  /** By name, or by path. */
+  /** Name or path of the logical cluster. */
   readonly cluster: string;
   readonly apiVersion: string;
   readonly kind: string;
@@ -68,56 +68,56 @@ export interface RelatedReference {
   readonly name: string;
 }
 
-/** An object as it is known. `unserved`: there is no such kind, or no such workspace. `unknown`: nobody can say, for now. */
+/** State of an object in the cache. `unserved`: the kind or the workspace does not exist. `unknown`: not known for now. */
 export type RelatedObject =
   | { readonly state: "found"; readonly object: KubeObject }
   | { readonly state: "absent" | "unserved" | "unknown" };
 
-/** The objects that a mount hangs on. Whatever is asked for is followed from then on: the mount is resolved again when it changes. */
+/** Objects that a mount depends on. Each requested object is watched from then on, and its changes resolve the mount again. */
 export interface RelatedObjects {
-  /** An object as it is known now: not yet, when it is asked for the first time. */
+  /** Returns the cached state of an object, `unknown` on the first call. */
   get(reference: RelatedReference): RelatedObject;
 }
 
-/** Another type of mounts: a value that a view of mounts is given. */
+/** Additional type of mounts for a view of mounts. */
 export interface MountType {
-  /** What `spec.type` says. */
+  /** Value of `spec.type`. */
   readonly type: string;
   /**
-   * Where a mount leads, from memory: it is asked whenever the mount, or something that it has asked for, has changed, by the
-   * controller as by the view. What it throws is told whoever runs the view, and the mount is not Ready.
+   * Returns the target of a mount, from memory. The controller and the view call it when the mount or a requested object changes.
+   * An exception is reported to the operator, and the mount is not Ready.
    */
   resolve(mount: Mount, related: RelatedObjects): Target | NoTarget;
 }
 
-/** Mount types by their names. @throws Error on two of one name */
+/** Returns mount types by name. @throws Error on a duplicate name */
 export function mountTypes(types: readonly MountType[]): ReadonlyMap<string, MountType> {
   const byName = new Map<string, MountType>();
   for (const type of types) {
-    if (byName.has(type.type)) throw new Error(`mount types: there are two of the type ${type.type}: leave one out`);
+    if (byName.has(type.type)) throw new Error(`mount types: duplicate type ${type.type}: remove one`);
     byName.set(type.type, type);
   }
   return byName;
 }
 
-/** When clients may ask again, s. Those of Kubernetes do so by themselves, ten times, before they say why. */
+/** Delay before clients retry, in s. Kubernetes' clients retry ten times before they report the reason. */
 const RETRY_AFTER = 1;
 
-/** 503: what is mounted cannot be had for now. @param message names the mount, and says how it is, since when and why */
+/** Returns 503 for a mount that is unavailable. @param message names the mount, its state, the time and the reason */
 export function mountNotReady(message: string): ApiError {
   return ApiError.serviceUnavailable(message, RETRY_AFTER);
 }
 
-/** By what requests show who we are, as an upstream takes it. */
+/** Credential in the form that an upstream takes. */
 export interface RequestCredential {
-  /** Flat pairs. */
+  /** Header names and values in turn. */
   readonly headers?: readonly string[];
-  /** PEM. */
+  /** Client certificate, PEM. */
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** Who we are to another API server, as requests show it: a token before a name and password, and a client certificate besides. */
+/** Converts a credential for requests: the token, or else the name and password, and in addition the client certificate. */
 export function requestCredential({ token, basic, cert, key }: TargetCredential): RequestCredential {
   const said =
     token !== undefined

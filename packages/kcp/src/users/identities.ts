@@ -13,9 +13,9 @@ import { extraOf, formatWarrant, isServiceAccount, parseWarrant } from "./warran
 const PREFIX = BINDING_SUBJECT_PREFIX;
 
 /**
- * Somebody as a maximal permission policy speaks of them (kcp's `PrefixUser`): `apis.kcp.io:binding:` before name and
- * groups, of warrants too. A service account goes by its name for other workspaces; one that does not say whose it is, is
- * anonymous. Asked about with a deep review in the exporter's logical cluster, it says what the policy allows.
+ * Returns an identity as a maximal permission policy names it (kcp's `PrefixUser`): with `apis.kcp.io:binding:` before the user and
+ * groups, also in warrants. A service account gets its global name; one without a logical cluster becomes anonymous. A deep review
+ * of the result in the exporter's logical cluster gives what the policy allows.
  */
 export function prefixedUser(identity: Identity): Identity {
   const { uid, groups } = identity;
@@ -48,20 +48,20 @@ function prefixedWarrants(identity: Identity): Identity["extra"] {
   return { [WARRANT_EXTRA]: prefixed };
 }
 
-/** What only the system itself says of anybody. */
+/** Prefix of names that only the system may assign. */
 const SYSTEM = "system:";
-/** Extra keys that mean something to kcp: scopes and warrants, for two. */
+/** Part of extra keys that kcp interprets, such as scopes and warrants. */
 const KCP = "kcp.io";
 
-/** Why somebody may not come in by the word of others than the operator: users of the system are its own. */
+/** Returns why a user may not authenticate through another party than the operator: system users are reserved. */
 export function rejectionOf({ name }: User): string | undefined {
-  return name.startsWith(SYSTEM) ? `the names of its users may not begin with ${SYSTEM}` : undefined;
+  return name.startsWith(SYSTEM) ? `the names of its users must not begin with ${SYSTEM}` : undefined;
 }
 
 /**
- * Whoever others than the operator of a server say that it is, in a logical cluster: no user of the system (`undefined`), in no
- * group of the system but that of those who have logged in, with nothing that kcp reads but where they come from. Their rights end
- * there, by the scope that authorization looks at (kcp's per-workspace authentication).
+ * Returns the user of a foreign issuer, confined to a logical cluster (kcp's per-workspace authentication). Security: the function
+ * rejects system users (`undefined`), and strips kcp's extras and all system groups but `system:authenticated`. The scope, which the
+ * authorizer checks, limits the user's rights to the logical cluster.
  */
 export function confinedUser(user: User, cluster: string): User | undefined {
   if (rejectionOf(user) !== undefined) return undefined;

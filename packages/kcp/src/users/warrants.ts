@@ -3,20 +3,19 @@ import { CLUSTER_NAME_EXTRA, KCP_ADMIN_GROUP, SERVICE_ACCOUNT_PREFIX, WARRANT_EX
 
 const NONE: readonly string[] = [];
 
-/** The values of an extra key, none where it is not there. */
+/** Returns the values of an extra key, empty without it. */
 export function extraOf({ extra }: Pick<Identity, "extra">, key: string): readonly string[] {
   return Object.hasOwn(extra, key) ? (extra[key] ?? NONE) : NONE;
 }
 
-/** Whether somebody is called as a service account is, of whichever logical cluster. */
+/** Returns whether an identity has the name of a service account, of any logical cluster. */
 export function isServiceAccount({ name }: Pick<Identity, "name">): boolean {
   return name.startsWith(SERVICE_ACCOUNT_PREFIX);
 }
 
 /**
- * The identities that somebody has warrants for, without those that they have. What is no warrant is none; nor is one for a
- * service account that does not say whose. Each lies escaped within the one around it, so that the longest header holds a
- * dozen levels and no more.
+ * Returns the warrants of an identity, without those that the warrants contain. Invalid warrants are ignored, as are those for a
+ * service account without a logical cluster. Each nesting level escapes the next, so the longest header holds about a dozen.
  */
 export function warrantsOf(identity: Pick<Identity, "extra">): readonly Identity[] {
   return extraOf(identity, WARRANT_EXTRA).flatMap((text) => {
@@ -27,10 +26,10 @@ export function warrantsOf(identity: Pick<Identity, "extra">): readonly Identity
 }
 
 /**
- * Reads one warrant, a value of the extra {@link WARRANT_EXTRA} (kcp's `Warrant`): `{ user, groups, uid, extra }` in JSON, in which
- * all may be missing.
+ * Parses a warrant, a value of the extra {@link WARRANT_EXTRA} (kcp's `Warrant`): `{ user, groups, uid, extra }` in JSON, all
+ * optional.
  *
- * @returns `undefined` for what is none
+ * @returns `undefined` for an invalid warrant
  */
 export function parseWarrant(text: string): Identity | undefined {
   try {
@@ -44,7 +43,7 @@ export function parseWarrant(text: string): Identity | undefined {
   }
 }
 
-/** Writes one as {@link parseWarrant} reads it: without what is empty, but for the user. */
+/** Formats a warrant for {@link parseWarrant}, without empty fields except the user. */
 export function formatWarrant({ name, uid, groups, extra }: Identity): string {
   return JSON.stringify({
     user: name,
@@ -55,9 +54,9 @@ export function formatWarrant({ name, uid, groups, extra }: Identity): string {
 }
 
 /**
- * Somebody with one warrant more: a copy, what is given stays as it is. Where the result is impersonated, a shard lets it do what
- * either may, and takes it for the one whom it carries the warrant for in audit, field managers and admission. Whoever asks a
- * shard so must be of `system:masters` there, and has to decide about the caller first: nothing behind it does.
+ * Returns a copy of an identity with one more warrant. When a caller impersonates the result, the shard allows what either may do,
+ * and uses the identity, not the warrant, for audit, field managers and admission. Security: the caller needs `system:masters` on
+ * the shard and must authorize the user first, since the shard does not.
  */
 export function withWarrant(identity: Identity, warrant: Identity): Identity {
   const warrants = [...extraOf(identity, WARRANT_EXTRA), formatWarrant(warrant)];
@@ -65,10 +64,10 @@ export function withWarrant(identity: Identity, warrant: Identity): Identity {
 }
 
 /**
- * Who may do everything in one logical cluster and nothing anywhere else: the warrant by which kcp's views of APIExports and
- * of ours reach bound workspaces, a service account of that logical cluster that does not exist.
+ * Returns an identity with all rights in one logical cluster and none elsewhere: a service account of that logical cluster that
+ * does not exist. kcp's views of APIExports and ours use this warrant to access bound workspaces.
  *
- * @param cluster its name, not a path
+ * @param cluster name of the logical cluster, not a path
  */
 export function contentWarrant(cluster: string): Identity {
   const extra = { [CLUSTER_NAME_EXTRA]: [cluster] };

@@ -17,7 +17,7 @@ import { acceptedClaim, type ExportKey, isBound } from "./model/bindings.ts";
 import type { ApiExportViewOptions } from "./options.ts";
 import { hasIdentity } from "./served/export-resources.ts";
 
-/** What the path of the view says. */
+/** Parameters in the path of the view. */
 export interface ViewParams {
   readonly exportCluster: string;
   readonly export: string;
@@ -27,24 +27,24 @@ export interface ViewParams {
 type Request = AuthorizeRequest<ViewParams>;
 
 const NO: Decision = deny("access denied");
-/** How often open watches are asked about, ms. */
+/** Interval for the authorization of open watches, in ms. */
 const EVERY = 1_000;
 
-/** The export that a request is about. */
+/** Returns the export of a request. */
 export function exportOf({ exportCluster, export: name }: ViewParams): ExportKey {
   return { cluster: exportCluster, name };
 }
 
-/** Who may do what through an export's view, and whom to dispose of. */
+/** Authorizer of an export's view, with resources to dispose. */
 export interface ExportAccess extends AsyncDisposable {
   readonly authorize: Authorizer<ViewParams>;
 }
 
 /**
- * The rules of kcp's view, one after the other: the workspace has bound the resource, or lets the provider have it; the
- * caller may have the content of the export, which the export's workspace says; and what is claimed of another export, its
- * own policy lets the caller have. All must say yes. Why one says no, no caller is told. What cannot be found out is 500 or
- * 503, and no export 404 to whom it would be shown.
+ * Authorizes requests by the three rules of kcp's view, all of which must allow. The workspace has bound the resource, or grants it
+ * to the provider. The export's workspace grants the caller the content of the export. The policy of another export allows resources
+ * that are claimed of it. Security: callers learn no reason for a denial. A failed check gives 500 or 503, and a missing export 404
+ * to callers with access.
  */
 export function exportAccess(model: ApiModel, options: ApiExportViewOptions): ExportAccess {
   const { upstream, reviews = upstream, allowCache, onError } = options;
@@ -84,12 +84,12 @@ export function exportAccess(model: ApiModel, options: ApiExportViewOptions): Ex
   };
 }
 
-/** @throws ApiError 404 where there is no export that could be served, 400 for a namespace of all logical clusters */
+/** @throws ApiError 404 without an export to serve, 400 for a namespace across all logical clusters */
 function checkServed(model: ApiModel, { params, isResource, namespace, verb }: Request): Decision {
   if (!hasIdentity(model.export(exportOf(params)))) throw ApiError.notFoundPath();
   if (params.cluster === WILDCARD && isResource && namespace !== "" && (verb === "list" || verb === "watch"))
     throw ApiError.badRequest(
-      `there is no namespace ${quote(namespace)} of all logical clusters: ask for all, or in one`,
+      `a namespace across all logical clusters is not supported: remove namespace ${quote(namespace)}, or name one logical cluster`,
     );
   return allow();
 }
@@ -97,10 +97,10 @@ function checkServed(model: ApiModel, { params, isResource, namespace, verb }: R
 const READ: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 
 /**
- * Whether a workspace has bound an export, and has the resource by that or lets the provider do this with it (kcp's
- * `boundAPIAuthorizer`). Of all workspaces at once nothing is asked: what is not bound or claimed is not in there.
+ * Checks that a workspace has bound an export, and has the resource through it or grants the provider this verb (kcp's
+ * `boundAPIAuthorizer`). Requests for all workspaces need no check: resources that are not bound or claimed do not appear there.
  *
- * @throws ApiError 500 when there is no such export
+ * @throws ApiError 500 without the export
  */
 function boundApi(model: Pick<ApiModel, "export" | "binding">, request: Request, of: ExportKey): Decision {
   const { isResource, group, resource, verb, params } = request;
@@ -118,21 +118,21 @@ function boundApi(model: Pick<ApiModel, "export" | "binding">, request: Request,
   return group === APIS_GROUP && resource === "apibindings" && READ.has(verb) ? allow() : NO;
 }
 
-/** How exports' workspaces are asked. */
+/** Options of {@link Policies}. */
 interface PoliciesOptions {
   readonly upstream: Upstream;
   readonly allowCache?: number;
   readonly onError?: (error: unknown) => void;
 }
 
-/** A request, and whose policy it is about. */
+/** Request, with the logical cluster of the policy. */
 interface Question extends Request {
   readonly policyCluster: string;
 }
 
 /**
- * Whether those who export what is claimed let providers have it (`spec.maximalPermissionPolicy`): asked in their workspaces,
- * about the caller as such policies name them, and past the rules for entering there.
+ * Checks whether the owners of claimed resources allow providers to use them (`spec.maximalPermissionPolicy`). It sends a review to
+ * their workspaces, for the caller's name in such policies, and skips the rules for workspace access.
  */
 class Policies implements AsyncDisposable {
   readonly #model: Pick<ApiModel, "export" | "exportsOf">;
@@ -171,7 +171,7 @@ class Policies implements AsyncDisposable {
   }
 }
 
-/** The same request, asked elsewhere. */
+/** Returns the request for a review in another logical cluster. */
 function about(request: Request, policyCluster: string): Question {
   const { user, params, signal, isResource, verb, path, group, version, resource, identity } = request;
   const { subresource, namespace, name, longRunning, upgrade } = request;
@@ -195,7 +195,7 @@ function about(request: Request, policyCluster: string): Question {
   };
 }
 
-/** Names alone: where a path leads, another server may know. @throws ApiError 403, or 404 for who may see everything */
+/** Accepts only cluster names, since a path may lead to another server. @throws ApiError 403, or 404 for `system:masters` */
 export function located(cluster: string, user: User): string {
   if (cluster === WILDCARD || isClusterName(cluster)) return cluster;
   if (user.in(MASTERS_GROUP)) throw ApiError.notFoundPath();

@@ -10,13 +10,14 @@ import { ExportResources } from "./served/export-resources.ts";
 import { claimableResources, SchemaKinds } from "./served/kinds.ts";
 
 /**
- * kcp's view of APIExports, `/services/apiexport/<logical cluster of the export>/<export>/clusters/<logical cluster or *>`: what
- * the workspaces of one shard that have bound an export have of it, what they let its provider have besides, and their
- * bindings. For the provider, who need not be known in those workspaces: whoever may have `apiexports/content` of the export
- * reads all of it at once, and reads and writes what is in one workspace.
+ * Returns kcp's view of APIExports, `/services/apiexport/<logical cluster of the export>/<export>/clusters/<logical cluster or *>`.
+ * It shows the objects of an export in the workspaces of one shard that bind it, the objects that these workspaces grant its
+ * provider, and their bindings. The provider needs no rights in those workspaces: a user with `apiexports/content` on the export
+ * reads all of them at once, and reads and writes in each.
  *
- * Over the workspaces of a shard, asked as one of its administrators. Lists, watches and writes pass as bytes. One watch of
- * the server serves all who watch a resource of all workspaces. Ready once exports, schemas and bindings have been read.
+ * The view calls the workspaces of a shard as one of its administrators. Lists, watches and writes are forwarded as bytes. One
+ * upstream watch serves all watches of a resource across all workspaces. The view is ready after reading exports, schemas and
+ * bindings.
  *
  * @example
  * ```ts
@@ -64,9 +65,9 @@ function warn(error: unknown): void {
 }
 
 /**
- * As whom the server is asked: of all logical clusters at once as the view itself, in one of them as the caller, with a
- * warrant for an administrator there. So rules of the workspace do not keep the provider out, which the view has let in,
- * and all else is about the provider: audit, owners of fields, admission.
+ * Returns the identity for upstream requests: for all logical clusters the view's own, for one of them the caller's with a warrant
+ * for an administrator there. The view has authorized the provider, so the workspace's rules do not apply; audit, field owners and
+ * admission see the provider.
  */
 function throughExport(asked: OutboundIdentity): Exclude<OutboundIdentity, string> {
   return (caller, scope) => {

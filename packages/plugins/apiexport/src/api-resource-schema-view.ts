@@ -16,17 +16,17 @@ import { ApiModel } from "./model/api-model.ts";
 import type { ApiResourceSchemaViewOptions } from "./options.ts";
 import { BoundSchemas } from "./schemas/bound-schemas.ts";
 
-/** Nothing that a workspace without bindings, or of another shard, has. */
+/** Resources of a workspace without bindings, or on another shard: none. */
 const NOTHING: readonly ServedResource[] = Object.freeze([]);
 
 /**
- * kcp's view of the APIResourceSchemas that a workspace has bound, `/services/apiresourceschema/<logical cluster>`, with or without
- * `/clusters/<the same, or *>` behind: what the exports of its bindings name, wherever that is, to read and to watch. For
- * those who must know what an API looks like that a workspace uses: whoever may get its APIBindings, says the workspace,
- * may read that, and need not be known to any provider.
+ * Returns kcp's view of the APIResourceSchemas that a workspace has bound, `/services/apiresourceschema/<logical cluster>`,
+ * optionally followed by `/clusters/<the same, or *>`. It shows the schemas of the exports of its bindings, on any shard, for reads
+ * and watches. It is for users who need the schema of an API that a workspace uses: a user with access to its APIBindings may read
+ * it, without any rights at the provider.
  *
- * Over the workspaces of one shard, asked as one of its administrators. Beside {@link apiExportView} give both one
- * {@link ApiModel}. Ready once exports, schemas and bindings have been read.
+ * The view calls the workspaces of one shard as one of its administrators. Beside {@link apiExportView}, pass the same {@link
+ * ApiModel} to both. The view is ready after reading exports, schemas and bindings.
  */
 export function apiResourceSchemaView(options: ApiResourceSchemaViewOptions): VirtualWorkspace {
   const { upstream, model = new ApiModel(options), onError = warn } = options;
@@ -57,25 +57,24 @@ function warn(error: unknown): void {
   process.emitWarning(`view of bound APIResourceSchemas: ${String(error)}`);
 }
 
-/** What the path of the view says: whose bindings count. */
+/** Parameters in the path of the view. */
 interface ConsumerParams {
   readonly cluster: string;
 }
 
-/** Who may read what a workspace has bound, and whom to dispose of. */
+/** Authorizer of the bound schemas, with resources to dispose. */
 interface SchemaAccess extends AsyncDisposable {
   readonly authorize: Authorizer<ConsumerParams>;
 }
 
 const READ: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 const NO: Decision = deny("access denied");
-/** How often open watches are asked about, ms. */
+/** Interval for the authorization of open watches, in ms. */
 const EVERY = 1_000;
 
 /**
- * Whoever may get any binding of a workspace, says the workspace, may read the schemas of what is bound there (kcp's
- * `apiResourceSchemaAuthorizer`), though those are in the workspaces of providers who do not know them. Why a workspace
- * says no, no caller is told.
+ * Authorizes users who may get all APIBindings of a workspace to read the bound schemas (kcp's `apiResourceSchemaAuthorizer`),
+ * although those are in workspaces of providers. Security: callers learn no reason for a denial.
  */
 function schemaAccess({ upstream, allowCache, onError }: ApiResourceSchemaViewOptions): SchemaAccess {
   const bindings = subjectAccessReview<ConsumerParams>({

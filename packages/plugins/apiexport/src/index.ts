@@ -1,5 +1,5 @@
 /**
- * kcp's views of APIExports and of the schemas that a workspace has bound, as virtual workspaces for any server of this project's.
+ * kcp's views of APIExports and of the schemas that a workspace has bound, as virtual workspaces for any server of this project.
  *
  * @module
  */

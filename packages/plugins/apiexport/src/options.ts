@@ -3,29 +3,28 @@ import type { Resource } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { ApiModel, ApiModelOptions } from "./model/api-model.ts";
 
-/** What {@link apiResourceSchemaView} is over. */
+/** Options of {@link apiResourceSchemaView}. */
 export interface ApiResourceSchemaViewOptions extends ApiModelOptions {
-  /**
-   * What is bound and exported there, where several views share it: followed once, and kept once. @default the view's own, of
-   * `upstream` and `cache`
-   */
+  /** Cache of bindings and exports, if several views share one. @default the view's own, for `upstream` and `cache` */
   readonly model?: ApiModel;
-  /** How long callers are believed to be allowed what they were, ms. @default 10000 */
+  /** Time for which a positive authorization is cached, in ms. @default 10000 */
   readonly allowCache?: number;
 }
 
-/** What {@link apiExportView} is over. */
+/** Options of {@link apiExportView}. */
 export interface ApiExportViewOptions extends Workspaces, ApiResourceSchemaViewOptions {
   /**
-   * The server that is asked what callers may do in the workspace of an export, which may be on another shard
-   * (`--external-logical-cluster-admin-kubeconfig`). Asked as a member of `system:masters`, else policies of other exports
-   * are not honoured: it then refuses what they are about. @default `upstream`
+   * Server that authorizes callers in the workspace of an export, on any shard (`--external-logical-cluster-admin-kubeconfig`).
+   * Security: the client needs `system:masters`. Otherwise the policies of other exports cannot be checked, and their claims are
+   * rejected.
+   * @default `upstream`
    */
   readonly reviews?: Upstream;
   /**
-   * Kinds of Kubernetes with schema, columns and protobuf, for claims on them: `builtInKinds` of the workspace server. One that
-   * is missing is served without: objects of it may be anything here, and the server that has them decides; typed Go clients,
-   * which send protobuf, are refused. @default none
+   * Kubernetes kinds with schema, columns and protobuf, for claims: `builtInKinds` of the workspace server. A missing kind is
+   * served without them: this server accepts any object, and the upstream decides. Typed Go clients, which send protobuf, are
+   * rejected for it.
+   * @default none
    */
   readonly kinds?: readonly Resource[];
 }

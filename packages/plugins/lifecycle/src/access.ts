@@ -15,7 +15,7 @@ import type { LifecycleViewOptions } from "./options.ts";
 import type { Phase } from "./phase.ts";
 import type { LifecycleParams } from "./waiting.ts";
 
-/** Who may look at what waits for a controller, and whom to dispose of. */
+/** Authorizer of a lifecycle view, with resources to dispose. */
 export interface LifecycleAccess extends AsyncDisposable {
   readonly authorize: Authorizer<LifecycleParams>;
 }
@@ -23,12 +23,13 @@ export interface LifecycleAccess extends AsyncDisposable {
 type Request = AuthorizeRequest<LifecycleParams>;
 
 const NO: Decision = deny("access denied");
-/** How often open watches are asked about, ms. */
+/** Interval for the authorization of open watches, in ms. */
 const EVERY = 1_000;
 
 /**
- * Whoever may `initialize`, `terminate` or `prepare` a WorkspaceType, which its own workspace says, is that type's controller, whatever is
- * asked for; what of a workspace it may have, {@link Content} says. Why a workspace says no, no caller is told.
+ * Authorizes the controller of a WorkspaceType for any request: a user to whom the type's workspace grants `initialize`,
+ * `terminate` or `prepare` on it. {@link Content} limits the access to the content of workspaces. Security: callers learn no reason
+ * for a denial.
  */
 export function lifecycleAccess(phase: Phase, content: Content, options: LifecycleViewOptions): LifecycleAccess {
   const { upstream, reviews = upstream, allowCache, onError } = options;
@@ -54,7 +55,7 @@ export function lifecycleAccess(phase: Phase, content: Content, options: Lifecyc
   };
 }
 
-/** Names alone: where a path leads, another server may know. @throws ApiError 403, or 404 for who may see everything */
+/** Accepts only cluster names, since a path may lead to another server. @throws ApiError 403, or 404 for `system:masters` */
 export function located(cluster: string, user: User): string {
   if (cluster === WILDCARD || isClusterName(cluster)) return cluster;
   throw rejection(user, "a logical cluster is called by its name here, not by its path");
@@ -65,11 +66,11 @@ function isHolder(holder: string): boolean {
   return type !== undefined && isClusterName(type.cluster) && type.name !== "";
 }
 
-/** kcp: 500. */
+/** kcp answers 500. */
 function malformed({ holder }: Phase, { params, user }: Request): ApiError {
   return rejection(
     user,
-    `${quote(params.holder)} is no ${holder}: that is <name of the logical cluster of a WorkspaceType>:<name of the type>`,
+    `invalid ${holder} ${quote(params.holder)}: use <name of the logical cluster of a WorkspaceType>:<name of the type>`,
   );
 }
 
@@ -78,12 +79,12 @@ function rejection(user: User, message: string): ApiError {
   return ApiError.forbidden({ resource: { group: "", resource: "" }, message });
 }
 
-/** What one can ask for without asking for anything of the workspace. */
+/** Paths of a workspace that reveal none of its content. */
 const ROOTS: ReadonlySet<string> = new Set(["/", "/healthz"]);
 
 /**
- * Whether a request is about what a workspace has, and not about its LogicalCluster, or all that wait: three parts under one root, as
- * in kcp (`wildcard-logicalclusters`, `logicalclusters`, `workspace-content`).
+ * Returns whether a request is for the content of a workspace, and not for its LogicalCluster or all waiting ones. As in kcp, one
+ * root has three parts (`wildcard-logicalclusters`, `logicalclusters`, `workspace-content`).
  */
 export function isContent({ tellsOfItself }: Phase, request: AuthorizeRequest<LifecycleParams>): boolean {
   const { params, isResource, group, resource, path } = request;

@@ -17,20 +17,20 @@ import type { Phase } from "./phase.ts";
 import type { LifecycleParams, WaitingWorkspaces, WorkspaceRequest } from "./waiting.ts";
 import type { WorkspaceTypes } from "./workspace-types.ts";
 
-/** What is known of workspaces and their types. */
+/** Options of {@link Content}. */
 export interface ContentOptions {
   readonly phase: Phase;
   readonly workspaces: Pick<WaitingWorkspaces, "find">;
   readonly types: WorkspaceTypes;
 }
 
-/** The logical cluster of what no type stands behind, as `system:apibindings`. */
+/** Logical cluster in names without a type, such as `system:apibindings`. */
 const SYSTEM = "system";
 
 /**
- * What a controller may have of a workspace that waits for it, and as whom (kcp's workspace-content parts): what the type says, as
- * the caller with what tells the shard that it is allowed; where the type says nothing, what the owner may, as the owner, if
- * the phase has it so. Where a type cannot be found nothing is allowed.
+ * Access of a controller to the content of a waiting workspace (kcp's workspace-content parts). With permissions in the type,
+ * requests have the caller's identity, marked as authorized for the shard. Without them, requests have the owner's identity and
+ * rights, if the phase allows it. Security: a type that cannot be found allows nothing.
  */
 export class Content {
   readonly #options: ContentOptions;
@@ -39,7 +39,7 @@ export class Content {
     this.#options = options;
   }
 
-  /** @throws ApiError 503 when nobody knows the type, 500 when a workspace without an owner is to be had as its owner */
+  /** @throws ApiError 503 when the type is unknown, 500 when the workspace has no owner to act as */
   async decide(request: AuthorizeRequest<LifecycleParams>): Promise<Decision> {
     const { phase, workspaces } = this.#options;
     const found = await workspaces.find(request);
@@ -53,7 +53,7 @@ export class Content {
     return deny(`${phase.permissions} of the workspace type have no rule that allows it`);
   }
 
-  /** As whom the workspace is asked. @throws ApiError as {@link decide}, and 403 when it has stopped waiting since */
+  /** Returns the identity for requests to the workspace. @throws ApiError like {@link decide}, and 403 when it no longer waits */
   async identity(user: User, asked: WorkspaceRequest): Promise<User> {
     const { phase, workspaces } = this.#options;
     const found = await workspaces.find(asked);
@@ -63,7 +63,7 @@ export class Content {
     return phase.as(user, asked.params);
   }
 
-  /** None: whatever the owner may, or nothing. */
+  /** Returns the type's rules. Without any, the owner's rights apply, or none. */
   async #rules({
     params: { holder },
     signal,
@@ -74,7 +74,7 @@ export class Content {
     const found = await types.find(of, signal);
     if (found !== undefined) return found.spec?.[phase.permissions] ?? [];
     throw ApiError.serviceUnavailable(
-      `the workspace type of the ${phase.holder} ${quote(holder)} cannot be found: nobody knows what it may do`,
+      `cannot find the workspace type of the ${phase.holder} ${quote(holder)}, so its permissions are unknown: try again`,
     );
   }
 
@@ -86,12 +86,12 @@ export class Content {
 /** @throws ApiError 500 */
 function ownerOf({ spec: { createdBy } }: LogicalCluster): User {
   if (createdBy === undefined)
-    throw ApiError.internalError("the LogicalCluster says nothing of whom it was created by (spec.createdBy)");
+    throw ApiError.internalError("spec.createdBy of the LogicalCluster is missing: the server cannot act as its owner");
   const { username: name = "", uid = "", groups = [], extra = {} } = createdBy;
   return new User({ name, uid, groups, extra });
 }
 
-/** Where the workspaces are. */
+/** Options of {@link contentRelay}. */
 interface ContentRelayOptions {
   readonly upstream: Upstream;
   readonly content: Content;
@@ -102,7 +102,7 @@ type Handlers = Required<Pick<VirtualWorkspace<LifecycleParams>, "handle" | "upg
 
 const CLUSTERS = "/clusters/";
 
-/** Passes requests on to the workspace that they are about, as whom {@link Content.identity} says. */
+/** Forwards requests to their workspace, with the identity of {@link Content.identity}. */
 export function contentRelay({ upstream, content, onError }: ContentRelayOptions): Handlers {
   const { handle, upgrade } = relay({
     upstream,

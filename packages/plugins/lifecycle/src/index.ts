@@ -1,6 +1,6 @@
 /**
- * kcp's views of workspaces that begin and end: what waits for a WorkspaceType's own controllers, for these. And one of those that
- * are used already, and are to be prepared.
+ * kcp's views of initializing and terminating workspaces, for the controllers of their WorkspaceTypes, and a view of Ready
+ * workspaces that a type prepares.
  *
  * @module
  */

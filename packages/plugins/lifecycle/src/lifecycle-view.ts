@@ -10,38 +10,39 @@ import type { WaitingWorkspaces } from "./waiting.ts";
 import { WorkspaceTypes, warn } from "./workspace-types.ts";
 
 /**
- * kcp's view of workspaces that are set up, `/services/initializingworkspaces/<logical cluster of a WorkspaceType>:<type>/clusters/<logical
- * cluster or *>`: the LogicalClusters that wait for the type's initializer, and what is in those workspaces. For whoever may
- * `initialize` the type in its own workspace, and who need not be known in any other. There it may do what `spec.initializerPermissions`
- * says, or what the workspace's owner may if that says nothing; it ends when it takes its initializer off `status.initializers`.
+ * Returns kcp's view of initializing workspaces, `/services/initializingworkspaces/<logical cluster of a
+ * WorkspaceType>:<type>/clusters/<logical cluster or *>`. It shows the LogicalClusters that wait for the type's initializer, and
+ * the content of these workspaces. It is for users who may `initialize` the type in its own workspace; they need no rights
+ * elsewhere. In a waiting workspace they have `spec.initializerPermissions`, or the owner's rights if these are not set, until they
+ * remove their initializer from `status.initializers`.
  *
- * Over the workspaces of a shard, asked as a member of `system:masters`. Lists, watches and what is in workspaces pass as bytes. Ready
- * once types and those that wait have been read.
+ * The view calls the workspaces of a shard as a member of `system:masters`. Lists, watches and content are forwarded as bytes. The
+ * view is ready after reading the types and the waiting workspaces.
  */
 export function initializingWorkspacesView(options: LifecycleViewOptions): VirtualWorkspace {
   return kcpView(INITIALIZING, options);
 }
 
 /**
- * kcp's view of workspaces that are cleaned up before they are deleted, `/services/terminatingworkspaces/<logical cluster of a
- * WorkspaceType>:<type>/clusters/<logical cluster or *>`: as {@link initializingWorkspacesView}, for whoever may `terminate` the type, by
- * `spec.terminatorPermissions`, until it takes its terminator off `status.terminators`.
+ * Returns kcp's view of terminating workspaces, `/services/terminatingworkspaces/<logical cluster of a
+ * WorkspaceType>:<type>/clusters/<logical cluster or *>`. Like {@link initializingWorkspacesView}, for users who may `terminate`
+ * the type, with `spec.terminatorPermissions`, until they remove their terminator from `status.terminators`.
  */
 export function terminatingWorkspacesView(options: LifecycleViewOptions): VirtualWorkspace {
   return kcpView(TERMINATING, options);
 }
 
 /**
- * The workspaces that a type wants prepared, but that do not wait for it: `/services/preparingworkspaces/<logical cluster of a
- * WorkspaceType>:<type>/clusters/<logical cluster or *>`. kcp has none such. It is as {@link initializingWorkspacesView}, for whoever may
- * `prepare` the type, over workspaces that are Ready, of all types that are this one or extend it, once it has the annotation
- * {@link PREPARES_ANNOTATION}; those of before as well. They are shown with the type's initializer, though none has it. Whoever takes it off
- * has prepared the workspace, which {@link preparedLabel} says then, and does no more there.
+ * Returns a view of Ready workspaces that a type prepares, without blocking them: `/services/preparingworkspaces/<logical cluster
+ * of a WorkspaceType>:<type>/clusters/<logical cluster or *>`. kcp has no such view. Like {@link initializingWorkspacesView}, for
+ * users who may `prepare` the type. It shows new and existing workspaces of the type, and of types that extend it, once the type
+ * has the annotation {@link PREPARES_ANNOTATION}. The shown objects have the type's initializer, though the stored ones do not. A
+ * controller that removes it has prepared the workspace, as {@link preparedLabel} records, and loses access.
  *
- * In a workspace one may do what `spec.initializerPermissions` says, as the caller with a warrant for that workspace, and nothing
- * where that says nothing. So whoever may write a WorkspaceType may have by it what is in its workspaces.
+ * Security: in a workspace the caller has only `spec.initializerPermissions`, with a warrant for that workspace, and nothing if
+ * these are not set. A user who may write a WorkspaceType can thereby access the content of its workspaces.
  *
- * Lists and watches are worked out here. Memory: while somebody looks, all LogicalClusters of the shard that are Ready.
+ * This process computes lists and watches. Memory: while there are readers, all Ready LogicalClusters of the shard.
  */
 export function preparingWorkspacesView({ onError = warn, ...given }: LifecycleViewOptions): VirtualWorkspace {
   const options = { ...given, types: given.types ?? new WorkspaceTypes({ ...given, onError }), onError };

@@ -8,40 +8,40 @@ import {
   withWarrant,
 } from "@virtual-workspaces/kcp/users";
 
-/** A part of a workspace's life in which controllers of its types have their turn: what the views differ by. */
+/** Phase of a workspace in which controllers of its types work, with the differences between the views. */
 export interface Phase {
-  /** The view. */
+  /** Name of the view. */
   readonly name: "initializingworkspaces" | "terminatingworkspaces" | "preparingworkspaces";
-  /** What whoever looks must be allowed to do to the WorkspaceType. */
+  /** Verb on the WorkspaceType that the view requires. */
   readonly verb: "initialize" | "terminate" | "prepare";
-  /** What a controller is called whose turn it is. */
+  /** Term for a controller in this phase. */
   readonly holder: "initializer" | "terminator";
-  /** Where a LogicalCluster lists those whose turn it is, below `status`. */
+  /** List of the pending controllers in a LogicalCluster's `status`. */
   readonly holders: "initializers" | "terminators";
-  /** Where a WorkspaceType says what they may do. */
+  /** Field of a WorkspaceType with the permissions of the controllers. */
   readonly permissions: "initializerPermissions" | "terminatorPermissions";
-  /** Whether a type that says nothing of it lets them do what the workspace's owner may. Else that is nothing. */
+  /** Whether controllers without these permissions get the rights of the workspace's owner, instead of none. */
   readonly asOwner: boolean;
-  /** As whom the shard is asked for what a type does allow: somebody whom it lets in, since this view has. */
+  /** Returns the identity for requests that the type's permissions allow, which the shard accepts. */
   readonly as: (user: User, at: { readonly holder: string; readonly cluster: string }) => User;
   /**
-   * Whether discovery and OpenAPI in one logical cluster tell of the LogicalCluster alone, which the view has, and not of
-   * what the workspace has. As in kcp.
+   * Whether discovery and OpenAPI in one logical cluster show only the view's LogicalCluster, and not the workspace's resources. As
+   * in kcp.
    */
   readonly tellsOfItself: boolean;
 }
 
-/** One that the shard knows: it says by labels who waits for whom. What kcp's two views differ by. */
+/** Phase that the shard reports by labels, for kcp's two views. */
 export interface KcpPhase extends Phase {
-  /** The labels of the LogicalClusters that wait for one of them. */
+  /** Returns the label selector of the LogicalClusters that wait for a controller. */
   readonly labels: (holder: string) => string;
-  /** The label of all that anybody waits for. */
+  /** Label selector of the LogicalClusters that wait for any controller. */
   readonly waiting: string;
-  /** Whether one waits for a controller, by what it says itself. */
+  /** Returns whether a LogicalCluster waits for a controller, by its status. */
   readonly waits: (cluster: LogicalCluster, holder: string) => boolean;
 }
 
-/** Workspaces that are set up. */
+/** Workspaces that are initializing. */
 export const INITIALIZING: KcpPhase = {
   name: "initializingworkspaces",
   verb: "initialize",
@@ -57,8 +57,8 @@ export const INITIALIZING: KcpPhase = {
 };
 
 /**
- * Workspaces that are cleaned up before they go. kcp looks for the timestamp of the deletion; the phase follows it at once, and
- * a label can be asked for.
+ * Workspaces that are cleaned up before deletion. kcp checks the deletion timestamp; the phase follows it at once, and is a label
+ * for selectors.
  */
 export const TERMINATING: KcpPhase = {
   name: "terminatingworkspaces",
@@ -75,9 +75,9 @@ export const TERMINATING: KcpPhase = {
 };
 
 /**
- * Workspaces that are used already, and that a type wants prepared: our own, no shard knows of it. A controller that sets
- * workspaces up works there as it is. A workspace belongs to its users by now: nobody has it as its owner, and the groups by
- * which shards let initializers in count no more.
+ * Ready workspaces that a type prepares. This phase is ours, and unknown to shards. A controller for initialization works in it
+ * unchanged. Security: the workspace belongs to its users, so no controller acts as its owner, and shards do not accept initializer
+ * groups for it.
  */
 export const PREPARING: Phase = {
   name: "preparingworkspaces",
@@ -90,7 +90,7 @@ export const PREPARING: Phase = {
   tellsOfItself: false,
 };
 
-/** As the caller, with a group that tells the shard of what the view has allowed. */
+/** Returns the caller with a group that marks the request as authorized for the shard. */
 function asMember(prefix: string): Phase["as"] {
   return ({ name, uid, groups, extra }, { holder }) =>
     new User({ name, uid, extra, groups: [prefix + holder, ...groups] });

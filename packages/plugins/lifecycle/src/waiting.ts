@@ -2,32 +2,32 @@ import type { AuthorizeRequest, ServedResource } from "@virtual-workspaces/frame
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { LogicalCluster } from "@virtual-workspaces/kcp";
 
-/** What the path of a view says. */
+/** Parameters in the path of a view. */
 export interface LifecycleParams {
-  /** `<logical cluster of the type>:<type>`. */
+  /** Name of the initializer or terminator, `<logical cluster of the type>:<type>`. */
   readonly holder: string;
   readonly cluster: string;
 }
 
-/** Who asks for which workspace. */
+/** Caller and workspace of a request. */
 export type WorkspaceRequest = Pick<AuthorizeRequest<LifecycleParams>, "params" | "user" | "signal">;
 
-/** What is served to those who are waited for. */
+/** Resources that a view serves to one controller. */
 export interface WaitingLists {
-  /** Of all workspaces at once. */
+  /** Resources for all workspaces at once. */
   readonly everywhere: readonly ServedResource[];
-  /** In one. */
+  /** Resources for one workspace. */
   readonly one: readonly ServedResource[];
 }
 
-/** The workspaces of a shard that wait for controllers of their types. */
+/** Workspaces of a shard that wait for controllers of their types. */
 export interface WaitingWorkspaces {
-  /** Those that wait for one controller: the same lists as long as they are asked for. */
+  /** Returns the resources for one controller, the same lists while they are in use. */
   of(holder: string): WaitingLists;
-  /** One that waits for the controller that asks; `undefined` when it does not. @throws ApiError 503 when nobody knows */
+  /** Returns the workspace if it waits for the request's controller, else `undefined`. @throws ApiError 503 when this is unknown */
   find(asked: WorkspaceRequest): Awaitable<LogicalCluster | undefined>;
-  /** Begins to follow what has to be known beforehand, until that is disposed of. */
+  /** Starts the required watches, until the result is disposed. */
   start(): AsyncDisposable;
-  /** Resolves once that is known. */
+  /** Resolves when these watches are synced. */
   ready(): Promise<void>;
 }

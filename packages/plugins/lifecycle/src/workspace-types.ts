@@ -4,29 +4,28 @@ import type { Workspaces } from "@virtual-workspaces/forwarding";
 import { type Holds, type OwningType, WorkspaceType } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 
-/** Where WorkspaceTypes are read. */
+/** Options of {@link WorkspaceTypes}. */
 export interface WorkspaceTypesOptions extends Pick<Workspaces, "upstream"> {
   /**
-   * The server that has kcp's cache (`/services/cache`), where the types of all shards are read: a workspace of one may be of
-   * a type of another (`--cache-kubeconfig`). @default `upstream`
+   * Server with kcp's cache (`/services/cache`) for the types of all shards, since a workspace may have a type of another shard
+   * (`--cache-kubeconfig`).
+   * @default `upstream`
    */
   readonly cache?: Upstream;
   /**
-   * The server that has the logical clusters of all shards: asked what callers may do in the workspace of a type, and for a type
-   * that the cache has not heard of yet (`--external-logical-cluster-admin-kubeconfig`). @default `upstream`
+   * Server with the logical clusters of all shards. It authorizes callers in the workspace of a type, and returns types that the
+   * cache does not have yet (`--external-logical-cluster-admin-kubeconfig`).
+   * @default `upstream`
    */
   readonly reviews?: Upstream;
-  /** Told when a server cannot be followed or asked. @default a process warning */
+  /** Receives errors of informers and requests. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Of all shards. */
+/** Path for all shards. */
 const CACHE = "/services/cache/shards/*";
 
-/**
- * The WorkspaceTypes of all shards, followed while a view of theirs is served. Views that are given the same share it. Memory: the
- * types, once.
- */
+/** WorkspaceTypes of all shards, watched while a view is served. Several views can share them. Memory: the types, once. */
 export class WorkspaceTypes {
   readonly #informers: SharedInformers;
   readonly #client: Client;
@@ -38,23 +37,23 @@ export class WorkspaceTypes {
     this.#client = new Client({ upstream: reviews, cluster: "*" });
   }
 
-  /** @internal Follows them until all who hold them have disposed of that. */
+  /** @internal Runs the informer until all holders have disposed of the result. */
   hold(): InformerLease<Holds<typeof WorkspaceType>> {
     this.#lease = this.#informers.lease(WorkspaceType);
     return this.#lease;
   }
 
-  /** @internal Those that are known. */
+  /** @internal Returns the cached types. */
   known(): Iterable<WorkspaceType> {
     return this.#lease?.informer.store.list() ?? [];
   }
 
-  /** @internal Resolves once all have been read. Rejects when it ends before. */
+  /** @internal Resolves when all types are read. Rejects when the informer stops before. */
   async synced(): Promise<void> {
     await this.#lease?.informer.synced;
   }
 
-  /** @internal A type as it is known, or, where it is not yet, as its workspace says. @throws ApiError when that cannot be asked */
+  /** @internal Returns a type from the cache, or else from its workspace. @throws ApiError when that request fails */
   async find({ cluster, name }: OwningType, signal: AbortSignal): Promise<WorkspaceType | undefined> {
     const known = this.#lease?.informer.store.get({ cluster, name });
     if (known !== undefined) return known;
@@ -67,7 +66,7 @@ export class WorkspaceTypes {
   }
 }
 
-/** Where nobody is told of what goes wrong, the process is. */
+/** Default for `onError`: a process warning. */
 export function warn(error: unknown): void {
-  process.emitWarning(`view of workspaces that begin or end: ${String(error)}`);
+  process.emitWarning(`view of the workspace lifecycle: ${String(error)}`);
 }

@@ -1,5 +1,5 @@
 /**
- * Workspaces that are mounted: other API servers, other workspaces and redirects in the tree of workspaces.
+ * Mounted workspaces: other API servers, other workspaces and redirects in the workspace tree.
  *
  * @module
  */

@@ -3,28 +3,29 @@ import { type ExportManifestsOptions, exportManifests, Mount } from "@virtual-wo
 import { KINDS_THAT_NAME_SECRETS } from "@virtual-workspaces/kcp/targets";
 import { MOUNT_ADMISSION_PATH } from "./admission/mount-admission.ts";
 
-/** Where a kcp finds `mountAdmission`. */
+/** Address of `mountAdmission` for a kcp. */
 export interface MountWebhook {
-  /** Before `/services`: `https://host:6444`. */
+  /** URL before `/services`: `https://host:6444`. */
   readonly url: string;
-  /** Who certifies the server there, PEM. @default as the kcp trusts */
+  /** CA certificate of that server, PEM. @default the CAs that the kcp trusts */
   readonly ca?: string;
 }
 
-/** What {@link mountManifests} is given. */
+/** Options of {@link mountManifests}. */
 export interface MountManifestsOptions extends Pick<ExportManifestsOptions, "mayBind"> {
   /**
-   * Where a kcp asks whether whoever writes a Mount may get its Secret: without it whoever may write Mounts there has what the Secrets
-   * open that are in their workspace. The workspace server has that rule itself. @default nobody is asked
+   * Webhook that lets a kcp check whether the author of a Mount may get its Secret. Security: without it, users who may write
+   * Mounts get the access of all Secrets in their workspace. The workspace server needs no webhook, since it has the rule itself.
+   * @default none
    */
   readonly webhook?: MountWebhook;
 }
 
 /**
- * What must be there for {@link mountsView} to have mounts, in `root`: the APIExport `proxy.kcp.io` with the kind Mount. It claims nothing
- * of the workspaces that bind it: the view reads Secrets as an administrator of the shard, and those alone that Mounts name.
+ * Returns the manifests for {@link mountsView} in `root`: the APIExport `proxy.kcp.io` with the kind Mount. It has no permission
+ * claims: the view reads Secrets as an administrator of the shard, and only those that Mounts name.
  *
- * @throws Error on a webhook that cannot be asked
+ * @throws Error on an invalid webhook
  */
 export function mountManifests({ webhook, ...options }: MountManifestsOptions = {}): KubeObject[] {
   return [
@@ -36,14 +37,14 @@ export function mountManifests({ webhook, ...options }: MountManifestsOptions = 
 const NAME = `secrets.${Mount.plural}.${Mount.group}`;
 
 /**
- * Has a kcp ask `mountAdmission` before a Mount, or a ClusterProxy, is written. A ValidatingAdmissionPolicy cannot say it: kcp asks its `authorizer` about no
- * workspace, and refuses everybody but masters.
+ * Returns the configuration by which a kcp calls `mountAdmission` before each write of a Mount or ClusterProxy. A
+ * ValidatingAdmissionPolicy cannot replace it: the `authorizer` of kcp has no workspace there, and denies all but `system:masters`.
  *
- * @throws Error on a URL that is not https, which an API server does not ask
+ * @throws Error on a URL that is not https, which API servers do not call
  */
 function mountWebhook({ url, ca }: MountWebhook): KubeObject {
   if (!URL.canParse(url) || new URL(url).protocol !== "https:" || new URL(url).origin !== url)
-    throw new Error(`mountManifests: webhook.url must be https, host and port, and nothing behind it; it is ${url}`);
+    throw new Error(`mountManifests: invalid webhook.url ${url}: use https with host and port only`);
   const rule = {
     apiGroups: [Mount.group],
     apiVersions: ["*"],
@@ -57,7 +58,7 @@ function mountWebhook({ url, ca }: MountWebhook): KubeObject {
       ...(ca !== undefined && { caBundle: Buffer.from(ca).toString("base64") }),
     },
     rules: [rule],
-    // What controllers write beside the spec lends no Secret to anybody: it goes on while this is away.
+    // Status updates lend no Secret, so they continue while the webhook is unavailable.
     matchConditions: [{ name: "spec-has-changed", expression: "oldObject == null || oldObject.spec != object.spec" }],
     failurePolicy: "Fail",
     sideEffects: "None",

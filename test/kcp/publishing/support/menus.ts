@@ -1,4 +1,4 @@
-// A kind of somebody's own whose objects say where a view of them is, and a server with two shards.
+// A custom kind whose objects list the URLs of their views, and a server with two shards.
 import { Client, type ReconcileFailure } from "@virtual-workspaces/client";
 import { defineResource } from "@virtual-workspaces/framework";
 import { type PublishURLsOptions, type Shard, viewURL } from "@virtual-workspaces/kcp";
@@ -72,7 +72,7 @@ const FAR = {
   urls: (name: string) => ({ baseURL: `https://${name}.test`, virtualWorkspaceURL: `https://${name}.test/in` }),
 };
 
-/** A workspace `kitchen` with menus, on a server with two shards. */
+/** Workspace `kitchen` with menus, on a server with two shards. */
 export class Kitchen implements AsyncDisposable {
   readonly server: Workspaces;
   readonly cluster: string;
@@ -113,7 +113,7 @@ export class Kitchen implements AsyncDisposable {
     expect(status, text).to.equal(200);
   }
 
-  /** What is published by a shard, or several: `/services/menus/<name>`. */
+  /** Returns options to publish `/services/menus/<name>` of one or several shards. */
   publication(
     shards: string,
   ): Omit<PublishURLsOptions<typeof Menu extends { type?: (o: infer T) => unknown } ? T & object : never>, "urls"> {
@@ -126,7 +126,7 @@ export class Kitchen implements AsyncDisposable {
     };
   }
 
-  /** Waits until a menu has these URLs. @returns it */
+  /** Waits until a menu has these URLs. @returns the menu */
   async having(name: string, urls: readonly string[], field = "endpoints"): Promise<Body> {
     const wanted = JSON.stringify([...urls].sort());
     const found = await untilAt(
@@ -143,12 +143,12 @@ export class Kitchen implements AsyncDisposable {
   }
 }
 
-/** Where the view of a menu is on each shard. */
+/** URLs of a menu's view on each shard. */
 export const urlOn = {
   root: (name: string) => `https://vw-root.test/services/menus/${name}`,
   far: (name: string) => `https://shard-1.test/in/services/menus/${name}`,
 };
 
-/** One URL of each shard. */
+/** Returns one URL for each shard. */
 export const byShards = ({ metadata }: { metadata: { name?: string } }, shards: readonly Shard[]): readonly string[] =>
   shards.map(({ spec }) => viewURL(spec?.virtualWorkspaceURL ?? "", "menus", metadata.name ?? ""));

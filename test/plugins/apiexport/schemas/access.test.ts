@@ -1,4 +1,4 @@
-// Who may read what a workspace has bound: those whom the workspace lets get its bindings, and nobody writes.
+// Authorization for bound schemas: users who may get the bindings of the workspace may read, and no user may write.
 import { expect } from "chai";
 import { outcome } from "../../../_support/plain.ts";
 import { untilAnswer } from "../../../_support/until.ts";
@@ -29,13 +29,13 @@ describe("access to bound schemas", function () {
 
   after(() => server[Symbol.asyncDispose]());
 
-  /** Code and reason, and what is said behind the last colon: why is not told. */
+  /** Returns code, reason and the text after the last colon, since the cause is hidden. */
   async function answered(path: string, user: string, of = consumer): Promise<unknown[]> {
     const [code, reason, message] = outcome(await of.get(path, { user }));
     return [code, reason, String(message).split(": ").at(-1)];
   }
 
-  it("is for those who may get its bindings there, whatever they ask", async () => {
+  it("requires permission to get the workspace's bindings, for every request", async () => {
     for (const path of [SCHEMAS, OBJECT, `${SCHEMAS}?watch=true`, "/apis", "/openapi/v3", "/version"]) {
       expect(await answered(path, "bob"), path).to.deep.equal(NO);
       for (const suffix of ["/clusters/*", `/clusters/${consumer.cluster}`])
@@ -51,7 +51,7 @@ describe("access to bound schemas", function () {
     expect(schemasIn(await consumer.get(SCHEMAS, root))).to.deep.equal([WIDGETS]);
   });
 
-  it("is a service account's of the workspace that may, and nobody's of another", async () => {
+  it("is granted to a service account of the workspace, and not to one of another workspace", async () => {
     const accounts = "/api/v1/namespaces/default/serviceaccounts";
     const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
     const tokenIn = async (cluster: string): Promise<string> => {
@@ -69,7 +69,7 @@ describe("access to bound schemas", function () {
     expect(await answered(SCHEMAS, foreign)).to.deep.equal(NO);
   });
 
-  it("needs the verb get on all of them: another verb is not enough, nor one binding, nor another kind", async () => {
+  it("requires the verb get on all bindings: neither another verb, one binding nor another kind suffices", async () => {
     await consumer.let("carol", { verbs: ["list", "watch", "create", "update"] });
     await consumer.let("dave", { verbs: ["get"], resourceNames: ["widgets"] });
     await consumer.let("erin", { verbs: ["*"], resources: ["apiexports", "apiresourceschemas"] });
@@ -86,7 +86,7 @@ describe("access to bound schemas", function () {
     }
   });
 
-  it("in one workspace is none in another, and none to the workspace of a provider", async () => {
+  it("in one workspace gives none in another, and none in the workspace of a provider", async () => {
     const other = await Consumer.make(server, "other");
     await other.bind("widgets", `${provider.cluster}:widgets`);
     await other.dismiss("alice");
@@ -99,7 +99,7 @@ describe("access to bound schemas", function () {
     expect((await server.get(`/clusters/${provider.cluster}${OBJECT}`)).status).to.equal(403);
   });
 
-  it("ends when it is withdrawn, also of what is open", async () => {
+  it("ends when permission is withdrawn, also for open watches", async () => {
     const brief = await Consumer.make(server, "brief");
     await using watch = await brief.view().watch(`${SCHEMAS}?watch=true`);
     expect(watch.status).to.equal(200);
@@ -108,7 +108,7 @@ describe("access to bound schemas", function () {
     expect(await answered(SCHEMAS, "alice", brief)).to.deep.equal(NO);
   });
 
-  it("is to read: users are refused all else, and masters are told that there is nothing else", async () => {
+  it("is read-only: other requests get 403, and 405 for system:masters", async () => {
     const schema = schemaOf("v9");
     const calls = [
       `POST ${SCHEMAS}`,
@@ -127,7 +127,7 @@ describe("access to bound schemas", function () {
     expect((await server.get(`/clusters/${provider.cluster}${OBJECT}`, root)).status).to.equal(200);
   });
 
-  it("is to one workspace, called by its name: not to all, not by a path, not to another behind it", async () => {
+  it("is for one workspace by name: neither for all, by a path, nor for another one after it", async () => {
     const at = (place: string): `/${string}` => `/services/apiresourceschema/${place}${SCHEMAS}`;
     for (const place of ["*", "*/clusters/*", `*/clusters/${consumer.cluster}`]) {
       for (const user of ["alice", "root"])
@@ -151,7 +151,7 @@ describe("access to bound schemas", function () {
       expect((await server.get(`/services/apiresourceschema${path}`, root)).status, path).to.equal(404);
   });
 
-  it("is not had by becoming somebody else in a workspace where one may be anybody", async () => {
+  it("is not gained by impersonation in a workspace where the user may impersonate", async () => {
     const own = await Consumer.make(server, "own");
     await own.bind("widgets", `${provider.cluster}:widgets`);
     await makeAdmin(server, own.cluster, "erin");

@@ -1,4 +1,4 @@
-// The conformance suite on the view of bound schemas: an API server as any, to read.
+// The conformance suite on the view of bound schemas, which is read-only.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import type { Workspaces } from "../../../workspace-server/support/workspaces.ts";

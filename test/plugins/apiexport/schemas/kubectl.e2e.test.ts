@@ -1,4 +1,4 @@
-// What people see of bound schemas: kubectl's table, and its watch, which shows them come and go.
+// Bound schemas in kubectl: its table, and its watch of their changes.
 import { apiResourceSchemaView } from "@virtual-workspaces/apiexport";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ describe("kubectl on the view of bound schemas", function () {
   this.timeout(60_000);
   before(needsKubectl);
 
-  it("lists, explains and watches them, and is told that it may not change them", async () => {
+  it("lists, explains and watches them, and prints that writes are forbidden", async () => {
     await using workspaces = await startWorkspaces();
     const credentials = { get: () => ({ headers: ["Authorization", "Bearer root"] }) };
     await using upstream = new Upstream({ url: workspaces.url, credentials });
@@ -32,7 +32,7 @@ describe("kubectl on the view of bound schemas", function () {
     expect(await said(`get apiresourceschemas ${WIDGETS}`)).to.match(/^1 .*apiresourceschemas.* not found$/);
     const watch = "get apiresourceschemas --watch --output-watch-events --no-headers --context every";
     await using watching = startKubectl(file, home, watch.split(" "));
-    // What kcp's own exports have is listed first.
+    // The list starts with the schemas of kcp's own exports.
     await watching.until("list", () => watching.lines.length > 0);
     await consumer.bind("widgets", `${provider.cluster}:widgets`);
     expect(await said("get apiresourceschemas -o name")).to.include(`apiresourceschema.apis.kcp.io/${WIDGETS}\n`);

@@ -1,4 +1,4 @@
-// The view of bound schemas in a server of its own, while the server of the workspaces comes and goes.
+// The view of bound schemas in a separate server, while the workspaces' server comes and goes.
 import { ApiModel, apiResourceSchemaView } from "@virtual-workspaces/apiexport";
 import { staticTokens } from "@virtual-workspaces/framework";
 import type { PeerQuestion, Peers } from "@virtual-workspaces/framework/request";
@@ -14,7 +14,7 @@ import { Provider } from "../support/provider.ts";
 
 const WIDGETS = "v1.widgets.example.dev";
 
-describe("the view of bound schemas in a server of its own", function () {
+describe("the view of bound schemas in a separate server", function () {
   this.timeout(60_000);
   const errors: unknown[] = [];
   let workspaces: Workspaces;
@@ -53,7 +53,7 @@ describe("the view of bound schemas in a server of its own", function () {
     return consumer;
   }
 
-  it("goes on while another server of a view of the same model closes", async () => {
+  it("continues when another server with a view of the same model closes", async () => {
     const model = new ApiModel({ upstream });
     const view = apiResourceSchemaView({ upstream, model });
     const other = await startPlain([apiResourceSchemaView({ upstream, model })]);
@@ -72,7 +72,7 @@ describe("the view of bound schemas in a server of its own", function () {
     expect(await watch.take(1)).to.deep.equal([`ADDED ${WIDGETS}`]);
   });
 
-  it("has other processes asked for versions that they have given", async () => {
+  it("lets other processes request versions that they have issued", async () => {
     const asked: PeerQuestion[] = [];
     const peers: Peers = (question) => void asked.push(question);
     await using here = await startPlain([apiResourceSchemaView({ upstream })], { peers });
@@ -88,7 +88,7 @@ describe("the view of bound schemas in a server of its own", function () {
     expect(told.at(-1)).to.deep.equal(["apiresourceschema", processMinter.id]);
   });
 
-  it("may be one value in one server after another", async () => {
+  it("can be served by one server after another", async () => {
     const view = apiResourceSchemaView({ upstream });
     const consumer = await made("moving");
     for (const bound of [true, false]) {
@@ -106,7 +106,7 @@ describe("the view of bound schemas in a server of its own", function () {
     }
   });
 
-  it("lists what has just been bound, though it has not been told of it", async () => {
+  it("lists a new binding before its event arrives", async () => {
     const consumer = await made("eager");
     away = true;
     relay.cut();
@@ -116,7 +116,7 @@ describe("the view of bound schemas in a server of its own", function () {
     expect((await server.get(consumer.url(`${SCHEMAS}/${WIDGETS}`))).status).to.equal(200);
   });
 
-  it("tells clients 503 while the server is away, keeps watches open, and has what happened when it is back", async () => {
+  it("answers 503 while the server is away, keeps watches open, and delivers missed events afterwards", async () => {
     const consumer = await made("patient");
     const watched = `${SCHEMAS}?watch=true&fieldSelector=metadata.name%3D${WIDGETS}`;
     await using watch = await server.watch(consumer.url(watched));

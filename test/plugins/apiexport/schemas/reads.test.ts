@@ -1,4 +1,4 @@
-// The schemas of what a workspace has bound: which they are, and that they are read as from any API server.
+// Bound schemas of a workspace: their selection, and reads as on any API server.
 import { expect } from "chai";
 import { MERGE } from "../../../_support/patches.ts";
 import { outcome } from "../../../_support/plain.ts";
@@ -35,7 +35,7 @@ describe("the view of bound schemas", function () {
 
   after(() => server[Symbol.asyncDispose]());
 
-  it("lists what the exports of its bindings name, in the order of names, each as its provider has it", async () => {
+  it("lists the schemas of the exports of its bindings, sorted by name, as their provider has them", async () => {
     const list = await consumer.get(SCHEMAS);
     expect(schemasIn(list)).to.deep.equal(["v1.gadgets.example.dev", "v1.sprockets.example.dev", WIDGETS]);
     expect([list.body.kind, list.body.apiVersion]).to.deep.equal(["APIResourceSchemaList", "apis.kcp.io/v1alpha1"]);
@@ -54,7 +54,7 @@ describe("the view of bound schemas", function () {
     expect(shown.metadata.annotations["kcp.io/cluster"]).to.equal(provider.cluster);
   });
 
-  it("is the same with what clients add to its URL", async () => {
+  it("is the same with a suffix that clients add to its URL", async () => {
     const plain = await consumer.get(SCHEMAS);
     for (const suffix of ["/clusters/*", `/clusters/${consumer.cluster}`]) {
       expect((await consumer.view(suffix).get(SCHEMAS)).text, suffix).to.equal(plain.text);
@@ -93,7 +93,7 @@ describe("the view of bound schemas", function () {
     expect(paged).to.deep.equal(all);
   });
 
-  it("tells what it serves, and shows it as a table", async () => {
+  it("has discovery, OpenAPI and a table", async () => {
     const { body } = await consumer.get("/apis/apis.kcp.io/v1alpha1");
     const found = body.resources.map(({ name, verbs }: { name: string; verbs: string[] }) => [name, verbs.join()]);
     expect(found).to.deep.equal([["apiresourceschemas", "get,list,watch"]]);
@@ -102,12 +102,12 @@ describe("the view of bound schemas", function () {
     expect(table.body.columnDefinitions.map(({ name }: { name: string }) => name)).to.deep.equal(["Name", "Age"]);
   });
 
-  it("has nothing that is not bound", async () => {
+  it("has no schema that is not bound", async () => {
     for (const name of ["v2.widgets.example.dev", "nothing"]) {
       const { status, body } = await consumer.get(`${SCHEMAS}/${name}`);
       expect([status, body.reason, body.details?.kind]).to.deep.equal([404, "NotFound", "apiresourceschemas"]);
     }
-    // The resource is there already by another export: the binding cannot become Bound.
+    // Another export already provides the resource, so the binding cannot become Bound.
     await other.post(other.cluster, SCHEMAS, schemaOf("v3"));
     await other.post(other.cluster, `${APIS}/apiexports`, exportOf("rivals", ["v3.widgets.example.dev"]));
     await consumer.bind("rivals", `${other.cluster}:rivals`, "Binding");
@@ -116,10 +116,10 @@ describe("the view of bound schemas", function () {
     await consumer.unbind("rivals");
   });
 
-  it("shows of two schemas of one name the one that the workspace has, and the other when that goes", async () => {
+  it("shows the workspace's own of two schemas with one name, and the other when that is deleted", async () => {
     const [one, two] = [await Provider.make(server, "rival-1"), await Provider.make(server, "rival-2")];
     const [first, last] = one.cluster < two.cluster ? [one, two] : [two, one];
-    // What sorts first is not what is bound: this export comes to name a schema of that name afterwards.
+    // The first by name is not the bound one: this export names a schema with that name afterwards.
     const schemas = `/clusters/${first.cluster}${APIS}/apiexports` as const;
     await first.post(first.cluster, `${APIS}/apiexports`, exportOf("empty", []));
     const both = await Consumer.make(server, "both");
@@ -146,7 +146,7 @@ describe("the view of bound schemas", function () {
     expect(come).to.be.above(gone ?? 0);
   });
 
-  it("is nothing in a workspace that has bound nothing, until it binds something", async () => {
+  it("is empty in a workspace without bindings, until it binds something", async () => {
     const bare = await Consumer.make(server, "bare");
     const bindings = `/clusters/${bare.cluster}${APIS}/apibindings` as const;
     const { body } = await server.get(bindings, root);

@@ -1,4 +1,4 @@
-// A view of bound schemas for each shard: of workspaces of that shard, which may have bound what another shard exports.
+// A view of bound schemas for each shard, whose workspaces may bind exports of another shard.
 import { ApiModel, apiResourceSchemaView } from "@virtual-workspaces/apiexport";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -45,7 +45,7 @@ describe("views of bound schemas on several shards", function () {
 
   const of = (shard: string): Consumer => consumers.get(shard) as Consumer;
 
-  it("have what their workspaces have bound, wherever it is exported, and tell what happens there", async () => {
+  it("show the schemas of their workspaces from any shard, and report changes there", async () => {
     for (const shard of ["root", "shard-1"]) {
       const at = await shardAt(server, shard);
       const { body } = await at.get(of(shard).url(`${SCHEMAS}/${WIDGETS}`));
@@ -62,7 +62,7 @@ describe("views of bound schemas on several shards", function () {
     }
   });
 
-  it("have nothing of a workspace of another shard, whoever asks", async () => {
+  it("show nothing of a workspace of another shard to any user", async () => {
     for (const [shard, other] of [
       ["root", "shard-1"],
       ["shard-1", "root"],
@@ -74,7 +74,7 @@ describe("views of bound schemas on several shards", function () {
     }
   });
 
-  it("follow bindings of their own shard", async () => {
+  it("react to bindings of their own shard", async () => {
     const there = await shardAt(server, "shard-1");
     const far = of("shard-1");
     await using watch = await there.watch(far.url(`${SCHEMAS}?watch=true&fieldSelector=metadata.name%3D${WIDGETS}`));

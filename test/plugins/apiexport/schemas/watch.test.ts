@@ -1,4 +1,4 @@
-// The schemas of what a workspace has bound, live: they come and go with its bindings, and with what is exported.
+// Watches of bound schemas, which change with the bindings and exports of a workspace.
 import { expect } from "chai";
 import { MERGE } from "../../../_support/patches.ts";
 import { label, type WatchEvent, type WatchStream } from "../../../_support/plain.ts";
@@ -13,7 +13,7 @@ const root = { user: "root" };
 const WIDGETS = "v1.widgets.example.dev";
 const GADGETS = "v1.gadgets.example.dev";
 
-/** The next events of these tests' schemas, as `TYPE name`; versions must grow. */
+/** Returns the next events of these tests' schemas, as `TYPE name`; versions must grow. */
 async function taken(watch: WatchStream, count: number): Promise<string[]> {
   const seen: WatchEvent[] = [];
   while (seen.length < count) {
@@ -53,7 +53,7 @@ describe("watches of bound schemas", function () {
       { ...MERGE, ...root },
     );
 
-  it("tell what comes with a binding, and goes with it, also to who resumes from before", async () => {
+  it("report the schemas of new and deleted bindings, also when resumed from an earlier version", async () => {
     const consumer = await Consumer.make(server, "comes-and-goes");
     const { resourceVersion } = (await consumer.get(SCHEMAS)).body.metadata;
     const path = `${SCHEMAS}?watch=true&resourceVersion=${resourceVersion}`;
@@ -71,7 +71,7 @@ describe("watches of bound schemas", function () {
     expect(schemasIn(past)).to.deep.equal([]);
   });
 
-  it("tell what an export changes, in every workspace that has bound it", async () => {
+  it("report changes of an export, in every workspace that has bound it", async () => {
     const consumers = [await Consumer.make(server, "follower-1"), await Consumer.make(server, "follower-2")];
     await using watches = new AsyncDisposableStack();
     const open: WatchStream[] = [];
@@ -84,7 +84,7 @@ describe("watches of bound schemas", function () {
     for (const watch of open) expect(await taken(watch, 1)).to.deep.equal(["ADDED v1.sprockets.example.dev"]);
     expect((await exported(["v1.sprockets.example.dev", "v2.gadgets.example.dev"])).status).to.equal(200);
     for (const watch of open) expect(await taken(watch, 1)).to.deep.equal([`DELETED ${GADGETS}`]);
-    // What is named before it is there comes when it comes.
+    // A schema that is named before it exists appears with its creation.
     await gadgets.post(gadgets.cluster, SCHEMAS, schemaOf("v2", { plural: "gadgets", kind: "Gadget" }));
     for (const watch of open) expect(await taken(watch, 1)).to.deep.equal(["ADDED v2.gadgets.example.dev"]);
     expect((await exported([GADGETS])).status).to.equal(200);
@@ -96,7 +96,7 @@ describe("watches of bound schemas", function () {
       ]);
   });
 
-  it("tell what becomes of a schema itself", async () => {
+  it("report changes of a schema itself", async () => {
     const consumer = await Consumer.make(server, "schemas");
     const path = `/clusters/${provider.cluster}${SCHEMAS}/${WIDGETS}` as const;
     await consumer.bind("widgets", `${provider.cluster}:widgets`);
@@ -115,7 +115,7 @@ describe("watches of bound schemas", function () {
     expect(await taken(watch, 3)).to.deep.equal([`MODIFIED ${WIDGETS}`, `DELETED ${WIDGETS}`, `ADDED ${WIDGETS}`]);
   });
 
-  it("end what is there at first, and say so", async () => {
+  it("mark the end of the initial list", async () => {
     const consumer = await Consumer.make(server, "initial");
     await consumer.bind("widgets", `${provider.cluster}:widgets`);
     const query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -132,7 +132,7 @@ describe("watches of bound schemas", function () {
     expect(await taken(next, 1)).to.deep.equal([`DELETED ${WIDGETS}`]);
   });
 
-  it("are answered 410 from a version of before, or of nobody", async () => {
+  it("answer 410 for versions that are too old or unknown", async () => {
     const consumer = await Consumer.make(server, "versions");
     for (const version of ["1", "12345678"]) {
       await using watch = await consumer.view().watch(`${SCHEMAS}?watch=true&resourceVersion=${version}`);
@@ -143,7 +143,7 @@ describe("watches of bound schemas", function () {
     }
   });
 
-  it("agree with lists, which have at once what has just been bound and unbound", async () => {
+  it("agree with lists, which contain new bindings at once", async () => {
     const consumer = await Consumer.make(server, "at-once");
     for (let round = 0; round < 15; round += 1) {
       await consumer.bind("widgets", `${provider.cluster}:widgets`);

@@ -1,4 +1,4 @@
-// A workspace whose bound schemas are read, through the view of them.
+// A workspace whose bound schemas the tests read through the view.
 import { expect } from "chai";
 import type { Answer, CallOptions, Calls } from "../../../_support/plain.ts";
 import { untilAnswer } from "../../../_support/until.ts";
@@ -10,7 +10,7 @@ const root = { user: "root" };
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 export const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 
-/** A workspace that binds exports. */
+/** Workspace that binds exports. */
 export class Consumer {
   readonly server: Workspaces;
   readonly cluster: string;
@@ -20,14 +20,14 @@ export class Consumer {
     this.cluster = cluster;
   }
 
-  /** Makes the workspace `root:<name>`, in which `alice` may get bindings. */
+  /** Creates the workspace `root:<name>`, in which `alice` may get bindings. */
   static async make(server: Workspaces, name: string): Promise<Consumer> {
     const made = new Consumer(server, await makeWorkspace(server, name));
     await made.let("alice", { verbs: ["get"] });
     return made;
   }
 
-  /** Lets somebody do something with the bindings here, and enter. @param kind what more there is to say of who that is */
+  /** Grants a user access and a rule for the bindings here. @param kind further fields of the subject */
   async let(user: string, rule: object, kind: object = { kind: "User" }): Promise<void> {
     const name = `bindings-of-${user}`;
     const rules = [{ apiGroups: ["apis.kcp.io"], resources: ["apibindings"], ...rule }];
@@ -39,13 +39,13 @@ export class Consumer {
     await bind(this.server, this.cluster, { name: `${name}-access`, role: "system:kcp:workspace:access", subject });
   }
 
-  /** Takes that back. */
+  /** Revokes these grants. */
   async dismiss(user: string): Promise<void> {
     const path = `/clusters/${this.cluster}${RBAC}/clusterrolebindings/bindings-of-${user}` as const;
     expect((await this.server.send(`DELETE ${path}`, undefined, root)).status).to.equal(200);
   }
 
-  /** Binds an export, `<logical cluster>:<name>`, and waits until it is bound, if that is to be. */
+  /** Binds an export, `<logical cluster>:<name>`, and waits for the phase. */
   async bind(name: string, to: string, phase = "Bound"): Promise<void> {
     const path = `/clusters/${this.cluster}${APIS}/apibindings` as const;
     const made = await this.server.send(`POST ${path}`, bindingOf(name, to), root);
@@ -65,7 +65,7 @@ export class Consumer {
     return `/services/apiresourceschema/${this.cluster}${suffix}${path}`;
   }
 
-  /** What is asked of the view, as `alice` unless said otherwise. @param suffix what clients add to its URL */
+  /** Returns a client of the view, with the default user `alice`. @param suffix appended to the URL, as clients do */
   view(suffix = ""): Calls {
     return {
       get: (path, options) => this.server.get(this.url(path, suffix), options),
@@ -82,7 +82,7 @@ export class Consumer {
   }
 }
 
-/** Names in a list as they come, without those of kcp's own exports, which every workspace has bound. */
+/** Returns the names in a list in their order, without those of kcp's own exports, which every workspace binds. */
 export function schemasIn({ status, text, body }: Answer): string[] {
   expect(status, text).to.equal(200);
   return body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name).filter(isOfTests);

@@ -24,7 +24,7 @@ export const WIDGETS = "/apis/example.dev/v1/widgets";
 export const MAPS = "/api/v1/namespaces/default/configmaps";
 export const ALL = { matchAll: true };
 
-/** A server that has the views over its own workspaces. */
+/** Starts a server with the views over its own workspaces. */
 export async function startViewed({
   view,
   ...options
@@ -37,10 +37,10 @@ export async function startViewed({
   return startWorkspaces(memoryStore(), { loopback: own, virtualWorkspaces, ...options });
 }
 
-/** What a provider of tests has. */
+/** Provider with its workspace and export. */
 export class Provider {
   readonly server: Workspaces;
-  /** The logical cluster of the export. */
+  /** Logical cluster of the export. */
   readonly cluster: string;
   readonly name: string;
 
@@ -50,12 +50,12 @@ export class Provider {
     this.name = name;
   }
 
-  /** Makes the workspace `root:<name>` with an export of widgets, whose content `alice` may have. */
+  /** Creates the workspace `root:<name>` with an export of widgets, whose content `alice` may access. */
   static async make(server: Workspaces, name = "provider", more: object = {}): Promise<Provider> {
     return Provider.in(server, await makeWorkspace(server, name), more);
   }
 
-  /** The same in a workspace that is there. */
+  /** Creates the export in an existing workspace. */
   static async in(server: Workspaces, cluster: string, more: object = {}): Promise<Provider> {
     const made = new Provider(server, cluster, "widgets");
     await made.post(cluster, `/apis/apis.kcp.io/v1alpha1/apiresourceschemas`, widgetSchema("v1"));
@@ -64,12 +64,12 @@ export class Provider {
     return made;
   }
 
-  /** The URL of the view, and a path of it: of all workspaces unless one is named. */
+  /** Returns the URL of a path in the view, by default for all workspaces. */
   url(path: string, cluster = "*"): `/${string}` {
     return `/services/apiexport/${this.cluster}/${this.name}/clusters/${cluster}${path}`;
   }
 
-  /** What is asked of the view in a logical cluster, as `alice` unless said otherwise. @default all of them */
+  /** Returns a client of the view in a logical cluster, with the default user `alice`. @default all logical clusters */
   in(cluster = "*"): Calls {
     const at = (path: string): `/${string}` => this.url(path, cluster);
     return {
@@ -82,12 +82,12 @@ export class Provider {
     };
   }
 
-  /** In all workspaces. */
+  /** Gets a path for all workspaces. */
   get(path: string, options?: CallOptions): Promise<Answer> {
     return this.in().get(path, options);
   }
 
-  /** In all workspaces. */
+  /** Watches a path for all workspaces. */
   watch(path: string): ReturnType<Calls["watch"]> {
     return this.in().watch(path);
   }
@@ -99,7 +99,7 @@ export class Provider {
     return made.body;
   }
 
-  /** Makes the workspace `root:<name>`, which binds the export and accepts these claims. @returns its logical cluster */
+  /** Creates the workspace `root:<name>`, which binds the export and accepts these claims. @returns its logical cluster */
   async consumer(name: string, claims: readonly object[] = []): Promise<string> {
     const cluster = await makeWorkspace(this.server, name);
     await this.bind(cluster, claims);
@@ -114,7 +114,7 @@ export class Provider {
     });
   }
 
-  /** Asks as the administrator until the answer is as wanted. */
+  /** Repeats a request as the administrator until the answer matches. */
   async until(path: string, is: (answer: Answer) => boolean): Promise<Answer> {
     return untilAnswer(() => this.server.get(path, root), is);
   }
@@ -127,7 +127,7 @@ interface Subject {
   readonly apiGroup?: string;
 }
 
-/** Lets somebody have the content of an export. */
+/** Grants a subject the content of an export. */
 export async function letContent({ server, cluster, name }: Provider, who: Subject): Promise<void> {
   const rules = [
     { apiGroups: ["apis.kcp.io"], resources: ["apiexports/content"], resourceNames: [name], verbs: ["*"] },
@@ -142,7 +142,7 @@ export async function letContent({ server, cluster, name }: Provider, who: Subje
   await bind(server, cluster, { name: `${role}-access`, role: "system:kcp:workspace:access", subject });
 }
 
-/** A schema of widgets with a status, columns, and a second version that is served besides. */
+/** Returns a schema of widgets with a status, columns and a second served version. */
 export function widgetSchema(prefix: string, more: Record<string, unknown> = {}): object {
   const spec = { type: "object", properties: { size: { type: "integer" } } };
   const status = { type: "object", properties: { phase: { type: "string" } } };
@@ -170,7 +170,7 @@ export const map = (name: string, labels?: object): object => ({
   data: { of: name },
 });
 
-/** The names in a list, sorted, each with where it is. */
+/** Returns the sorted names in a list, each with its logical cluster. */
 export function namesOf({ body }: Answer): string[] {
   return body.items
     .map(({ metadata }: { metadata: { name: string; annotations: Record<string, string> } }) =>

@@ -1,4 +1,4 @@
-// A server with the views, the workspace of a type's owner, and one in which a team makes workspaces of that type.
+// A server with the views, the workspace of a type's owner, and one in which a team creates workspaces of that type.
 import {
   initializingWorkspacesView,
   type LifecycleViewOptions,
@@ -24,16 +24,16 @@ export const LC = "/apis/core.kcp.io/v1alpha1/logicalclusters";
 export const MAPS = "/api/v1/namespaces/default/configmaps";
 const TENANCY = "/apis/tenancy.kcp.io/v1alpha1";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
-/** So that there is a namespace. */
+/** Provides a namespace. */
 export const UNIVERSAL = { extend: { with: [{ name: "universal", path: "root" }] } };
-/** What a type may say that its controllers may do. */
+/** Permissions of a type's controllers. */
 export const LISTED = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "list", "watch"] }];
 export const JSON_PATCH = { headers: { "content-type": "application/json-patch+json" } };
-/** Initializers that the server sees to itself. */
+/** Initializers that the server runs itself. */
 const OF_SERVER = ["root:universal", "system:apibindings"];
 const NOW = { allowCache: 200 };
 
-/** The views over the workspaces of a shard. */
+/** Returns the views over the workspaces of a shard. */
 export function lifecycleViews(options: LifecycleViewOptions) {
   const types = new WorkspaceTypes(options);
   return [initializingWorkspacesView, terminatingWorkspacesView, preparingWorkspacesView].map((view) =>
@@ -41,7 +41,7 @@ export function lifecycleViews(options: LifecycleViewOptions) {
   );
 }
 
-/** A server that has the views over its own workspaces. */
+/** Starts a server with the views over its own workspaces. */
 export async function startViewed(options: WorkspacesOptions = {}): Promise<Workspaces> {
   const own = loopback();
   const virtualWorkspaces = lifecycleViews({ upstream: own.upstream, ...NOW });
@@ -50,10 +50,10 @@ export async function startViewed(options: WorkspacesOptions = {}): Promise<Work
 
 type View = "initializing" | "terminating" | "preparing";
 
-/** A workspace type, whose controllers `alice` runs; `bob` makes workspaces of it in `root:team`. */
+/** Owner of a workspace type whose controllers `alice` runs; `bob` creates workspaces of it in `root:team`. */
 export class Owner {
   readonly server: Workspaces;
-  /** The logical cluster of the types. */
+  /** Logical cluster of the types. */
   readonly cluster: string;
 
   private constructor(server: Workspaces, cluster: string) {
@@ -61,7 +61,7 @@ export class Owner {
     this.cluster = cluster;
   }
 
-  /** @param types what the types are, by their names */
+  /** @param types specs of the types by name */
   static async make(server: Workspaces, types: Readonly<Record<string, object>>): Promise<Owner> {
     const cluster = await makeWorkspace(server, "owner");
     const owner = new Owner(server, cluster);
@@ -78,7 +78,7 @@ export class Owner {
     await this.post(`/clusters/${this.cluster}${TENANCY}/workspacetypes`, about);
   }
 
-  /** Has the workspaces of a type want to be prepared, or no longer. */
+  /** Sets whether a type prepares its workspaces. */
   async prepares(name: string, value: "true" | "false" | null): Promise<void> {
     const path = `clusters/${this.cluster}${TENANCY}/workspacetypes/${name}`;
     const patch = { metadata: { annotations: { [PREPARES_ANNOTATION]: value } } };
@@ -87,7 +87,7 @@ export class Owner {
     expect(status, text).to.equal(200);
   }
 
-  /** Lets somebody have the controllers of all its types. @param what those who may are called @default "controllers" */
+  /** Lets a user act as the controller of all its types. @param what name of the role @default "controllers" */
   async let(user: string, verbs: readonly string[], what = "controllers"): Promise<void> {
     const name = `${what}-of-${user}`;
     const rules = [{ apiGroups: ["tenancy.kcp.io"], resources: ["workspacetypes"], verbs }];
@@ -98,13 +98,13 @@ export class Owner {
     await bind(this.server, this.cluster, { name: `${name}-access`, role: "system:kcp:workspace:access", subject });
   }
 
-  /** Takes that away again. */
+  /** Revokes this permission. */
   async forbid(user: string): Promise<void> {
     const path = `clusters/${this.cluster}${RBAC}/clusterrolebindings/controllers-of-${user}`;
     expect((await this.server.send(`DELETE /${path}`, undefined, root)).status).to.equal(200);
   }
 
-  /** Makes the workspace `root:team:<name>` as `bob`. @returns its logical cluster, which is being set up */
+  /** Creates the workspace `root:team:<name>` as `bob`. @returns its logical cluster, which is initializing */
   async workspace(name: string, type = "app"): Promise<string> {
     const workspaces = `/clusters/root:team${TENANCY}/workspaces`;
     const spec = { type: { name: type, path: "root:owner" } };
@@ -117,14 +117,14 @@ export class Owner {
     return body.spec.cluster;
   }
 
-  /** The same, once nobody is waited for but controllers of these types. */
+  /** Does the same, and waits until only controllers of these types are pending. */
   async settled(name: string, type = "app"): Promise<string> {
     const cluster = await this.workspace(name, type);
     await this.until(cluster, ({ body: { status } }) => !OF_SERVER.some((one) => status.initializers?.includes(one)));
     return cluster;
   }
 
-  /** Takes the initializer or terminator of a type off. */
+  /** Removes the initializer or terminator of a type. */
   async finish(view: View, cluster: string, type = "app"): Promise<void> {
     const one = this.in(view, cluster, type);
     const { body } = await one.get(`${LC}/cluster`);
@@ -135,23 +135,23 @@ export class Owner {
     expect(changed.status, changed.text).to.equal(200);
   }
 
-  /** Asks for the workspace's end. */
+  /** Deletes the workspace. */
   async remove(name: string): Promise<void> {
     const path = `clusters/root:team${TENANCY}/workspaces/${name}`;
     expect((await this.server.send(`DELETE /${path}`, undefined, { user: "bob" })).status).to.equal(200);
   }
 
-  /** What is asked of a view of a type, in a logical cluster. @default all of them */
+  /** Returns a client of a type's view, in a logical cluster. @default all logical clusters */
   in(view: View, cluster = "*", type = "app"): Calls {
     return callsTo(`${this.server.url}/services/${view}workspaces/${this.cluster}:${type}/clusters/${cluster}`);
   }
 
-  /** Waits until the LogicalCluster is as wanted. */
+  /** Waits until the LogicalCluster matches. */
   async until(cluster: string, is: (answer: Answer) => boolean): Promise<Answer> {
     return untilAnswer(() => this.server.get(`/clusters/${cluster}${LC}/cluster`, root), is);
   }
 
-  /** Creates an object. @param user who does. @default the server's administrator */
+  /** Creates an object. @param user the creator @default the server's administrator */
   async post(path: `/${string}`, object: object, user = "root"): Promise<Answer["body"]> {
     const made = await this.server.send(`POST ${path}`, object, { user });
     expect(made.status, made.text).to.equal(201);
@@ -159,12 +159,12 @@ export class Owner {
   }
 }
 
-/** What happened, and to the logical cluster of which name. */
+/** Returns the type of an event and the name of the logical cluster. */
 export function told(event: WatchEvent | undefined): string {
   return `${event?.type} ${event?.object.metadata.annotations?.["kcp.io/cluster"]}`;
 }
 
-/** A ConfigMap. */
+/** Returns a ConfigMap. */
 export function map(name: string): object {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { by: "a controller" } };
 }

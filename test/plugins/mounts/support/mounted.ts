@@ -1,4 +1,4 @@
-// A server that has the view of mounts, a workspace `root:team` that has bound their kind, and what mounts lead to.
+// A server with the view of mounts, a workspace `root:team` that has bound their kind, and targets.
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -30,29 +30,29 @@ const PLURALS: Readonly<Record<string, string>> = {
   Workspace: "/apis/tenancy.kcp.io/v1alpha1/workspaces",
 };
 
-/** What can be asked of mounts, and what they are made of. */
+/** Server with mounts, and helpers to create and call them. */
 export interface Mounted extends AsyncDisposable {
   readonly server: Workspaces;
-  /** The server's own way to itself. */
+  /** Upstream of the server to itself. */
   readonly itself: Upstream;
-  /** The logical cluster of `root:team`, which `alice` may enter, and `bob` may not. */
+  /** Logical cluster of `root:team`, which `alice` may access, and `bob` may not. */
   readonly team: string;
-  /** What failed besides. */
+  /** Reported errors. */
   readonly errors: unknown[];
-  /** Creates, in a logical cluster. @default that of the team */
+  /** Creates an object in a logical cluster. @default that of the team */
   make(
     kind: "Mount" | "Secret" | "Workspace",
     name: string,
     content: object,
     cluster?: string,
   ): Promise<Answer["body"]>;
-  /** A mount, once it is as wanted. */
+  /** Waits until a mount matches. */
   until(name: string, is: (mount: Answer["body"]) => boolean): Promise<Answer["body"]>;
-  /** What is asked of a mount. */
+  /** Returns a client of a mount. */
   at(name: string): Calls;
 }
 
-/** Starts one. */
+/** Starts a server with mounts. */
 export async function startMounted(options: Partial<MountsViewOptions> = {}): Promise<Mounted> {
   const own = loopback();
   const { upstream, identity } = own;
@@ -100,36 +100,36 @@ function versionOf(kind: string): string {
 
 export const isReady = (mount: Answer["body"]): boolean => mount.status?.phase === "Ready";
 
-/** The reason of the condition `Reachable`. */
+/** Returns the reason of the condition `Reachable`. */
 export const reasonOf = (mount: Answer["body"]): string | undefined => reachable(mount)?.reason;
 
 function reachable(mount: Answer["body"]): Condition | undefined {
   return mount.status?.conditions?.find(({ type }: Condition) => type === "Reachable");
 }
 
-/** An API server of somebody else, with a certificate of its own authority. */
+/** Foreign API server with a certificate of its own authority. */
 export interface Target extends AsyncDisposable {
   readonly url: string;
   readonly authority: TestAuthority;
-  /** Requests that it has had, but for its version. */
+  /** Received requests, except those for its version. */
   readonly asked: IncomingMessage[];
-  /** Names of the client certificates that these came with; "" for none. */
+  /** Names of the client certificates of these requests; "" for none. */
   readonly certificates: string[];
-  /** How often it was asked for its version. */
+  /** Number of version requests. */
   readonly probed: number;
-  /** Ends all connections: the next request makes a new one. */
+  /** Closes all connections: the next request opens a new one. */
   hangUp(): void;
 }
 
-/** In whose place it is. */
+/** Options of {@link startTarget}. */
 interface TargetOptions {
   readonly authority?: TestAuthority;
   readonly port?: number;
-  /** Whether it ends connections without a certificate of its authority's. @default false */
+  /** Whether it rejects connections without a client certificate of its authority. @default false */
   readonly strict?: boolean;
 }
 
-/** Starts one. @param answer what it does with whatever it is asked but its version @default says its method and path */
+/** Starts a target. @param answer handles all requests except those for its version @default answers with method and path */
 export async function startTarget(
   answer: (req: IncomingMessage, res: ServerResponse) => void = (req, res) => res.end(`${req.method} ${req.url}`),
   { authority = createAuthority({ hosts: ["target.example"] }), port: wanted = 0, strict = false }: TargetOptions = {},
@@ -177,12 +177,12 @@ export async function startTarget(
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** A Secret's content. */
+/** Returns the content of a Secret. */
 export function secret(data: Readonly<Record<string, string>>): object {
   return { data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)])) };
 }
 
-/** A kubeconfig of a target. @param user what it says of whom it is for @default a token */
+/** Returns a kubeconfig for a target. @param user the kubeconfig's user @default a token */
 export function kubeconfigOf(
   { url, authority }: Pick<Target, "url" | "authority">,
   user: object = { token: "their-token" },
@@ -197,11 +197,11 @@ export function kubeconfigOf(
   });
 }
 
-/** `spec.ref` to a Secret. */
+/** Returns `spec.ref` for a Secret. */
 export function refTo(name: string): object {
   return { apiVersion: "v1", kind: "Secret", namespace: "default", name };
 }
 
-/** Header lines of a request that reached a target. */
+/** Returns the header lines of a request that reached a target. */
 export const linesOf = ({ rawHeaders }: IncomingMessage): string[] =>
   rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name.toLowerCase()}: ${rawHeaders[at + 1]}`] : []));

@@ -1,4 +1,4 @@
-// Mounted workspaces say what kcp's would, by what the objects say that they name.
+// Mounted workspaces report kcp's conditions, by the status of their mount objects.
 import { expect } from "chai";
 import { makeNamespace } from "../../../workspace-server/support/logical-clusters.ts";
 import { MARK, MERGE, Mounted, mountKind, root, WORKSPACES } from "./support/mounted.ts";
@@ -24,7 +24,7 @@ describe("a mounted workspace", function () {
 
   after(async () => held?.[Symbol.asyncDispose]());
 
-  it("waits for its object, then for that to be ready, and says so in kcp's words", async () => {
+  it("waits for its object, then for that to be ready, with kcp's messages", async () => {
     const ref = cluster("one");
     await held.mount("one", ref);
     const url = undefined;
@@ -57,7 +57,7 @@ describe("a mounted workspace", function () {
     expect(await held.until("one", ({ phase }) => phase === "Ready")).to.deep.equal(ready);
   });
 
-  it("is mounted by objects in namespaces, each by its own", async () => {
+  it("can have mount objects in namespaces, each with its own", async () => {
     const ref = { kind: "SiteProxy", namespace: "sites", name: "near" };
     await held.mount("near", ref);
     expect(await held.until("near", ({ phase }) => phase === "Unavailable")).to.deep.equal({
@@ -69,18 +69,18 @@ describe("a mounted workspace", function () {
     expect(await held.until("near", ({ phase }) => phase === "Ready")).to.deep.include({ url: URL, condition: TRUE });
   });
 
-  it("says that a namespace is missing, or is one too many", async () => {
-    const remedy = "spec.mount cannot be changed: make the workspace anew";
+  it("reports a missing or superfluous namespace", async () => {
+    const remedy = "spec.mount cannot be changed: create the workspace again";
     for (const [name, ref, message] of [
       [
         "homeless",
         { kind: "SiteProxy", name: "far" },
-        `SiteProxy "/far" not found: SiteProxy is in namespaces, and spec.mount.ref.namespace is missing; ${remedy}`,
+        `SiteProxy "/far" not found: SiteProxy is namespaced, but spec.mount.ref.namespace is missing; ${remedy}`,
       ],
       [
         "housed",
         { kind: "KubeCluster", namespace: "sites", name: "far" },
-        `KubeCluster "sites/far" not found: KubeCluster is in no namespace, and spec.mount.ref.namespace names one; ${remedy}`,
+        `KubeCluster "sites/far" not found: KubeCluster is cluster-scoped, but spec.mount.ref.namespace is set; ${remedy}`,
       ],
     ] as const) {
       await held.mount(name, ref);
@@ -89,7 +89,7 @@ describe("a mounted workspace", function () {
     }
   });
 
-  it("says of names that lead nowhere that they do, and asks for nothing by them", async () => {
+  it("reports invalid names, and sends no request with them", async () => {
     for (const [name, ref] of [
       ["slash", { kind: "KubeCluster", name: "../customresourcedefinitions" }],
       ["group", { apiVersion: "?a/v1", kind: "KubeCluster", name: "a" }],
@@ -100,18 +100,18 @@ describe("a mounted workspace", function () {
       const { condition } = await held.until(name, ({ phase }) => phase === "Unavailable");
       expect(condition?.slice(0, 3), name).to.deep.equal(notFound("").slice(0, 3));
       expect(condition?.[3], name).to.match(
-        new RegExp(`^${ref.kind} "/.*" not found: .*; spec.mount cannot be changed: make the workspace anew$`),
+        new RegExp(`^${ref.kind} "/.*" not found: .*; spec.mount cannot be changed: create the workspace again$`),
       );
     }
   });
 
-  it("is not ready without a URL that can be gone to, and does not repeat what is wrong with it", async () => {
+  it("is not ready without a usable URL, and does not repeat an invalid one", async () => {
     const ref = cluster("urls");
     await held.object(ref, { phase: "Ready" });
     await held.mount("urls", ref);
     const wrong = (why: string) =>
-      notReady(`KubeCluster "urls" is Ready, but ${why}: set it to where its API is, as https://host/path`);
-    const none = "status.URL is no absolute http or https URL";
+      notReady(`KubeCluster "urls" is Ready, but ${why}: set it to the URL of its API, such as https://host/path`);
+    const none = "status.URL is not an absolute http or https URL";
     for (const [url, why] of [
       [undefined, "status.URL is missing"],
       ["", "status.URL is missing"],
@@ -120,8 +120,8 @@ describe("a mounted workspace", function () {
       ["https://far.example\n/x", none],
       ["https:\\\\far.example", none],
       ["http://[far", none],
-      ["https://user:hush-secret@far.example/x", "status.URL has a user or a password in it"],
-      ["https://hush-secret@far.example/x", "status.URL has a user or a password in it"],
+      ["https://user:hush-secret@far.example/x", "status.URL contains a user or a password"],
+      ["https://hush-secret@far.example/x", "status.URL contains a user or a password"],
     ] as const) {
       await held.says(ref, { phase: "Ready", ...(url !== undefined && { URL: url }) });
       const said = await held.until("urls", ({ condition }) => condition?.[3] === wrong(why)[3]);
@@ -137,12 +137,12 @@ describe("a mounted workspace", function () {
     });
   });
 
-  it("takes an object that does not say that it is a mount, and says so", async () => {
+  it("accepts an object without the mount annotation, and reports that", async () => {
     const ref = cluster("unmarked");
     await held.object(ref, { phase: "Ready", URL }, {});
     await held.mount("unmarked", ref);
     const message =
-      'KubeCluster "unmarked" has no annotation experimental.tenancy.kcp.io/is-mount: "true", and is taken without it';
+      'KubeCluster "unmarked" is mounted without the annotation experimental.tenancy.kcp.io/is-mount: "true"';
     const condition = ["True", undefined, undefined, message];
     expect(await held.until("unmarked", ({ phase }) => phase === "Ready")).to.deep.include({ url: URL, condition });
     const call = "PATCH /clusters/root/apis/example.dev/v1/kubeclusters/unmarked";
@@ -150,7 +150,7 @@ describe("a mounted workspace", function () {
     await held.until("unmarked", ({ condition }) => condition?.[3] === undefined);
   });
 
-  it("is taken back where somebody says otherwise, and is let go of at once", async () => {
+  it("is restored after changes by other clients, and can be deleted at once", async () => {
     const ref = cluster("kept");
     await held.object(ref, { phase: "Ready", URL });
     await held.mount("kept", ref);
@@ -167,13 +167,13 @@ describe("a mounted workspace", function () {
   });
 });
 
-describe("a mounted workspace, where objects have to say that they are mounts", () => {
-  it("is not led by one that does not", async () => {
+describe("a mounted workspace that requires the mount annotation", () => {
+  it("ignores an object without it", async () => {
     await using held = await Mounted.start({ requireAnnotation: true });
     await held.define(mountKind("KubeCluster"));
     await held.object(cluster("a"), { phase: "Ready", URL }, { "experimental.tenancy.kcp.io/is-mount": "yes" });
     await held.mount("a", cluster("a"));
-    const message = 'KubeCluster "a" is no mount: it needs the annotation experimental.tenancy.kcp.io/is-mount: "true"';
+    const message = 'KubeCluster "a" is not a mount: add the annotation experimental.tenancy.kcp.io/is-mount: "true"';
     const said = { phase: "Unavailable", url: undefined, condition: notReady(message) };
     expect(await held.until("a", ({ phase }) => phase === "Unavailable")).to.deep.equal(said);
     const call = "PATCH /clusters/root/apis/example.dev/v1/kubeclusters/a";

@@ -1,4 +1,4 @@
-// Kinds of mount objects: several, that come later, that go, and that are bound.
+// Kinds of mount objects: several kinds, late kinds, deleted kinds and bound kinds.
 import { expect } from "chai";
 import { APIS, bindingOf, exportOf, schemaOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { untilAt } from "../../../workspace-server/shards/support.ts";
@@ -11,7 +11,7 @@ const unknown = (kind: string, name: string, version = "v1") => [
   "False",
   "MountObjectNotFound",
   "Error",
-  `${kind} "/${name}" not found: there is no kind ${kind} of example.dev/${version} here: install its CustomResourceDefinition, or bind the APIExport that has it`,
+  `${kind} "/${name}" not found: kind ${kind} of example.dev/${version} is not served here: install its CustomResourceDefinition, or bind an APIExport with it`,
 ];
 const NOT_FOUND = (kind: string, name: string) => [
   "False",
@@ -30,7 +30,7 @@ describe("kinds of mount objects", function () {
 
   after(async () => held?.[Symbol.asyncDispose]());
 
-  it("may come after the Workspace, and go, and come again", async () => {
+  it("may be created after the Workspace, deleted and created again", async () => {
     const ref = { kind: "LateCluster", name: "late" };
     await held.mount("late", ref);
     const { condition } = await held.until("late", ({ phase }) => phase === "Unavailable");
@@ -44,7 +44,7 @@ describe("kinds of mount objects", function () {
     await held.until("late", ({ phase }) => phase === "Unavailable");
     await held.define(mountKind("LateCluster", "Namespaced"));
     const { condition: housed } = await held.until("late", ({ condition }) =>
-      String(condition?.[3]).includes("is in namespaces"),
+      String(condition?.[3]).includes("is namespaced"),
     );
     expect(housed?.[1]).to.equal("MountObjectNotFound");
     await held.undefine("LateCluster");
@@ -54,7 +54,7 @@ describe("kinds of mount objects", function () {
     await held.until("late", ({ phase }) => phase === "Ready");
   });
 
-  it("may be several of one group, with objects of one name, each on its own", async () => {
+  it("may share a group, with independent objects of the same name", async () => {
     for (const kind of ["Harbour", "Airport"]) {
       await held.define(mountKind(kind));
       await held.object({ kind, name: "same" }, { phase: "Connecting", URL: `https://${kind.toLowerCase()}.example` });
@@ -71,7 +71,7 @@ describe("kinds of mount objects", function () {
     expect((await held.until("airport", () => true)).phase).to.equal("Ready");
   });
 
-  it("are found in whichever version they are named by, if it is served", async () => {
+  it("are found in the version of the reference, if it is served", async () => {
     const kind = mountKind("Versioned") as Body;
     const [version] = kind.spec.versions;
     kind.spec.versions.push(
@@ -93,7 +93,7 @@ describe("kinds of mount objects", function () {
     await held.until("v3", ({ phase }) => phase === "Ready");
   });
 
-  it("are those of the Workspace's own logical cluster, and may be bound there, and let go of", async () => {
+  it("belong to the Workspace's own logical cluster, may be bound there, and are released", async () => {
     const [provider, consumer] = [
       await makeWorkspace(held.server, "provider"),
       await makeWorkspace(held.server, "consumer"),

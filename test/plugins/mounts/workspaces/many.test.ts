@@ -1,5 +1,4 @@
-// Many mounted workspaces: what they cost the shard, that nobody sees one that is Ready and leads nowhere, and what a controller
-// does that was away.
+// Many mounted workspaces: their cost for the shard, no Ready one without a URL for any reader, and a controller that was away.
 import { staticTokens } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
@@ -12,7 +11,7 @@ const MASTERS = { groups: ["system:masters"] };
 
 describe("many mounted workspaces", function () {
   this.timeout(120_000);
-  /** What the controller has asked for. */
+  /** Requests of the controller. */
   const asked: string[] = [];
   const count = (what: RegExp): number => asked.filter((one) => what.test(one)).length;
   let held: Mounted;
@@ -46,7 +45,7 @@ describe("many mounted workspaces", function () {
     );
   const isOther = ({ metadata }: Body): boolean => !names.includes(metadata.name);
 
-  it("by one object cost one watch and few requests, and are never Ready without a URL", async () => {
+  it("with one object cost one watch and few requests, and are never Ready without a URL", async () => {
     await using watch = await held.server.watch(`/clusters/root${WORKSPACES}?watch=true&resourceVersion=0`, root);
     for (const name of names) await held.mount(name, ref);
     await all(({ phase }) => phase === "Ready");
@@ -59,7 +58,7 @@ describe("many mounted workspaces", function () {
     expect(count(/^list .*kubeclusters/)).to.equal(0);
     const watched = new Set(asked.filter((one) => /^watch .*kubeclusters/.test(one)));
     expect([...watched]).to.deep.equal(["watch /clusters/*/apis/example.dev/v1/kubeclusters"]);
-    // One to make it Ready, two for each change: nothing is written twice.
+    // One write to become Ready, two for each change: nothing is written twice.
     expect(count(/^patch .*workspaces\/ws-0$/)).to.be.within(3, 6);
 
     const last = (await held.workspace(names.at(-1) ?? "")).body.metadata.resourceVersion;
@@ -69,7 +68,7 @@ describe("many mounted workspaces", function () {
     expect(seen.filter(({ object }) => saidBy(object).phase === "Ready").length).to.be.at.least(MANY);
   });
 
-  it("are found as they were by a controller that was away, and are not written again", async () => {
+  it("stay unchanged after a restart of the controller, without further writes", async () => {
     await held.stop();
     const before = await held.server.get(`/clusters/root${WORKSPACES}`, root);
     asked.length = 0;
@@ -78,7 +77,7 @@ describe("many mounted workspaces", function () {
     await held.mount("new", { ...ref, name: "new" });
     await held.until("new", ({ phase }) => phase === "Ready");
     await held.stop();
-    // What was there before has been looked at: it is what was to be done first.
+    // The existing workspaces come first, so they have been reconciled.
     expect(count(/^get .*kubeclusters\/shared$/)).to.be.within(1, 20);
     expect(asked.filter((one) => /^patch .*workspaces\/ws-/.test(one))).to.deep.equal([]);
     const after = await held.server.get(`/clusters/root${WORKSPACES}`, root);

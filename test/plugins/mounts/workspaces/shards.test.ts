@@ -1,4 +1,4 @@
-// Each shard's controller keeps the mounted workspaces that are on it, by objects that are there too.
+// Each shard's controller reconciles the mounted workspaces of its shard, by objects that are there too.
 import { workspaceMounts } from "@virtual-workspaces/mounts";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -11,7 +11,7 @@ const onError = (error: unknown): void => reportFault("mounts", error);
 describe("mounted workspaces on several shards", function () {
   this.timeout(60_000);
 
-  it("are led by the objects of their own logical clusters", async () => {
+  it("use the objects of their own logical clusters", async () => {
     await using stores = new Stores();
     const own = loopback();
     await using server = await startSharded(stores, {

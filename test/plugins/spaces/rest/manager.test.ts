@@ -227,9 +227,9 @@ describe("SpaceManager with a provider over REST", function () {
       ],
       "an invalid CA certificate": [
         { url: "https://provider.example.com", token: TOKEN, "ca.crt": "x" },
-        /^ca\.crt: give certificates as PEM/,
+        /^ca\.crt: invalid certificates: use PEM/,
       ],
-      "an invalid token": [{ url: "https://provider.example.com", token: "a b" }, /^token: it has characters/],
+      "an invalid token": [{ url: "https://provider.example.com", token: "a b" }, /^token: invalid characters/],
     };
     for (const [what, [secret, message]] of Object.entries(wrong))
       it(what, async () => {
@@ -278,7 +278,7 @@ describe("SpaceManager with a provider over REST", function () {
     const { mountedServers } = await import("@virtual-workspaces/mounts");
     const whose = "providers";
     const restricted = failed(open({ url, token: TOKEN, "ca.crt": own.cert }, mountedServers({ whose })));
-    expect(await restricted).to.match(/its address is one that providers may not lead to/);
+    expect(await restricted).to.match(/its address is restricted for providers: ask the operator/);
     const allowed = mountedServers({ allow: ["127.0.0.1"] });
     expect(await open({ url, token: TOKEN, "ca.crt": own.cert }, allowed)).to.deep.equal([]);
   });

@@ -11,24 +11,25 @@ import { APIBinding, APIExport, APIResourceSchema, clusterOf, type Holds } from 
 import type { Upstream } from "@virtual-workspaces/transport";
 import { type ExportKey, isBindingTo, SlimBindings } from "./bindings.ts";
 
-/** What an {@link ApiModel} is of: a shard, and what is exported anywhere. */
+/** Options of an {@link ApiModel}: a shard, and the exports of all shards. */
 export interface ApiModelOptions extends Pick<Workspaces, "upstream"> {
   /**
-   * The server that has kcp's cache (`/services/cache`), where exports and their schemas are read: those of all shards, since
-   * a workspace of one may bind what is exported on another (`--cache-kubeconfig`). @default `upstream`
+   * Server with kcp's cache (`/services/cache`) for exports and schemas of all shards, since a workspace may bind an export of
+   * another shard (`--cache-kubeconfig`).
+   * @default `upstream`
    */
   readonly cache?: Upstream;
-  /** Told when a server cannot be followed or asked, and of schemas that cannot be served. @default a process warning */
+  /** Receives errors of informers and requests, and schemas that cannot be served. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
 const BY_IDENTITY = "identity";
-/** Of all shards. */
+/** Path for all shards. */
 const CACHE = "/services/cache/shards/*";
 
 /**
- * The exports and schemas of all shards and the bindings of one, followed while a view of them is served. Views that are
- * given the same share it. Memory: the exports and schemas whole, and of each binding half a KiB or so; nothing for requests.
+ * Cache of the exports and schemas of all shards and the bindings of one, active while a view is served. Several views can share
+ * it. Memory: whole exports and schemas, and about half a KiB per binding; nothing per request.
  */
 export class ApiModel {
   readonly #exports: Informer<Holds<typeof APIExport>>;
@@ -71,17 +72,17 @@ export class ApiModel {
     return [this.#exports, this.#schemas, this.#bindings] as unknown as readonly Informer[];
   }
 
-  /** @internal Another number whenever an export or schema has changed. */
+  /** @internal Changes with each export and schema. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** @internal What hears of each change. */
+  /** @internal Listeners for each change. */
   get listeners(): Pick<ModelListeners, "add"> {
     return this.#listeners;
   }
 
-  /** @internal Follows what there is until all who hold it have disposed of that. */
+  /** @internal Runs the informers until all holders have disposed of the result. */
   hold(): AsyncDisposable {
     this.#holders += 1;
     for (const informer of this.#all) informer.start();
@@ -95,7 +96,7 @@ export class ApiModel {
     };
   }
 
-  /** @internal Resolves once everything has been read. Rejects when it ends before. */
+  /** @internal Resolves when all objects are read. Rejects when the informers stop before. */
   async synced(): Promise<void> {
     await Promise.all(this.#all.map((informer) => informer.synced));
   }
@@ -105,7 +106,7 @@ export class ApiModel {
     return this.#exports.store.get({ cluster, name });
   }
 
-  /** @internal All exports of an identity, sorted by where they are: several have one key, seldom. */
+  /** @internal Returns the exports with an identity, sorted by logical cluster and name. Usually there is one. */
   exportsOf(identityHash: string): readonly APIExport[] {
     const found = this.#exports.store.byIndex(BY_IDENTITY, identityHash);
     return found.sort((one, other) => (exportPath(one) < exportPath(other) ? -1 : 1));
@@ -116,17 +117,17 @@ export class ApiModel {
     return this.#schemas.store.get({ cluster, name });
   }
 
-  /** @internal The bindings of a logical cluster, in no order, as {@link SlimBindings} keeps them. */
+  /** @internal Returns the bindings of a logical cluster, unordered, in the form of {@link SlimBindings}. */
   bindings(cluster: string): readonly APIBinding[] {
     return this.#bindings.store.list({ cluster, namespace: "" });
   }
 
-  /** @internal The binding of a logical cluster to an export, looked for among the few that it has. */
+  /** @internal Returns the binding of a logical cluster to an export. A logical cluster has few bindings. */
   binding(cluster: string, to: ExportKey): APIBinding | undefined {
     return this.bindings(cluster).find((binding) => isBindingTo(binding, to));
   }
 
-  /** @internal Whether the bindings of a logical cluster that the server has are those that are known here. */
+  /** @internal Returns whether the cached bindings of a logical cluster equal those that the server returned. */
   knows(cluster: string, asked: readonly APIBinding[]): boolean {
     const counts = new Map<APIBinding, number>();
     for (const one of this.bindings(cluster)) counts.set(one, (counts.get(one) ?? 0) + 1);
@@ -135,7 +136,7 @@ export class ApiModel {
   }
 }
 
-/** Tells of the first of failures that come in a row. */
+/** Reports only the first of consecutive failures. */
 function onceInARow(tell: (error: unknown) => void): (event: LifecycleEvent) => void {
   let failing = false;
   return (event) => {
@@ -154,18 +155,18 @@ function exportPath(exported: APIExport): string {
   return `${clusterOf(exported)}/${exported.metadata.name ?? ""}`;
 }
 
-/** What has changed: an export or schema of any shard, or a binding, by its logical cluster and name. */
+/** Change of an export or schema on any shard, or of a binding, by logical cluster and name. */
 export interface ModelChange {
   readonly of: "binding" | "export" | "schema";
   readonly cluster: string;
   readonly name: string;
 }
 
-/** Who is told of changes, at once. */
+/** Synchronous listeners for changes. */
 class ModelListeners {
   readonly #all = new Set<(change: ModelChange) => void>();
 
-  /** @param listener must not throw @returns what takes it off again */
+  /** @param listener must not throw @returns removes the listener */
   add(listener: (change: ModelChange) => void): Disposable {
     this.#all.add(listener);
     return { [Symbol.dispose]: () => void this.#all.delete(listener) };

@@ -2,24 +2,24 @@ import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import { APIBinding, APIS_GROUP } from "@virtual-workspaces/kcp";
 import { type ClaimReference, type ClaimSelector, normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 
-/** Which export, or schema. */
+/** Key of an export or a schema. */
 export interface ExportKey {
-  /** The name of the logical cluster that it is in. */
+  /** Name of the logical cluster. */
   readonly cluster: string;
   readonly name: string;
 }
 
-/** A claim that a workspace has decided about. */
+/** Permission claim with the workspace's decision. */
 export type BoundClaim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];
 
 /**
- * What is kept of bindings: what they give, and to which export, and not even how they are called. There are some for each
- * workspace, and those to one export are mostly alike: then they are one object.
+ * Reduces bindings to their export and the access that they give, without their names. Each workspace has some, and those to one
+ * export are mostly equal: then they share one object.
  */
 export class SlimBindings {
   readonly #kept = new Interned<APIBinding>();
 
-  /** The binding with what is asked of it, and nothing else. */
+  /** Returns the binding with only the used fields. */
   readonly of = ({ spec, status }: APIBinding): APIBinding => {
     const { reference, permissionClaims = [] } = (spec ?? {}) as APIBinding["spec"];
     const { phase, apiExportClusterName, boundResources = [] } = status ?? {};
@@ -38,18 +38,18 @@ export class SlimBindings {
 
 const TYPE = { apiVersion: `${APIS_GROUP}/${APIBinding.version}`, kind: APIBinding.kind } as const;
 
-/** Whether a binding is to an export. Until it is bound, a path that is the name of a logical cluster says whose is meant. */
+/** Returns whether a binding refers to an export. Before it is bound, a path counts if it is the name of a logical cluster. */
 export function isBindingTo({ spec, status }: APIBinding, { cluster, name }: ExportKey): boolean {
   const { name: wanted, path } = spec.reference?.export ?? {};
   return wanted === name && (status?.apiExportClusterName || path) === cluster;
 }
 
-/** Whether a workspace has a resource by a binding. */
+/** Returns whether a workspace has a resource through a binding. */
 export function isBound({ status }: APIBinding, { group, resource }: GroupResource): boolean {
   return status?.boundResources?.some((one) => one.group === group && one.resource === resource) === true;
 }
 
-/** The claim that a binding has accepted on a resource, whoever's it is. */
+/** Returns the accepted claim of a binding for a resource, of any identity. */
 export function acceptedClaim(
   { spec }: APIBinding,
   asked: GroupResource,
@@ -60,14 +60,14 @@ export function acceptedClaim(
   ) as BoundClaim | undefined;
 }
 
-/** One value for all that are equal, as long as somebody has it. */
+/** Shares one value among all equal ones, while it is referenced. */
 class Interned<T extends object> {
   readonly #known = new Map<string, WeakRef<T>>();
   readonly #gone = new FinalizationRegistry<string>((text) => {
     if (this.#known.get(text)?.deref() === undefined) this.#known.delete(text);
   });
 
-  /** @param value plain data, which nobody changes */
+  /** @param value immutable plain data */
   of(value: T): T {
     const text = JSON.stringify(value);
     const known = this.#known.get(text)?.deref();

@@ -6,31 +6,30 @@ import { Consumer, changeKey } from "./consumer.ts";
 import { FreshBindings } from "./fresh-bindings.ts";
 import { ShownSchemas } from "./shown-schemas.ts";
 
-/** What {@link BoundSchemas} are made from. */
+/** Options of {@link BoundSchemas}. */
 export interface BoundSchemasOptions {
   readonly model: ApiModel;
-  /** Whom workspaces are asked for their bindings. */
+  /** Server for the bindings of workspaces. */
   readonly upstream: Upstream;
-  /** Told when a workspace cannot be asked for its bindings. */
+  /** Receives errors of requests for the bindings of a workspace. */
   readonly onError: (error: unknown) => void;
 }
 
-/** How long what a workspace has bound is followed after its last reader, so that clients resume, ms. */
+/** Time to keep the schemas of a workspace after its last reader, so that clients can resume, in ms. */
 const LINGER = 60_000;
 
 /**
- * The schemas of what workspaces have bound, each read as a cluster of its own. Memory: the JSON of each schema that
- * somebody has read, once, while the model has it, and 10 KiB for each workspace that is being read, or was within the last
- * minute.
+ * Storage of the schemas that workspaces have bound, each workspace as a logical cluster. Memory: the JSON of each schema that was
+ * read, once, while the model has it, and 10 KiB for each workspace with a reader in the last minute.
  */
 export class BoundSchemas implements Storage<APIResourceSchema> {
-  /** Versions are this process's. */
+  /** Resource versions belong to this process. */
   readonly local = true;
   readonly #model: ApiModel;
   readonly #fresh: FreshBindings;
   readonly #shown = new ShownSchemas();
   readonly #consumers = new Map<string, Consumer>();
-  /** While anything is kept that must hear of changes. */
+  /** Set while anything is cached that depends on changes. */
   #following: Disposable | undefined;
 
   constructor({ model, ...asking }: BoundSchemasOptions) {
@@ -38,7 +37,7 @@ export class BoundSchemas implements Storage<APIResourceSchema> {
     this.#fresh = new FreshBindings({ model, ...asking });
   }
 
-  /** Whoever may read what a workspace has bound reads the same. */
+  /** All readers of a workspace get the same schemas. */
   shareKey(): string {
     return "";
   }

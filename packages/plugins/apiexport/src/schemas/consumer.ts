@@ -9,23 +9,22 @@ export interface ConsumerOptions {
   readonly model: Pick<ApiModel, "bindings" | "export" | "schema">;
   readonly minter: Minter;
   readonly shown: ShownSchemas;
-  /** Resolves when the model has what the workspace had bound when this was called. */
+  /** Resolves when the model has the bindings that the workspace had at the call. */
   readonly confirm: () => Promise<void>;
-  /** Called when nobody has read for a while. */
+  /** Called some time after the last reader. */
   readonly onIdle: () => void;
-  /** How long it outlives its last reader, so that clients resume, ms. */
+  /** Time to live after the last reader, so that clients can resume, in ms. */
   readonly linger: number;
 }
 
 /**
- * The schemas of what one workspace has bound, live, with a line of versions of its own: what comes and goes there is
- * decided by its bindings, by exports and by schemas, which no server counts together. Kept while somebody reads, and a
- * while longer.
+ * Live set of the schemas that one workspace has bound, with resource versions of its own: bindings, exports and schemas determine
+ * its content, and no server counts their versions together. It lives while it has readers, and some time longer.
  */
 export class Consumer {
   readonly #options: ConsumerOptions;
   readonly #cache: WatchCache;
-  /** What is shown, as the model has it. */
+  /** Shown schemas, as in the model. */
   #shown: ReadonlyMap<string, APIResourceSchema> = new Map();
   #by: ReadonlySet<string> = new Set();
   #stale = true;
@@ -56,12 +55,12 @@ export class Consumer {
     };
   }
 
-  /** Whether an export or schema, as one text, has to do with what is shown. */
+  /** Returns whether the shown schemas depend on an export or schema with this key. */
   isMadeFrom(text: string): boolean {
     return this.#by.has(text);
   }
 
-  /** Looks at everything anew at the end of the turn, or before the next read if that is sooner. */
+  /** Refreshes at the end of the turn, or before the next read if that is earlier. */
   renew(): void {
     if (this.#stale) return;
     this.#stale = true;
@@ -91,7 +90,7 @@ export class Consumer {
     const now = (): ShownSchema => shown.at(minter.next(), schema, cluster);
     let next = now();
     if (before !== undefined && this.#cache.get(next.key)?.uid !== next.uid) {
-      // Another schema of that name: its coming is a version of its own, so that who has seen only the going resumes there.
+      // A different schema with the same name: the ADDED event gets a version of its own, so that clients can resume after DELETED.
       this.#delete(next.key.name);
       next = now();
     }
@@ -104,27 +103,27 @@ export class Consumer {
   }
 }
 
-/** The schemas of what a workspace has bound, and what they were found by. */
+/** Schemas that a workspace has bound, and the objects that they depend on. */
 interface BoundSchemaSet {
-  /** By name. */
+  /** Schemas by name. */
   readonly schemas: ReadonlyMap<string, APIResourceSchema>;
-  /** The exports and schemas that were asked for, there or not, as {@link changeKey} has them. */
+  /** Keys of the requested exports and schemas, existing or not: {@link changeKey}. */
   readonly by: ReadonlySet<string>;
 }
 
 interface Candidate {
   readonly schema: APIResourceSchema;
   readonly cluster: string;
-  /** Whether the workspace has the resource by it. */
+  /** Whether the workspace has the resource through it. */
   readonly bound: boolean;
 }
 
 /**
- * The schemas that the exports of a workspace's bindings name now. A binding counts once it is Bound, and says itself
- * where its export is.
+ * Returns the schemas that the exports of a workspace's bindings name now. A binding counts once it is Bound; its status names the
+ * export's logical cluster.
  *
- * Providers may call their schemas alike. A name that there is twice is one resource, of which a workspace has one: that
- * one is shown; and should it have neither, that of the logical cluster whose name is the first.
+ * Providers may use the same schema name. Such schemas describe one resource, which a workspace has from one provider: that schema
+ * is shown. If it has neither, the first logical cluster by name wins.
  */
 function wantedSchemas(model: Pick<ApiModel, "bindings" | "export" | "schema">, consumer: string): BoundSchemaSet {
   const by = new Set<string>();
@@ -147,7 +146,7 @@ function wantedSchemas(model: Pick<ApiModel, "bindings" | "export" | "schema">, 
   return { schemas: new Map([...found].map(([name, { schema }]) => [name, schema])), by };
 }
 
-/** An export or schema as one text. */
+/** Returns a key of an export or schema. */
 export function changeKey({ of, cluster, name }: ModelChange): string {
   return `${of} ${cluster}/${name}`;
 }

@@ -5,21 +5,21 @@ import { APIBinding } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { ApiModel } from "../model/api-model.ts";
 
-/** Who is asked, and who must know it. */
+/** Options of {@link FreshBindings}. */
 export interface FreshBindingsOptions {
   readonly model: Pick<ApiModel, "knows" | "listeners">;
   readonly upstream: Upstream;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long the model may take to hear of what a workspace says, ms. */
+/** Time limit for the model to receive the bindings of a workspace, in ms. */
 const PATIENCE = 3_000;
-/** How long nothing may be heard before a workspace is asked again, ms. */
+/** Time without a change before the workspace is read again, in ms. */
 const SILENCE = 200;
 
 /**
- * Has the model be no staler than a workspace is about its own bindings: who has bound something, and then looks, finds it.
- * What other workspaces export is as new as the cache has told, as in kcp.
+ * Waits until the model is as new as a workspace's own bindings, so that a user who binds an export finds its schemas. As in kcp,
+ * exports of other workspaces are only as new as the cache.
  */
 export class FreshBindings {
   readonly #options: FreshBindingsOptions;
@@ -31,14 +31,14 @@ export class FreshBindings {
     this.#client = new Client({ upstream: options.upstream, cluster: "*" });
   }
 
-  /** Resolves when the model has what the workspace had when this was called. @throws ApiError 503 */
+  /** Resolves when the model has the bindings that the workspace had at the call. @throws ApiError 503 */
   of(cluster: string): Promise<void> {
     const asking = this.#asking.get(cluster) ?? this.#ask(cluster);
     this.#asking.set(cluster, asking);
     return asking;
   }
 
-  /** Those who come before the question is put share it. */
+  /** Callers that arrive before the request is sent share it. */
   async #ask(cluster: string): Promise<void> {
     await turn();
     this.#asking.delete(cluster);
@@ -50,11 +50,11 @@ export class FreshBindings {
       }
     } catch (error) {
       this.#options.onError(error);
-      throw ApiError.serviceUnavailable("what this workspace has bound cannot be found out for now: try again", 1);
+      throw ApiError.serviceUnavailable("cannot read the bindings of this workspace for now: try again", 1);
     }
   }
 
-  /** None of a workspace that is gone. */
+  /** Returns no bindings for a deleted workspace. */
   async #bindings(cluster: string, signal: AbortSignal): Promise<readonly APIBinding[]> {
     try {
       const { items } = await this.#client.cluster(cluster).resource(APIBinding).list({ signal });

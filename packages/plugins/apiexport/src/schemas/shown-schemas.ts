@@ -9,12 +9,12 @@ import {
   SHARD_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
 
-/** What the cache says of its copies. */
+/** Annotations that the cache adds to copies. */
 const OF_COPIES: ReadonlySet<string> = new Set([
   ...[SHARD_ANNOTATION, ORIGINAL_UID_ANNOTATION, ORIGINAL_RESOURCE_VERSION_ANNOTATION, SOURCE_VERSION_ANNOTATION],
 ]);
 
-/** A schema as JSON, but for its version and what comes before that. */
+/** Schema as JSON, without its version and the preceding fields. */
 interface Rest {
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -25,11 +25,11 @@ const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
 const { kind } = APIResourceSchema;
 const HEAD = `{"apiVersion":"${apiVersionOf(APIResourceSchema)}","kind":"${kind}","metadata":{"resourceVersion":"`;
 
-/** Schemas as JSON, once for all workspaces that have bound them, as long as they are what they are. */
+/** Schemas as JSON, shared by all workspaces that bind them. */
 export class ShownSchemas {
   readonly #known = new WeakMap<APIResourceSchema, Rest>();
 
-  /** A schema among those of a workspace. The annotation `kcp.io/cluster` says whose it is. */
+  /** Returns a schema of a workspace. The annotation `kcp.io/cluster` keeps the provider's logical cluster. */
   at(version: string, schema: APIResourceSchema, consumer: string): ShownSchema {
     const rest = this.#known.get(schema) ?? restOf(schema);
     this.#known.set(schema, rest);
@@ -37,7 +37,7 @@ export class ShownSchemas {
   }
 }
 
-/** A schema under a version of a workspace's own: of itself it has no bytes. */
+/** Schema with a resource version of the workspace. It holds no bytes of its own. */
 export class ShownSchema implements Encoded {
   readonly key: Encoded["key"];
   readonly resourceVersion: string;
@@ -70,7 +70,7 @@ export class ShownSchema implements Encoded {
   }
 }
 
-/** The object is the original's: copies have the uid of that, and what they say of being one is left out. */
+/** Restores the original: its UID, without the annotations of the copy. */
 function restOf({ apiVersion: _, kind: __, metadata, ...content }: APIResourceSchema): Rest {
   const { resourceVersion: ___, annotations = {}, labels = NO_LABELS, ...own } = metadata;
   const uid = annotations[ORIGINAL_UID_ANNOTATION] || (own.uid ?? "");

@@ -25,7 +25,7 @@ import type { ExportKey } from "../model/bindings.ts";
 import { acceptedClaim, isBound } from "../model/bindings.ts";
 import { missingLabels, SelectedWrites } from "./selected-writes.ts";
 
-/** Whose claims hold. */
+/** Options of {@link ClaimedObjects}. */
 export interface ClaimedObjectsOptions {
   readonly model: Pick<ApiModel, "binding">;
   readonly of: ExportKey;
@@ -34,9 +34,8 @@ export interface ClaimedObjectsOptions {
 type Writes = Required<Pick<Storage, "create" | "update" | "pass" | "patch" | "delete" | "deleteCollection">>;
 
 /**
- * Objects of bound workspaces that an export claims. What is written must be among those that the claim of that workspace
- * selects: labels that it names are added, objects that are none are refused. Where a claim is about all objects, which is
- * usual, writes pass as they came.
+ * Claimed objects in bound workspaces. The workspace's claim must select every written object: the storage adds missing
+ * `matchLabels` and rejects other objects. For the usual claim on all objects, writes are forwarded unchanged.
  */
 export class ClaimedObjects implements Storage {
   readonly resource: ResourceDefinition;
@@ -50,7 +49,7 @@ export class ClaimedObjects implements Storage {
   constructor(objects: Forwarded<object>, options: ClaimedObjectsOptions) {
     this.resource = objects.resource;
     this.#objects = objects;
-    // What is forwarded without a transform can be written in every way.
+    // Without a transform, the forwarded storage supports every write.
     this.#writes = objects as unknown as Writes;
     this.#options = options;
     this.#selected = new SelectedWrites(this.resource, this.#writes);
@@ -72,12 +71,12 @@ export class ClaimedObjects implements Storage {
     return this.#objects.shareKey(scope);
   }
 
-  // Never asked where `pass` is; it says that there are creates.
+  // Never called beside `pass`, but it declares that creates exist.
   create(scope: Scope, object: Parameters<Writes["create"]>[1], options: WriteOptions): ReturnType<Writes["create"]> {
     return this.#writes.create(scope, object, options);
   }
 
-  // As `create`.
+  // Like `create`.
   update(scope: Scope, object: Parameters<Writes["update"]>[1], options: WriteOptions): ReturnType<Writes["update"]> {
     return this.#writes.update(scope, object, options);
   }
@@ -113,7 +112,7 @@ export class ClaimedObjects implements Storage {
     return this.#writes.deleteCollection(scope, options);
   }
 
-  /** By what a workspace lets the provider have objects; nothing where it does not matter. @throws ApiError 403 */
+  /** Returns the selector of the workspace's claim, or undefined if it does not limit anything. @throws ApiError 403 */
   #selector({ cluster }: Scope): ClaimSelector | undefined {
     if (cluster === WILDCARD) return undefined;
     const { model, of } = this.#options;

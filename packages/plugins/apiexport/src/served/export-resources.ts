@@ -6,7 +6,7 @@ import type { ExportKey } from "../model/bindings.ts";
 import { ClaimedObjects } from "./claimed-objects.ts";
 import { type Part, type PartsOptions, partsOf } from "./parts.ts";
 
-/** How the objects of exports are reached. */
+/** Options of {@link ExportResources}. */
 export interface ExportResourcesOptions extends PartsOptions, Pick<ForwardOptions<object>, "upstream" | "identity"> {
   readonly model: ApiModel;
 }
@@ -17,7 +17,7 @@ interface Live {
 }
 
 interface Entry {
-  /** What the rest was made for. */
+  /** Epoch of the model that the other fields are from. */
   readonly epoch: number;
   readonly parts: ReadonlyMap<string, Live>;
   readonly list: readonly ServedResource[];
@@ -26,9 +26,9 @@ interface Entry {
 const NOTHING: readonly ServedResource[] = Object.freeze([]);
 
 /**
- * What is served of each export that somebody has asked for. What stays the same in an export stays the same value, so that
- * watches go on; what does not is ended. Memory: a few KiB for each resource of an export that was asked for, until the
- * export is gone; kinds are shared; bindings cost nothing here.
+ * Served resources of each requested export. Parts of an export that stay the same keep their storage, so that watches continue;
+ * other storages end. Memory: a few KiB for each resource of a requested export, until the export is deleted; kinds are shared, and
+ * bindings take none.
  */
 export class ExportResources implements AsyncDisposable {
   readonly #options: ExportResourcesOptions;
@@ -38,7 +38,7 @@ export class ExportResources implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The same list as long as nothing of it changes. Nothing, where there is no export, or none with an identity. */
+  /** Returns the same list until it changes. Empty for an export that does not exist or has no identity. */
   of(key: ExportKey): readonly ServedResource[] {
     const { model } = this.#options;
     const text = `${key.cluster}/${key.name}`;
@@ -82,13 +82,13 @@ export class ExportResources implements AsyncDisposable {
     return { storage, served: kind.serve(objects, verbs === undefined ? {} : { verbs }) };
   }
 
-  /** Watches of it end when they are looked after, which is within half a second. */
+  /** Ends a storage. Watches of it end at their next check, within half a second. */
   #end(storage: Forwarded<object>): void {
     storage[Symbol.asyncDispose]().catch(this.#options.onError);
   }
 }
 
-/** Whether an export has what its objects are kept by. */
+/** Returns whether an export has the identity that its objects are stored under. */
 export function hasIdentity(exported: APIExport | undefined): exported is APIExport {
   return (exported?.status?.identityHash ?? "") !== "";
 }

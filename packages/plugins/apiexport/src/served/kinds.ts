@@ -11,15 +11,15 @@ import {
 } from "@virtual-workspaces/kcp";
 import { type ClaimableKind, claimableKinds, type ServedVersion, servedVersions } from "@virtual-workspaces/kcp/apis";
 
-/** Of kinds that nothing more is known of. */
+/** Schema of kinds without further information. */
 const OPEN: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
 type AnyOptions = ResourceOptions<JsonSchema, JsonSchema, JsonSchema>;
 
-/** Kinds of kcp's own that can be claimed without an identity, in all their versions. */
+/** kcp's own kinds that can be claimed without an identity, in all versions. */
 const OF_APIS = [APIBinding, APIBindingV1alpha1, APIExport, APIExportV1alpha1, APIResourceSchema] as readonly unknown[];
 
-/** The kinds that can be claimed without an identity, by resource: `configmaps.`, `apibindings.apis.kcp.io`. */
+/** Returns the kinds that can be claimed without an identity, by resource: `configmaps.`, `apibindings.apis.kcp.io`. */
 export function claimableResources(known: readonly Resource[]): ReadonlyMap<string, readonly Resource[]> {
   const given = [...known, LogicalCluster as unknown as Resource];
   const found = new Map<string, readonly Resource[]>();
@@ -41,19 +41,19 @@ function isOf(
   return kind.group === group && kind.version === version && kind.plural === plural;
 }
 
-/** The strategy is what lets Kubernetes' own kinds take strategic patches; the server that has them does the rest. */
+/** The strategy allows strategic merge patches for Kubernetes' own kinds; the upstream does the rest. */
 function opened({ status, ...names }: ClaimableKind): Resource {
   return new Resource({ ...names, schema: OPEN, subresources: { status }, strategy: {} } as AnyOptions);
 }
 
-/** Bindings, in both versions, for who may only read them: without a status of their own, as in kcp. */
+/** Bindings in both versions, read-only and without a status subresource, as in kcp. */
 export const readableBindings: readonly Resource[] = [APIBinding, APIBindingV1alpha1].map(
   (kind) => new Resource({ ...kind, selectableFields: [], subresources: { status: false } } as AnyOptions),
 );
 
-/** The served versions of what a schema describes. @throws Error on one that nothing can be made of */
+/** Served versions of a schema's kind. @throws Error on an unusable schema */
 export class SchemaKinds {
-  /** By the schemas as they are known: one that changes is another object. */
+  /** Kinds by schema object: a changed schema is another object. */
   readonly #known = new WeakMap<APIResourceSchema, readonly Resource[]>();
 
   of(schema: APIResourceSchema): readonly Resource[] {
@@ -72,7 +72,7 @@ function resourceOf(version: ServedVersion): Resource {
   const { status } = subresources;
   const attempts: readonly Partial<ServedVersion>[] = [
     { subresources, columns },
-    // Kubernetes takes columns and paths of scale that lead to nothing.
+    // Kubernetes accepts columns and scale paths that match nothing.
     { subresources: { status }, columns },
     { subresources: { status } },
   ];

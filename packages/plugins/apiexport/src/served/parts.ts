@@ -13,27 +13,27 @@ import type { ApiModel } from "../model/api-model.ts";
 import type { ExportKey } from "../model/bindings.ts";
 import { readableBindings, type SchemaKinds } from "./kinds.ts";
 
-/** One resource in one version, as an export's view has it. */
+/** Resource of an export's view in one version. */
 export interface Part {
-  /** Equal for what is served equally: then it is the same. */
+  /** Equal keys mean equal service, so the storage is shared. */
   readonly key: string;
   readonly kind: Resource;
-  /** Whose definition is meant; "" for what every workspace has. */
+  /** Identity of the resource; "" for built-in resources. */
   readonly identity: string;
-  /** The only objects that are there. @default all */
+  /** Selector of the visible objects. @default all */
   readonly labels: LabelSelector | undefined;
-  /** @default all */
+  /** Allowed verbs. @default all */
   readonly verbs: readonly Verb[] | undefined;
-  /** Whether it is there by a claim: then the binding's selector holds for what is written. */
+  /** Whether a claim gives access: then writes must match the binding's selector. */
   readonly claimed: boolean;
 }
 
-/** What the parts of exports are made from. */
+/** Options of {@link partsOf}. */
 export interface PartsOptions {
   readonly model: Pick<ApiModel, "schema" | "exportsOf">;
   readonly kinds: SchemaKinds;
   readonly claimable: ReadonlyMap<string, readonly Resource[]>;
-  /** Told of schemas that nothing can be made of. */
+  /** Receives schemas that cannot be served. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -44,7 +44,7 @@ const CREATE: readonly Verb[] = ["create"];
 const BINDINGS = `apibindings.${APIS_GROUP}`;
 const EVENTS: readonly string[] = ["events.", "events.events.k8s.io"];
 
-/** What an export's view serves: its own resources, then those that it claims, then bindings, which it always sees. */
+/** Returns the resources of an export's view: its own, then the claimed ones, then bindings, which it always sees. */
 export function partsOf(exported: APIExport, options: PartsOptions): readonly Part[] {
   const of: ExportKey = { cluster: clusterOf(exported), name: exported.metadata.name ?? "" };
   const own = ownParts(exported, of.cluster, options);
@@ -70,7 +70,7 @@ function kindsOf(name: string, cluster: string, { model, kinds, onError }: Parts
   try {
     return kinds.of(schema);
   } catch (error) {
-    onError(new Error(`the schema ${name} of ${cluster} cannot be served: ${String(error)}`, { cause: error }));
+    onError(new Error(`cannot serve schema ${name} of ${cluster}: ${String(error)}`, { cause: error }));
     return [];
   }
 }
@@ -90,7 +90,7 @@ function claimedParts(of: ExportKey, claim: Claim, options: PartsOptions): reado
     });
 }
 
-/** What a resource of an identity looks like, by any export that has it. */
+/** Returns the kinds of a resource with an identity, from any export with this identity. */
 function foreignKinds({ group = "", resource, identityHash = "" }: Claim, options: PartsOptions): readonly Resource[] {
   for (const exported of options.model.exportsOf(identityHash)) {
     const found = exported.spec?.resources?.find((one) => one.group === group && one.name === resource);
@@ -100,13 +100,13 @@ function foreignKinds({ group = "", resource, identityHash = "" }: Claim, option
   return [];
 }
 
-/** Whoever has no claim on bindings sees those to this export, and changes none. */
+/** Returns read access to the bindings of this export, for an export without a claim on bindings. */
 function boundParts(of: ExportKey): readonly Part[] {
   const labels = parseLabelSelector(`${BINDING_EXPORT_LABEL}=${exportHash(of)}`);
   return readableBindings.map((kind) => part(kind, { labels, verbs: READ }));
 }
 
-/** The label that the server keeps on objects of a claim that is accepted. */
+/** Returns the label that the server sets on objects of an accepted claim. */
 function labelsOf(of: ExportKey, claim: ClaimedResource, ofBindings: boolean): LabelSelector {
   const { key, value } = claimLabel(of, claim);
   const values = ofBindings ? [value, reflexiveLabel(of).value] : [value];
@@ -123,7 +123,7 @@ function nameOf({ plural, group }: Resource): string {
   return `${plural}.${group}`;
 }
 
-/** The first of each resource and version. */
+/** Keeps the first of each resource and version. */
 function once(parts: readonly Part[]): readonly Part[] {
   const seen = new Map<string, Part>();
   for (const one of parts) {

@@ -14,24 +14,24 @@ import {
 } from "@virtual-workspaces/framework/storage";
 import { type ClaimSelector, claimMatches } from "@virtual-workspaces/kcp/apis";
 
-/** How what was selected by is written. */
+/** Storage for selected writes. */
 export type SelectedThere = Required<Pick<Storage, "create" | "update" | "pass" | "patch">>;
 
-/** Where a patch goes, and by what its object is selected. */
+/** Target of a patch, and the selector for its object. */
 export interface SelectedObject {
   readonly scope: Scope;
   readonly key: ObjectKey;
   readonly selector: ClaimSelector;
 }
 
-/** How often a write is tried that others get in the way of, as by client-go. */
+/** Number of attempts on conflicts, as in client-go. */
 const ATTEMPTS = 5;
 const APPLY = "application/apply-patch+yaml";
 
 /**
- * Writes of objects that are to be among those that a claim selects. What becomes of an object, only its server knows: it is
- * asked for a dry run, and what that leads to is looked at. Nearly always it is well, and what was sent goes on as it came.
- * Else the labels are added: to an apply, which stays one, or to the object that was to come of it. Costs a second request.
+ * Writes of objects that a claim must select. Only the server knows the resulting object, so this class sends a dry run and checks
+ * its result. Nearly always it matches, and the original request follows unchanged. Otherwise the class adds the labels, to an
+ * apply, which stays one, or to the resulting object. The cost is a second request.
  */
 export class SelectedWrites {
   readonly #definition: ResourceDefinition;
@@ -55,7 +55,7 @@ export class SelectedWrites {
     });
   }
 
-  /** @throws as {@link pass} */
+  /** @throws like {@link pass} */
   patch({ scope, key, selector }: SelectedObject, patch: PatchOptions): Promise<Written> {
     return this.#selected({
       selector,
@@ -88,12 +88,12 @@ export class SelectedWrites {
     return { object: await this.#there.create(scope, object, options), created: true };
   }
 
-  /** Insists on the version that the dry run was about. */
+  /** Updates exactly the version of the dry run. */
   async #put(scope: Scope, object: KubeObject, options: WriteOptions): Promise<Written> {
     return { object: await this.#there.update(scope, object, options) };
   }
 
-  /** YAML is not read here: who sends that is told what to add. */
+  /** This class does not parse YAML; the error names the labels to add. */
   #applyWith(labels: Labels, { patch }: PatchOptions): Buffer {
     const config = parsed(patch);
     if (config !== undefined) return Buffer.from(stringifyJson(withLabels(config, labels)));
@@ -103,7 +103,7 @@ export class SelectedWrites {
   }
 }
 
-/** A write, and how it is sent as it came and with labels. */
+/** Write, with functions that send it unchanged and with labels. */
 interface Selected {
   readonly selector: ClaimSelector;
   readonly options: WriteOptions;
@@ -124,13 +124,13 @@ function parsed(patch: Buffer): KubeObject | undefined {
   }
 }
 
-/** By key. */
+/** Labels by key. */
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * The labels that an object lacks for a workspace to let the provider have it, of those that the selector of its claim says.
+ * Returns the labels of the claim's selector that an object lacks.
  *
- * @throws ApiError 403 when one of them is another, or when it is not what the claim is about in spite of them
+ * @throws ApiError 403 when a label has another value, or the claim does not select the object even with them
  */
 export function missingLabels(
   { metadata }: KubeObject,
@@ -149,12 +149,12 @@ export function missingLabels(
   return missing.length === 0 ? undefined : Object.fromEntries(missing);
 }
 
-/** The object with labels besides. */
+/** Returns the object with additional labels. */
 function withLabels(object: KubeObject, labels: Labels): KubeObject {
   return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } };
 }
 
-/** A new object as its server would have kept it, without what the server says of what it has kept. */
+/** Returns a new object as the server would store it, without the fields that the server sets. */
 function withoutServerFields(object: KubeObject): KubeObject {
   const { uid, resourceVersion, generation, creationTimestamp, managedFields, selfLink, ...metadata } = object.metadata;
   return { ...object, metadata };

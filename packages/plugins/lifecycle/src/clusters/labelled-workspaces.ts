@@ -6,8 +6,8 @@ import type { WaitingLists, WaitingWorkspaces, WorkspaceRequest } from "../waiti
 import { WaitingResources, type WaitingResourcesOptions } from "./waiting-resources.ts";
 
 /**
- * Those of which the shard says by labels whom they wait for. All that wait for any controller are followed while the view is served.
- * Memory: 1 KiB or so for each.
+ * Workspaces that wait according to the labels that the shard sets. An informer has all waiting workspaces while the view is
+ * served. Memory: about 1 KiB for each.
  */
 export class LabelledWorkspaces implements WaitingWorkspaces {
   readonly #phase: KcpPhase;
@@ -53,7 +53,7 @@ export class LabelledWorkspaces implements WaitingWorkspaces {
     return this.#informer.synced;
   }
 
-  /** What the shard says right now: of a workspace that has just begun the informer may not have heard. @throws ApiError 503 */
+  /** Reads the current state from the shard, since the informer may not have a new workspace yet. @throws ApiError 503 */
   async #read(cluster: string, signal: AbortSignal): Promise<LogicalCluster | undefined> {
     try {
       return await this.#client.cluster(cluster).resource(LogicalCluster).get(LOGICAL_CLUSTER_NAME, { signal });

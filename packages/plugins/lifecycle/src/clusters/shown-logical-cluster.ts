@@ -14,8 +14,8 @@ import type { Phase } from "../phase.ts";
 const HOLDERS: JsonSchema = { type: "array", items: { type: "string" } };
 
 /**
- * LogicalClusters as the shard has them, whatever newer ones say: nothing of them is checked or left out here, but the lists that
- * the view has a rule about. As in kcp.
+ * LogicalClusters as the shard returns them, of any kcp version. As in kcp, the schema validates and prunes nothing but the lists
+ * that the view has a rule for.
  */
 export const ShownLogicalCluster: Resource = new Resource({
   group: LogicalCluster.group,
@@ -25,7 +25,7 @@ export const ShownLogicalCluster: Resource = new Resource({
   categories: LogicalCluster.categories,
   columns: LogicalCluster.columns,
   subresources: LogicalCluster.subresources,
-  description: "A logical cluster that waits for a controller of its workspace type.",
+  description: "Logical cluster that waits for a controller of its workspace type.",
   schema: {
     type: "object",
     "x-kubernetes-preserve-unknown-fields": true,
@@ -43,9 +43,9 @@ export const ShownLogicalCluster: Resource = new Resource({
 type Status = Readonly<Record<string, unknown>>;
 
 /**
- * What a controller may say of a workspace that waits for it: conditions, and that it is done. It takes itself off the list of those
- * who are waited for, and nobody else; all other fields are the server's. kcp counts the initializers and looks at no more, and
- * lets whoever initializes change terminators and the phase.
+ * Limits the status changes of a controller to conditions and its own completion: it may remove itself, and no other entry, from
+ * the list of pending controllers. All other fields belong to the server. kcp only counts the initializers, and lets an
+ * initializing controller change terminators and the phase.
  *
  * @throws ApiError 422
  */

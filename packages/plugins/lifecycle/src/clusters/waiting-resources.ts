@@ -7,7 +7,7 @@ import type { KcpPhase } from "../phase.ts";
 import type { WaitingLists } from "../waiting.ts";
 import { ShownLogicalCluster, statusRule } from "./shown-logical-cluster.ts";
 
-/** Where the LogicalClusters are, and which. */
+/** Options of {@link WaitingResources}. */
 export interface WaitingResourcesOptions {
   readonly phase: KcpPhase;
   readonly upstream: Upstream;
@@ -18,18 +18,18 @@ interface Entry extends WaitingLists {
   readonly reading: Forwarded<object>;
 }
 
-/** How many controllers' views are kept ready: the one that was asked for the longest ago makes room. */
+/** Maximum number of cached controller views. The least recently used one is dropped. */
 const MOST = 1_000;
 const READ: readonly Verb[] = ["get", "list", "watch"];
 
 /**
- * The LogicalClusters that wait for one controller, for as many of these as there are: found by labels that the shard keeps, passed
- * as bytes. Memory: a few KiB for each controller that has been asked for, of 1,000 at most.
+ * LogicalClusters that wait for a controller, for any number of controllers. The shard's labels select them, and they are forwarded
+ * as bytes. Memory: a few KiB for each requested controller, at most 1,000.
  */
 export class WaitingResources implements AsyncDisposable {
   readonly #options: WaitingResourcesOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Asked for what has been read by its labels: what is written insists on the version that was read. */
+  /** Reads select by labels, so writes carry the version that was read. */
   readonly #all: WritableForwarded<object>;
 
   constructor(options: WaitingResourcesOptions) {
@@ -37,7 +37,7 @@ export class WaitingResources implements AsyncDisposable {
     this.#all = forward<object>({ ...this.#place }) as WritableForwarded<object>;
   }
 
-  /** The same lists as long as they are asked for. */
+  /** Returns the same lists while they are in use. */
   of(holder: string): WaitingLists {
     const entry = this.#entries.get(holder) ?? this.#made(holder);
     this.#entries.delete(holder);
@@ -59,7 +59,7 @@ export class WaitingResources implements AsyncDisposable {
   #made(holder: string): Entry {
     const { phase } = this.#options;
     const reading = forward<object>({ ...this.#place, labels: parseLabelSelector(phase.labels(holder)) });
-    // Without a patch of its own: patches are worked out here, so that the rule sees what comes of them.
+    // Has no `patch`: this process computes patches, so that the rule sees their result.
     const status: Storage = {
       lifecycle: "storage",
       get: (scope, key, options) => reading.get(scope, key, options),

@@ -4,25 +4,25 @@ import { clusterOf, lifecycleName, typesFrom, type WorkspaceType } from "@virtua
 import { type Label, lifecycleLabel, PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { WorkspaceTypes } from "../workspace-types.ts";
 
-/** On a WorkspaceType, `"true"`: its workspaces, and those of types that extend it, want to be prepared. */
+/** On a WorkspaceType: `"true"` prepares its workspaces, and those of types that extend it. */
 export const PREPARES_ANNOTATION = "virtual-workspaces.io/prepares";
 
-/** Labels of a LogicalCluster that begin so say which types it has been prepared for, see {@link preparedLabel}. */
+/** Prefix of a LogicalCluster's labels for the types that have prepared it, see {@link preparedLabel}. */
 const PREPARED_LABEL_PREFIX = "prepared.virtual-workspaces.io/";
 
 /**
- * The label of a LogicalCluster that has been prepared for a type. Without it the workspace wants to be prepared again; whoever
- * sets it there does without.
+ * Returns the label of a LogicalCluster that a type has prepared. Removing it prepares the workspace again; setting it skips the
+ * preparation.
  *
- * @param holder `<logical cluster of the type>:<type>`, as the type's initializer is called
+ * @param holder `<logical cluster of the type>:<type>`, the name of the type's initializer
  */
 export const preparedLabel = (holder: string): Label => lifecycleLabel(PREPARED_LABEL_PREFIX, holder);
 
-/** Which WorkspaceTypes want workspaces prepared, and whose workspaces are theirs. */
+/** WorkspaceTypes that prepare workspaces, and the types that they prepare. */
 export class PreparingTypes implements ViewDependency<string> {
   readonly #types: WorkspaceTypes;
   readonly #followers = new Set<() => void>();
-  /** By `<path>:<name>` and `<logical cluster>:<name>`; made anew when types have changed. */
+  /** Types by `<path>:<name>` and `<logical cluster>:<name>`; rebuilt after a change of a type. */
   #byKey: Map<string, WorkspaceType[]> | undefined;
   readonly #wanting = new Map<string, ReadonlySet<string>>();
 
@@ -30,7 +30,7 @@ export class PreparingTypes implements ViewDependency<string> {
     this.#types = types;
   }
 
-  /** Heeds changes of types until it is disposed of. */
+  /** Watches types until the result is disposed. */
   start(): AsyncDisposable {
     const lease = this.#types.hold();
     const changed = (): void => this.#changed();
@@ -55,8 +55,8 @@ export class PreparingTypes implements ViewDependency<string> {
   }
 
   /**
-   * Who wants workspaces of a type prepared, of all that it is: called as initializers are. What it extends and is not there
-   * wants nothing, and keeps nothing from others.
+   * Returns the initializer names of the types that prepare workspaces of a type, among the type and all that it extends. Missing
+   * types are ignored.
    *
    * @param type `<path or logical cluster>:<name>`
    */
@@ -100,7 +100,7 @@ function nameOf(type: WorkspaceType): string {
   return lifecycleName({ cluster: clusterOf(type), name: type.metadata.name ?? "" });
 }
 
-/** What of a type it is that counts. */
+/** Returns the fields of a type that affect the result. */
 function relevantFields({ metadata: { annotations, uid }, spec }: WorkspaceType): readonly unknown[] {
   return [uid, annotations?.[PREPARES_ANNOTATION], annotations?.[PATH_ANNOTATION], spec?.extend];
 }

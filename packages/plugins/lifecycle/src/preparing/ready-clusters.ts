@@ -9,16 +9,15 @@ import { PHASE_LABEL } from "@virtual-workspaces/kcp/names";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { ShownLogicalCluster } from "../clusters/shown-logical-cluster.ts";
 
-/** Where the LogicalClusters are. */
+/** Options of {@link ReadyClusters}. */
 export interface ReadyClustersOptions {
   readonly upstream: Upstream;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * The LogicalClusters of a shard that are Ready, followed while they are read: once, whichever of them are. Of what is written,
- * labels and conditions are kept, which are two requests to a shard: the conditions first, so that who is stopped in between is
- * still waited for.
+ * Ready LogicalClusters of a shard, in one shared watch while there are readers. Of a write, it stores labels and conditions, in
+ * two requests to the shard. The conditions come first, so that the workspace still waits after an interruption.
  */
 export class ReadyClusters implements WritableSource, AsyncDisposable {
   readonly resource: Resource = ShownLogicalCluster;
@@ -37,7 +36,7 @@ export class ReadyClusters implements WritableSource, AsyncDisposable {
     return this.#clusters.cache({ ...scope, cluster: WILDCARD });
   }
 
-  /** Everybody is shown the same: who may see it, the view says. */
+  /** All readers share the objects; the view authorizes them. */
   shareKey(): string {
     return "";
   }
@@ -65,7 +64,7 @@ export class ReadyClusters implements WritableSource, AsyncDisposable {
     return this.#clusters.delete(...write);
   }
 
-  /** As {@link WritableForwarded.ready}. */
+  /** Like {@link WritableForwarded.ready}. */
   get ready(): () => Promise<void> {
     return this.#clusters.ready;
   }

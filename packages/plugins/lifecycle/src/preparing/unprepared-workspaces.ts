@@ -11,7 +11,7 @@ import type { WorkspaceTypes } from "../workspace-types.ts";
 import { PreparingTypes, preparedLabel } from "./preparing-types.ts";
 import { ReadyClusters, type ReadyClustersOptions } from "./ready-clusters.ts";
 
-/** Where workspaces and their types are. */
+/** Options of {@link UnpreparedWorkspaces}. */
 export interface UnpreparedWorkspacesOptions extends ReadyClustersOptions {
   readonly types: WorkspaceTypes;
 }
@@ -19,7 +19,7 @@ export interface UnpreparedWorkspacesOptions extends ReadyClustersOptions {
 const READ: readonly Verb[] = ["get", "list", "watch"];
 const EVERYTHING = { labels: parseLabelSelector(""), fields: parseFieldSelector("") };
 
-/** Those that are Ready, and that a type wants prepared which has not prepared them yet: worked out here, no shard knows of it. */
+/** Ready workspaces that a type prepares and has not prepared yet. This process computes them, since shards do not know the phase. */
 export class UnpreparedWorkspaces implements WaitingWorkspaces {
   readonly #clusters: ReadyClusters;
   readonly #types: PreparingTypes;
@@ -90,7 +90,7 @@ function mapped(cluster: LogicalCluster, holder: string): Mapped<{ readonly stat
   return { ...cluster, status: { ...cluster.status, initializers: isPrepared(cluster, holder) ? [] : [holder] } };
 }
 
-/** What {@link statusRule} lets through: the conditions as they are said, and the label of who is done. */
+/** Stores the changes that {@link statusRule} allows: the conditions, and the label of a finished controller. */
 function unmapped(said: LogicalCluster, source: LogicalCluster, holder: string): Mapped<{ readonly status: object }> {
   const { key, value } = preparedLabel(holder);
   const { conditions } = said.status ?? {};

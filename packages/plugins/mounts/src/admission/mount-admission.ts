@@ -9,26 +9,26 @@ import {
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { AdmissionReview, type MayGet, MountReviews, type SecretRequest } from "./mount-reviews.ts";
 
-/** What {@link mountAdmission} is over. */
+/** Options of {@link mountAdmission}. */
 export interface MountAdmissionOptions extends Pick<Workspaces, "upstream" | "everywhere"> {
   /**
-   * Whether it answers whoever can connect. A kcp needs that, which shows its webhooks no credential: let its shards alone connect then,
-   * since who does learns who may get which Secret. @default false, members of `system:masters` alone
+   * Whether every client may send reviews. A kcp needs this, since it presents no credential to its webhooks. Security: allow only
+   * its shards to connect then, since a client can find out who may get which Secret. @default false, only `system:masters`
    */
   readonly anonymous?: boolean;
-  /** Told what goes wrong. @default a process warning */
+  /** Receives errors. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Where it is, below `/services`. */
+/** Name of the view, below `/services`. */
 const NAME = "mount-admission";
-/** The path at which reviews are created. */
+/** Path for the creation of reviews. */
 export const MOUNT_ADMISSION_PATH: string = `/services/${NAME}/apis/${AdmissionReview.group}/${AdmissionReview.version}/${AdmissionReview.plural}`;
 
 /**
- * A webhook for a kcp, which asks it before a Mount, or a ClusterProxy, is written: whether whoever writes it may get the Secrets that it names, as that
- * workspace's rules say. The configuration for it is among `mountManifests({ webhook })`. Beside the workspace server nobody needs it,
- * which has the rule itself.
+ * Returns a webhook for a kcp, which calls it before each write of a Mount or ClusterProxy. The webhook checks by the workspace's
+ * rules that the author may get the named Secrets. `mountManifests({ webhook })` contains its configuration. The workspace server
+ * needs no webhook, since it has the rule itself.
  */
 export function mountAdmission({
   upstream,
@@ -39,7 +39,7 @@ export function mountAdmission({
   const review = subjectAccessReview<SecretRequest>({
     upstream: everywhere,
     attributes: ({ params }) => params.access,
-    // Whoever has just been let, or not any more, is asked about again.
+    // No caching, since permissions may just have changed.
     allowCache: 0,
     denyCache: 0,
     ...(onError && { onError }),
@@ -54,9 +54,9 @@ export function mountAdmission({
   });
 }
 
-const STRANGER = deny("only system:masters ask this, unless mountAdmission has anonymous");
+const STRANGER = deny("only system:masters may create these reviews: set anonymous in mountAdmission for others");
 
-/** What they would do, in the words of a request. */
+/** Returns the get of the Secret in the form of a request. */
 function questionOf(
   params: SecretRequest,
   who: Pick<AuthorizeRequest<SecretRequest>, "user" | "signal">,

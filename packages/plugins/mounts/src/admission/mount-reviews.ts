@@ -17,7 +17,7 @@ import {
   namedSecrets,
 } from "@virtual-workspaces/kcp/targets";
 
-/** What an AdmissionReview holds. */
+/** Content of an AdmissionReview. */
 interface AdmissionReviewContent {
   readonly request?: Record<string, unknown>;
   readonly response?: Record<string, unknown>;
@@ -25,36 +25,36 @@ interface AdmissionReviewContent {
 
 const ANYTHING: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/** `admission.k8s.io/v1` AdmissionReview: what an API server asks of a webhook before it writes. It is only created; what it is answered is in it. */
+/** `admission.k8s.io/v1` AdmissionReview: an API server's request before a write. It is not stored; the response has the decision. */
 export const AdmissionReview: Resource<AdmissionReviewContent> = new Resource<AdmissionReviewContent>({
   group: "admission.k8s.io",
   version: "v1",
   kind: "AdmissionReview",
   scope: "Cluster",
-  description: "A write that an API server asks about. It is only created; the answer is in its response.",
+  description: "Review of a write for an API server. Reviews are only created; the response contains the decision.",
   schema: { type: "object", properties: { request: ANYTHING, response: ANYTHING } },
 });
 
-/** What of a review's `request` is looked at. Its API server vouches for it. */
+/** Fields of a review's `request` that the webhook reads. The API server sets them. */
 interface AdmissionRequest {
   readonly uid: string;
   readonly resource: { readonly group: string; readonly resource: string };
   readonly subResource?: string;
   readonly operation: string;
   readonly userInfo: ReviewedUser;
-  /** What is to be; `null` where something is deleted. */
+  /** New object; `null` for a deletion. */
   readonly object?: object | null;
-  /** What there is; `null` where something is created. */
+  /** Existing object; `null` for a creation. */
   readonly oldObject?: object | null;
 }
 
-/** What somebody would do, and in which logical cluster. */
+/** User and Secret to check, in a logical cluster. */
 export interface SecretRequest {
   readonly cluster: string;
   readonly access: NamedSecret["access"];
 }
 
-/** Whether somebody may do that. */
+/** Returns whether the user may get the Secret. */
 export type MayGet = (
   asked: SecretRequest,
   who: { readonly user: User; readonly signal: AbortSignal },
@@ -63,9 +63,9 @@ export type MayGet = (
 type Naming = NamesSecrets & Pick<KubeObject, "metadata">;
 type Review = ObjectOf<AdmissionReviewContent>;
 
-/** Answers whether an object that names Secrets may be written as an API server asks: by who may get them. */
+/** Reviews writes of objects that name Secrets: the author must be allowed to get these. */
 export class MountReviews implements Storage<Review> {
-  /** No review is kept. */
+  /** Reviews are not stored. */
   readonly lifecycle = "storage";
   readonly #mayGet: MayGet;
 
@@ -73,7 +73,7 @@ export class MountReviews implements Storage<Review> {
     this.#mayGet = mayGet;
   }
 
-  /** @throws ApiError 400 on what is no review of a Mount or ClusterProxy in a workspace; 503 when nobody can be asked: the write is refused then */
+  /** @throws ApiError 400 on an invalid review of a Mount or ClusterProxy; 503 when the check fails, which rejects the write */
   async create(_: Scope, { apiVersion, kind, request }: Review, { signal }: WriteOptions): Promise<Review> {
     const asked = mountRequest(request);
     const refusal = await this.#refusal(asked, signal);
@@ -88,11 +88,11 @@ export class MountReviews implements Storage<Review> {
   ): Promise<string | undefined> {
     const object = given as Naming;
     const before = (oldObject ?? undefined) as Naming | undefined;
-    // kcp says in which workspace a new object is, whatever its writer says; of a known one what is kept does.
+    // kcp sets the annotation of a new object, whatever the client sends. For an existing object the stored one counts.
     const cluster = clusterOf(before ?? object);
     if (cluster === "")
       throw ApiError.badRequest(
-        "the object does not say in kcp.io/cluster where it is: this answers kcp, and no other",
+        "the annotation kcp.io/cluster of the object is missing: only kcp may create these reviews",
       );
     const user = new User({ ...userInfo, name: userInfo.username ?? "" });
     for (const { access, refusal } of namedSecrets(kindOf(resource)?.kind ?? "", object, before))
@@ -106,10 +106,10 @@ function mountRequest(request: object | undefined): AdmissionRequest {
   const asked = request as Partial<AdmissionRequest> | undefined;
   if (kindOf(asked?.resource) === undefined || asked?.subResource) {
     const known = KINDS_THAT_NAME_SECRETS.map(({ plural, group }) => `${plural}.${group}`).join(" and ");
-    throw ApiError.badRequest(`request.resource: this answers about ${known}, and nothing else`);
+    throw ApiError.badRequest(`unsupported request.resource: use ${known}`);
   }
   if (!isNaming(asked?.object) || (asked?.oldObject && !isNaming(asked.oldObject)))
-    throw ApiError.badRequest("request.object: this answers about what is created or changed: it has to have a spec");
+    throw ApiError.badRequest("request.object.spec is required: only creates and updates are reviewed");
   if (!asked?.uid || !asked.userInfo?.username)
     throw ApiError.badRequest("request.uid and request.userInfo.username are required");
   return asked as AdmissionRequest;

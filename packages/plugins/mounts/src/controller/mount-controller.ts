@@ -10,28 +10,28 @@ import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
 import { none } from "../types/no-target.ts";
 import { probe } from "./probe.ts";
 
-/** What the controller of mounts works with. */
+/** Options of {@link MountController}. */
 export interface MountControllerOptions {
   readonly informer: Source<Mount>;
   readonly mounts: KnownMounts;
-  /** By which statuses are written. */
+  /** Client that writes statuses. */
   readonly client: Client;
   readonly urls: () => ServedUrls | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** How often a target is asked whether it is still there, ms. */
+/** Probe interval of a reachable target, in ms. */
 const EVERY = 30_000;
-/** How often one is that is not, ms. */
+/** Probe interval of an unreachable target, in ms. */
 const AGAIN = 2_000;
-/** A target that does not answer holds one of them for 10 s. */
+/** Number of workers. An unresponsive target occupies one for 10 s. */
 const WORKERS = 16;
 
-/** Keeps the statuses of mounts in step with what they lead to. */
+/** Updates the statuses of mounts by the state of their targets. */
 export class MountController implements AsyncDisposable {
   readonly #options: MountControllerOptions;
   readonly #controller: Controller<Mount>;
-  /** When targets answered last, by the clock of the process, ms. */
+  /** Time of each target's last successful probe, by the process clock in ms. */
   readonly #answered = new WeakMap<ProxyTarget, number>();
 
   constructor(options: MountControllerOptions) {
@@ -46,18 +46,18 @@ export class MountController implements AsyncDisposable {
     });
   }
 
-  /** A mount is to be looked at again. */
+  /** Reconciles a mount again. */
   add(key: ObjectKey): void {
     this.#controller.add(key);
   }
 
-  /** Its target is to be asked again, although it has just answered. */
+  /** Probes a target again, even if the last probe succeeded recently. */
   suspect(key: ObjectKey, target: ProxyTarget): void {
     this.#answered.delete(target);
     this.add(key);
   }
 
-  /** All are. */
+  /** Reconciles all mounts again. */
   recheck(): void {
     const { informer } = this.#options;
     for (const mount of informer.store.list()) this.#controller.add(exportedKey(mount));
@@ -72,12 +72,12 @@ export class MountController implements AsyncDisposable {
     const known = mounts.get(key);
     if (known === undefined || known.mount.metadata.deletionTimestamp !== undefined) return undefined;
     const { mount, target } = known;
-    // What was said holds until it is known not to: who begins anew does not take back what others go by.
+    // A published status stays until it is known to be wrong: a restart does not withdraw what clients use.
     const isKnown = !known.unread && urls() !== undefined;
     if (!isKnown && mount.status?.conditions !== undefined) return undefined;
     const probed = target.kind === "proxy" && target.vouched !== true;
     const found = probed ? await this.#probed(known, target, signal) : target;
-    // It leads elsewhere by now, and is looked at again for that.
+    // The target has changed meanwhile, which reconciles the mount again.
     if (mounts.get(key)?.target !== target) return undefined;
     const status = statusOf(mount, { cluster: key.cluster, target: found, urls: urls(), now: new Date() });
     if (!isDeepStrictEqual(status, mount.status)) {
@@ -96,10 +96,10 @@ export class MountController implements AsyncDisposable {
   }
 }
 
-/** The condition that says whether a mount leads anywhere. */
+/** Condition that reports whether a mount has a usable target. */
 const REACHABLE = "Reachable";
 
-/** What is known of a mount. */
+/** State of a mount for its status. */
 interface ObservedMount {
   readonly cluster: string;
   readonly target: Target | NoTarget;
@@ -110,10 +110,10 @@ interface ObservedMount {
 const UNKNOWN_URL = none(
   "Initializing",
   "URLUnknown",
-  "where this server serves its views is not known yet: see its Shard",
+  "the URLs of this server's views are not known yet: check its Shard",
 );
 
-/** The status of a mount: Ready together with its URL, or neither, since controllers of others look at both. */
+/** Returns the status of a mount: Ready with its URL, or neither, since other controllers read both. */
 function statusOf({ metadata, status }: Mount, { cluster, target, urls, now }: ObservedMount): MountStatus {
   const problem = target.kind === "none" ? target : urls === undefined ? UNKNOWN_URL : undefined;
   const url =
@@ -123,7 +123,7 @@ function statusOf({ metadata, status }: Mount, { cluster, target, urls, now }: O
     ...status,
     phase: problem?.phase ?? "Ready",
     conditions,
-    // The contract of mount objects has it in capitals, the proposal does not.
+    // kcp's contract of mount objects has `URL`, the proposal `url`.
     ...(url !== undefined && { URL: url, url }),
   };
 }

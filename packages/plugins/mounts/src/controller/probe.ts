@@ -4,27 +4,24 @@ import { RestrictedTarget } from "../dial/restricted-dial.ts";
 import type { TargetContext } from "../targets/target-context.ts";
 import { none } from "../types/no-target.ts";
 
-/** How long a target may take to say its version, ms. */
+/** Time limit for the version request, in ms. */
 const HEAD = 10_000;
-/** The longest answer that is read, bytes. */
+/** Maximum size of the response, in bytes. */
 const LONGEST = 64 * 1024;
 
-/** Where it is, the mount says; at which address that was found, or what listens there, whoever writes mounts is not told. */
+/** Security: the mount already contains the URL, but its authors must not learn the resolved address or what listens there. */
 const SAID: Partial<Readonly<Record<TransportErrorCode, readonly [string, string]>>> = {
-  connect: ["Unreachable", "the target cannot be reached: see that it runs, and that this server may reach it"],
-  tls: [
-    "Untrusted",
-    "the target's certificate cannot be trusted: give ca.crt in the Secret, or certificate-authority-data",
-  ],
-  timeout: ["Unreachable", "the target did not answer in time"],
+  connect: ["Unreachable", "cannot reach the target: check that it runs, and that this server can connect to it"],
+  tls: ["Untrusted", "cannot verify the target's certificate: set ca.crt in the Secret, or certificate-authority-data"],
+  timeout: ["Unreachable", "the target did not answer in time: check that it runs"],
 };
 
 /**
- * Asks a target for its version, as ourselves: whether it can be reached and trusted, and takes the credential. Any answer of an
- * API server will do, since rules there may keep us from its version.
+ * Requests the version of a target with the mount's own credential, to check reachability, certificate and credential. Any response
+ * of an API server counts, since its rules may forbid the version.
  *
- * @returns what is wrong; `undefined`: nothing
- * @throws what the signal aborts with
+ * @returns the problem; `undefined` without one
+ * @throws the reason of the signal
  */
 export async function probe(
   { upstream }: Pick<TargetContext, "upstream">,
@@ -37,12 +34,12 @@ export async function probe(
       return none(
         "Connecting",
         "Redirects",
-        "the target answers with a redirect, which is not followed: give the URL that it leads to",
+        "the target answers with a redirect, which is not followed: set the URL that it leads to",
       );
     if (status === 401 && identity !== "None" && identity !== "Caller")
-      return none("Connecting", "CredentialRefused", "the target does not take the credential of the Secret: renew it");
+      return none("Connecting", "CredentialRefused", "the target rejects the credential of the Secret: renew it");
     if (status >= 500)
-      return none("Connecting", "Failing", `the target answers ${status} when it is asked for its version`);
+      return none("Connecting", "Failing", `the target answers ${status} to the version request: check its API server`);
     return undefined;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -53,7 +50,7 @@ export async function probe(
   }
 }
 
-const FAILED = ["Failing", "the target does not answer as an API server does"] as const;
+const FAILED = ["Failing", "the target does not answer like a Kubernetes API server: check its URL"] as const;
 
 function causeOf(error: unknown): RestrictedTarget | undefined {
   for (let one = error; one instanceof Error; one = one.cause) if (one instanceof RestrictedTarget) return one;

@@ -4,26 +4,26 @@ import type { Dial } from "@virtual-workspaces/transport";
 import { untilAborted } from "@virtual-workspaces/transport";
 import { Addresses } from "./restrictions.ts";
 
-/** The addresses of a name, in the order in which they are tried. */
+/** Resolves a name to addresses, in the order of attempts. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
-/** A target that may not be asked. Its message names the host, never an address. */
+/** Error for a forbidden target. Security: its message names the host, never an address. */
 export class RestrictedTarget extends Error {}
 
-/** What {@link restrictedDial} is given. */
+/** Options of {@link restrictedDial}. */
 export interface RestrictedDialOptions {
   readonly addresses: Addresses;
-  /** @default mounts */
+  /** Party that chooses the addresses, for error messages. @default mounts */
   readonly whose?: string;
   readonly lookup?: Lookup;
 }
 
-/** After so long without a byte the kernel asks whether the other side is there, ms. As the transport has it. */
+/** Idle time before TCP keep-alive probes, in ms, as in the transport. */
 const PROBED_AFTER = 4_000;
 
 /**
- * Connects to targets that strangers name. A name is looked up here, each time, and the connection goes to an address that was
- * looked at: a name that leads elsewhere a moment later (DNS rebinding) leads nobody there.
+ * Returns a dial function for targets that untrusted users choose. Security: it resolves the name for each connection and connects
+ * to a checked address, which prevents DNS rebinding.
  */
 export function restrictedDial({ addresses, whose = "mounts", lookup = systemLookup }: RestrictedDialOptions): Dial {
   return async ({ host, port }, { signal }) => {
@@ -34,7 +34,7 @@ export function restrictedDial({ addresses, whose = "mounts", lookup = systemLoo
       : found.filter((one) => addresses.mayDial(one));
     if (found.length > 0 && may.length === 0)
       throw new RestrictedTarget(
-        `${host}: its address is one that ${whose} may not lead to, unless whoever runs this server allows it`,
+        `${host}: its address is restricted for ${whose}: ask the operator of this server to allow it`,
       );
     return firstOf(may, { host, port, signal });
   };
@@ -46,9 +46,9 @@ interface DialTarget {
   readonly signal: AbortSignal;
 }
 
-/** One after the other, as they come. @throws what the last one fails with */
+/** Tries the addresses in their order. @throws the error of the last attempt */
 async function firstOf(addresses: readonly string[], { host, port, signal }: DialTarget): Promise<Socket> {
-  let failure: unknown = new Error(`${host}: it has no address`);
+  let failure: unknown = new Error(`${host}: the name has no address`);
   for (const address of addresses) {
     try {
       return await connected(address, port, signal);
@@ -81,32 +81,32 @@ async function systemLookup(host: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
-/** What {@link mountedServers} is given. */
+/** Options of {@link mountedServers}. */
 export interface MountReachOptions {
   /**
-   * Hosts by name, addresses and networks (`10.0.0.0/8`) that may be asked although they are restricted; by plain http, too.
+   * Hosts by name, addresses and networks (`10.0.0.0/8`) that are allowed although they are restricted, also over plain HTTP.
    * @default none
    */
   readonly allow?: readonly string[];
-  /** Who chooses the addresses, for what is said of those that may not be asked. @default mounts */
+  /** Party that chooses the addresses, for error messages. @default mounts */
   readonly whose?: string;
-  /** How names are resolved, for a network with a resolver of its own. @default the machine's */
+  /** Resolver of names, for a network with its own. @default the system's resolver */
   readonly lookup?: Lookup;
 }
 
-/** Which servers are asked on which workspaces are mounted: `mounts.others` of a workspace server. */
+/** Allowed targets of mounted workspaces: `mounts.others` of a workspace server. */
 export interface MountedServers {
-  /** Connects to them: never to this machine, its links or where clouds give out credentials, whatever a name resolves to. */
+  /** Connects to a target. Security: never to this machine, its links or addresses with cloud credentials, even by a name. */
   readonly dial: Dial;
-  /** Whether a host may be asked by plain http. */
+  /** Returns whether plain HTTP is allowed for a host. */
   readonly mayAskPlain: (host: string) => boolean;
 }
 
 /**
- * Asks what workspaces are mounted on as `mountsView` does: at no address that is restricted, and by plain http no host, unless `allow` has
- * it. For a server whose workspaces are mounted by objects of other kinds, whose authors choose the address.
+ * Limits the targets of mounted workspaces like `mountsView`: `allow` alone permits restricted addresses and plain HTTP. Use it for
+ * a server whose workspaces mount objects of other kinds, whose authors choose the address.
  *
- * @throws Error on what `allow` cannot have
+ * @throws Error on an invalid `allow`
  */
 export function mountedServers({ allow = [], whose, lookup }: MountReachOptions = {}): MountedServers {
   const addresses = new Addresses(allow);

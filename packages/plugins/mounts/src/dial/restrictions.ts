@@ -4,8 +4,8 @@ import { hostOf } from "@virtual-workspaces/transport";
 import { none } from "../types/no-target.ts";
 
 /**
- * Where nobody is asked on behalf of strangers: this machine (whatever listens there trusts who comes from it), its links, and the
- * addresses where clouds give instances their credentials (AWS, GCP, Azure, Alibaba, Oracle). RFC 6890, 4291, 3927; vendors' manuals.
+ * Restricted addresses. Security: untrusted users must not reach this machine, whose local services trust local clients, its links,
+ * or the addresses with instance credentials of clouds (AWS, GCP, Azure, Alibaba, Oracle). RFC 6890, 4291, 3927; vendors' manuals.
  */
 const RESTRICTED = [
   "0.0.0.0/8",
@@ -22,16 +22,16 @@ const RESTRICTED = [
   "fd00:ec2::254/128",
 ];
 
-/** IPv6 that carries IPv4 in its last four bytes, behind a gateway that translates (RFC 6052), or none (RFC 4291). */
+/** Prefixes of IPv6 addresses with an IPv4 address in the last four bytes, for a translating gateway (RFC 6052), or mapped (RFC 4291). */
 const CARRIES = ["64:ff9b::", "::ffff:"];
 
-/** Which hosts and addresses may be asked. */
+/** Allowed hosts and addresses. */
 export class Addresses {
   readonly #restricted = blockList(RESTRICTED);
   readonly #allowed: BlockList;
   readonly #hosts: ReadonlySet<string>;
 
-  /** @param allow hosts by name, addresses and networks (`10.0.0.0/8`) @throws Error on what is none of them */
+  /** @param allow hosts by name, addresses and networks (`10.0.0.0/8`) @throws Error on another text */
   constructor(allow: readonly string[]) {
     const isAddress = (one: string): boolean => isIP(one.split("/", 1)[0] ?? "") !== 0;
     this.#allowed = blockList(allow.filter(isAddress));
@@ -39,22 +39,22 @@ export class Addresses {
     const bad = names.find((name) => !/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(name));
     if (bad !== undefined)
       throw new Error(
-        `allow: ${JSON.stringify(bad)} is no host, address or network: write cluster.example, 10.1.2.3 or 10.0.0.0/8`,
+        `allow: invalid value ${JSON.stringify(bad)}: use a host, an address or a network, such as cluster.example, 10.1.2.3 or 10.0.0.0/8`,
       );
     this.#hosts = new Set(names);
   }
 
-  /** Whether a host is allowed by its name, wherever that leads. */
+  /** Returns whether a host is allowed by name, whatever its address is. */
   hasHost(host: string): boolean {
     return this.#hosts.has(host.toLowerCase());
   }
 
-  /** Whether a host, a name or an address, was allowed in so many words. */
+  /** Returns whether a name or address is allowed explicitly. */
   isAllowed(host: string): boolean {
     return this.hasHost(host) || (isIP(host) !== 0 && this.#allowed.check(host, familyOf(host)));
   }
 
-  /** Whether an address may be dialled. @param address as `net.isIP` knows it; anything else may not */
+  /** Returns whether an address may be dialed. @param address as `net.isIP` accepts it; any other text may not */
   mayDial(address: string): boolean {
     const plain = address.split("%", 1)[0] ?? "";
     const family = isIP(plain);
@@ -69,7 +69,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 4 ? "ipv4" : "ipv6";
 }
 
-/** The IPv4 address in an IPv6 one. */
+/** Returns the IPv4 address in an IPv6 address. */
 function carried(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
@@ -87,21 +87,21 @@ function blockList(networks: readonly string[]): BlockList {
     const longest = isIP(address) === 4 ? 32 : 128;
     const length = bits === undefined ? longest : Number(bits);
     if (!Number.isInteger(length) || length < 0 || length > longest)
-      throw new Error(`allow: ${JSON.stringify(network)} is no network: write 10.0.0.0/8`);
+      throw new Error(`allow: invalid network ${JSON.stringify(network)}: use a form like 10.0.0.0/8`);
     list.addSubnet(address, length, familyOf(address));
   }
   return list;
 }
 
-/** What whoever runs the view has said. */
+/** Restrictions that the operator configures. */
 interface RefusalOptions {
   readonly addresses: Addresses;
   readonly callerHosts: readonly string[];
 }
 
 /**
- * Says what no mount may lead to, whichever type it is of: by plain http, where anybody on the way reads the credential, only hosts
- * that are allowed by name or address; with the callers' own tokens only those that are listed for it.
+ * Returns a check of the restrictions for targets of all types. Security: plain HTTP reveals the credential on the network, so only
+ * explicitly allowed hosts may use it; only listed hosts receive the caller's own token.
  */
 export function refusal({ addresses, callerHosts }: RefusalOptions): (target: ProxyTarget) => NoTarget | undefined {
   const callers = new Set(callerHosts.map((host) => host.toLowerCase()));
@@ -112,19 +112,19 @@ export function refusal({ addresses, callerHosts }: RefusalOptions): (target: Pr
       return none(
         "Unknown",
         "Insecure",
-        "the target must be asked by https: http is for hosts that whoever runs this server allows",
+        "the target must use https: ask the operator of this server to allow plain HTTP for its host",
       );
     if (isIP(host) !== 0 && !addresses.mayDial(host))
       return none(
         "Unknown",
         "Restricted",
-        "its address is one that mounts may not lead to, unless whoever runs this server allows it",
+        "its address is restricted for mounts: ask the operator of this server to allow it",
       );
     if (identity === "Caller" && !callers.has(host))
       return none(
         "Unknown",
         "CallerRefused",
-        "callers' own tokens are sent to no host but those that whoever runs this server lists",
+        "its host may not receive callers' own tokens: ask the operator of this server to list it",
       );
     return undefined;
   };

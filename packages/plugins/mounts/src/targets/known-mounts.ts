@@ -9,39 +9,39 @@ import type { Dial } from "@virtual-workspaces/transport";
 import { none } from "../types/no-target.ts";
 import { TargetContext } from "./target-context.ts";
 
-/** What mounts are resolved by. */
+/** Options of {@link KnownMounts}. */
 export interface KnownMountsOptions {
   readonly types: ReadonlyMap<string, MountType>;
-  /** By which the objects are read that mounts hang on. */
+  /** Client that reads the objects that mounts depend on. */
   readonly client: Client;
   readonly dial: Dial;
-  /** What keeps a target from being asked, whichever type gives it. */
+  /** Returns why a target is not allowed, for any mount type. */
   readonly refuse: (target: ProxyTarget) => NoTarget | undefined;
-  /** A mount leads elsewhere than it did, or is gone. */
+  /** Called when the target of a mount changes, or the mount is deleted. */
   readonly changed: (key: ObjectKey) => void;
-  /** A target could not be had for somebody who asked. */
+  /** Called when a request to a target fails. */
   readonly failed: (key: ObjectKey, target: ProxyTarget) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** A mount as it is now. */
+/** Current state of a mount. */
 export interface KnownMount {
   readonly key: ObjectKey;
   readonly mount: Mount;
   readonly target: Target | NoTarget;
-  /** Whether something that it hangs on has not been read yet, so that nothing is known of it but that. */
+  /** Whether an object that the mount depends on has not been read yet, so that the target is not known. */
   readonly unread: boolean;
 }
 
 interface Entry extends KnownMount {
-  /** Made when somebody asks. */
+  /** Created for the first request. */
   context?: TargetContext;
 }
 
 /**
- * Where each mount leads, in memory: worked out when the mount or anything that it hangs on has changed, at once, so that the next
- * request already goes by it. Connections to a target are kept with it, and cut when it is another one: its address, a
- * Secret's content, whose identity is told. Memory: the mounts, what they name, and 100 KiB for each target that is asked.
+ * Targets of all mounts, in memory. A change of a mount or of an object that it depends on applies at once, before the next
+ * request. Connections belong to a target, and are closed when its address, credential or identity changes. Memory: the mounts, the
+ * objects that they name, and 100 KiB for each target in use.
  */
 export class KnownMounts implements AsyncDisposable {
   readonly #options: KnownMountsOptions;
@@ -59,7 +59,7 @@ export class KnownMounts implements AsyncDisposable {
     return this.#entries.get(mountKey(key));
   }
 
-  /** A mount is there, or is another one. */
+  /** Adds or updates a mount. */
   set(mount: Mount): void {
     const key = exportedKey(mount);
     const text = mountKey(key);
@@ -68,7 +68,7 @@ export class KnownMounts implements AsyncDisposable {
     const isSame = before !== undefined && before.unread === unread && isDeepStrictEqual(before.target, target);
     if (!isSame) this.#end(before);
     const context = isSame ? before.context : undefined;
-    // The same value, for who looks whether it still leads there.
+    // The same object, for comparisons by identity.
     const kept = isSame ? before.target : target;
     this.#entries.set(text, { key, mount, target: kept, unread, ...(context && { context }) });
     if (!isSame) this.#options.changed(key);
@@ -82,10 +82,11 @@ export class KnownMounts implements AsyncDisposable {
     this.#options.changed(key);
   }
 
-  /** By what a mount's target is asked. @throws Error when it cannot be */
+  /** Returns the context for requests to a mount's target. @throws Error on an unusable target */
   contextOf({ key }: KnownMount, target: ProxyTarget): TargetContext {
     const entry = this.#entries.get(mountKey(key));
-    if (entry === undefined || entry.target !== target) throw new Error(`${keyText(key)}: it leads elsewhere by now`);
+    if (entry === undefined || entry.target !== target)
+      throw new Error(`${keyText(key)}: the target has changed meanwhile: try again`);
     const { dial, failed } = this.#options;
     const onError = (error: unknown): void => {
       this.#options.onError(error);
@@ -111,7 +112,7 @@ export class KnownMounts implements AsyncDisposable {
     const type = types.get(mountTypeOf(mount));
     if (type === undefined) {
       this.#related.forget(text);
-      const message = `spec.type: there is no mount type ${mountTypeOf(mount)} here, but ${[...types.keys()].join(", ")}`;
+      const message = `spec.type: unknown mount type ${mountTypeOf(mount)}: use one of ${[...types.keys()].join(", ")}`;
       return { target: none("Unknown", "TypeUnknown", message), unread: false };
     }
     try {
@@ -131,7 +132,7 @@ export class KnownMounts implements AsyncDisposable {
       };
     } catch (error) {
       onError(error);
-      const message = "the mount type has failed: whoever runs the view is told why";
+      const message = "the mount type failed: see the log of the server";
       return { target: none("Unknown", "TypeFailed", message), unread: false };
     }
   }

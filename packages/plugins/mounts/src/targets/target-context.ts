@@ -6,7 +6,7 @@ import type { MountIdentity } from "@virtual-workspaces/kcp";
 import { type ProxyTarget, requestCredential } from "@virtual-workspaces/kcp/targets";
 import type { Dial } from "@virtual-workspaces/transport";
 
-/** How a target is reached. */
+/** Options of {@link TargetContext}. */
 export interface TargetContextOptions {
   readonly target: ProxyTarget;
   readonly dial: Dial;
@@ -15,8 +15,8 @@ export interface TargetContextOptions {
 
 type Handlers = Pick<Relay, "handle" | "upgrade">;
 
-const WHAT = "the server behind this mount";
-/** As whom, and by which headers. The caller is told as far as another API server may know them: no `system:masters` crosses. */
+const WHAT = "the target of this mount";
+/** Identity and headers of requests. Security: `system:masters` is never forwarded to another API server. */
 const IDENTITIES: Readonly<
   Record<Exclude<MountIdentity, "Caller">, Pick<Parameters<typeof relay>[0], "identity" | "headers">>
 > = {
@@ -26,13 +26,13 @@ const IDENTITIES: Readonly<
   None: { identity: "none" },
 };
 
-/** Connections to a target, and who we are there. Once it is disposed of, whatever is open through it is cut. */
+/** Connections to a target, and the credential for it. Disposing of it closes all of them. */
 export class TargetContext implements AsyncDisposable {
   readonly upstream: ForeignUpstream;
   readonly handle: Handlers["handle"];
   readonly upgrade: Handlers["upgrade"];
 
-  /** @throws Error on an address or certificates that cannot be used */
+  /** @throws Error on an unusable address or certificate */
   constructor({ target, dial, onError }: TargetContextOptions) {
     const { url, ca, serverName, credential, identity } = target;
     const given = credential && requestCredential(credential);
@@ -58,12 +58,12 @@ export class TargetContext implements AsyncDisposable {
   }
 }
 
-/** What the server has taken off the request, said anew. @throws ApiError 403 when the caller has brought none, or goes on as somebody else */
+/** Returns the caller's token, which the server has stripped, as a header. @throws ApiError 403 without one, or for another identity */
 function callersToken({ token }: RawRequest<unknown>): readonly string[] {
   if (token === undefined || /[^\x21-\x7e]/.test(token))
     throw ApiError.forbidden({
       resource: { group: "", resource: "" },
-      message: "this mount asks its target with the caller's own bearer token, and you have brought none",
+      message: "this mount forwards the caller's own bearer token to its target: send one, without impersonation",
     });
   return ["Authorization", `Bearer ${token}`];
 }

@@ -15,18 +15,18 @@ import { none } from "./no-target.ts";
 
 type Ref = NonNullable<MountSpec["ref"]>;
 
-/** Where an object says that its API is. */
+/** URL of an object's API. */
 interface ResolvedURL {
   readonly url: string;
-  /** Its Secret says how it is asked, too. */
+  /** Connection settings in the Secret with the URL. */
   readonly secret?: SecretContent;
   readonly vouched?: true;
 }
 
 /**
- * The type `URL`: another API, of a plain cluster or of anything else that speaks Kubernetes' language. `spec.ref` is a Secret with a
- * kubeconfig, or an object of any kind that keeps kcp's contract; that object's controller decides which host is asked, and by
- * `spec.secretRef` with which credential: name no Secret beside an object that others write.
+ * Returns the type `URL`: another API, of a cluster or any other Kubernetes-style API server. `spec.ref` is a Secret with a
+ * kubeconfig, or an object of any kind that follows kcp's contract. Security: the controller of that object chooses the host, which
+ * receives the credential of `spec.secretRef`, so do not combine a Secret with an object that others write.
  */
 export function urlMount(): MountType {
   return { type: "URL", resolve };
@@ -34,7 +34,8 @@ export function urlMount(): MountType {
 
 function resolve(mount: Mount, related: RelatedObjects): Target | NoTarget {
   const { ref, secretRef, filters } = mount.spec;
-  if (ref === undefined) return none("Unknown", "RefMissing", "spec.ref: name a Secret or an object with status.URL");
+  if (ref === undefined)
+    return none("Unknown", "RefMissing", "no spec.ref: name a Secret or an object with status.URL");
   const cluster = clusterOf(mount);
   const place = ref.kind === "Secret" ? fromSecret(cluster, ref, related) : fromObject(cluster, ref, related);
   if ("kind" in place) return place;
@@ -42,7 +43,7 @@ function resolve(mount: Mount, related: RelatedObjects): Target | NoTarget {
   if ("kind" in extra) return extra;
   const identity = mountIdentityOf(mount);
   const found = { ...place.secret, ...extra };
-  // Who is asked as somebody is asked with what that one has, and as nobody with nothing.
+  // Requests without the mount's identity carry no credential.
   const credential = identity === "None" || identity === "Caller" ? undefined : found.credential;
   const problem = problemOf(place.url, identity, credential);
   if (problem !== undefined) return problem;
@@ -66,15 +67,19 @@ function problemOf(
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isHttp = parsed?.protocol === "https:" || parsed?.protocol === "http:";
   if (parsed === undefined || !isHttp || parsed.username + parsed.password + parsed.search + parsed.hash !== "")
-    return none("Unknown", "URLInvalid", "give an absolute http or https URL without user, query and fragment");
+    return none(
+      "Unknown",
+      "URLInvalid",
+      "invalid URL: use http or https with a host, without user, query and fragment",
+    );
   const needsOne = identity === "Impersonate" || identity === "Fixed" || identity === "RequestHeader";
   if (needsOne && credential === undefined)
-    return none("Unknown", "CredentialMissing", `the Secret has no credential, which the identity ${identity} needs`);
+    return none("Unknown", "CredentialMissing", `the Secret has no credential: add one for the identity ${identity}`);
   if (identity === "RequestHeader" && credential?.cert === undefined)
     return none(
       "Unknown",
       "CredentialMissing",
-      "the Secret has no client certificate (tls.crt and tls.key), which the identity RequestHeader needs",
+      "the Secret has no client certificate, which the identity RequestHeader needs: add tls.crt and tls.key",
     );
   return undefined;
 }
@@ -84,7 +89,7 @@ function fromSecret(cluster: string, ref: Ref, related: RelatedObjects): Resolve
   const secret = contentOf({ cluster, namespace, name, uid, field: "spec.ref" }, related);
   if ("kind" in secret) return secret;
   if (secret.server === undefined)
-    return none("Unknown", "SecretInvalid", `Secret ${quote(`${namespace}/${name}`)}: it has no kubeconfig`);
+    return none("Unknown", "SecretInvalid", `Secret ${quote(`${namespace}/${name}`)}: add the key kubeconfig`);
   return { url: secret.server, secret };
 }
 
@@ -93,7 +98,7 @@ function fromObject(cluster: string, ref: Ref, related: RelatedObjects): Resolve
   const about = `${kind} ${quote(namespace === undefined ? name : `${namespace}/${name}`)}`;
   const found = related.get({ cluster, apiVersion, kind, namespace, name });
   if (found.state === "unserved")
-    return none("Unknown", "RefNotFound", `${about}: there is no kind ${kind} in ${apiVersion} here`);
+    return none("Unknown", "RefNotFound", `${about}: kind ${kind} of ${apiVersion} is not served here`);
   if (found.state === "unknown") return none("Initializing", "RefUnknown", `${about}: it has not been read yet`);
   if (found.state !== "found" || (uid !== undefined && found.object.metadata.uid !== uid))
     return none("Unknown", "RefNotFound", `${about} not found`);
@@ -103,7 +108,7 @@ function fromObject(cluster: string, ref: Ref, related: RelatedObjects): Resolve
     return none(
       phase === "Initializing" || phase === "Connecting" ? phase : "Unknown",
       "RefNotReady",
-      `${about} does not say that it is ready: see its status.phase`,
+      `${about} is not Ready: see its status.phase`,
     );
   if (typeof url !== "string" || url === "") return none("Connecting", "URLMissing", `${about} has no status.URL`);
   return { url, vouched: true };

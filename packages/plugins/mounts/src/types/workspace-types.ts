@@ -11,47 +11,47 @@ import {
 import type { MountType, NoTarget, RelatedObject, RelatedObjects, Target } from "@virtual-workspaces/kcp/targets";
 import { none } from "./no-target.ts";
 
-/** What {@link redirectMount} is given. */
+/** Options of {@link redirectMount}. */
 export interface RedirectMountOptions {
   /**
-   * `https://host` of the server that has the workspaces. Clients send no token to another host than they have asked.
-   * @default the same as was asked
+   * `https://host` of the server with the workspaces. Clients send no token to a host other than the requested one.
+   * @default the requested host
    */
   readonly origin?: string;
 }
 
 /**
- * The type `Redirect`: whoever asks is sent (307) to the workspace at `spec.path`, and asks there as themselves. Whether there is such a
- * workspace is not looked at: who may not enter it learns nothing.
+ * Returns the type `Redirect`: the server redirects callers (307) to the workspace at `spec.path`, where they use their own
+ * identity. Security: the server does not check that the workspace exists, so the redirect reveals nothing about it.
  *
- * @throws Error on an origin that is none
+ * @throws Error on an invalid origin
  */
 export function redirectMount({ origin }: RedirectMountOptions = {}): MountType {
   if (origin !== undefined && (!/^https?:$/.test(new URL(origin).protocol) || new URL(origin).origin !== origin))
-    throw new Error("redirectMount: origin must be http or https, host and port, and nothing behind it");
+    throw new Error("redirectMount: invalid origin: use http or https with host and port only");
   const resolve = ({ spec: { path } }: Mount): Target | NoTarget =>
     path === undefined
-      ? none("Unknown", "PathMissing", "spec.path: give the path of a workspace")
+      ? none("Unknown", "PathMissing", "spec.path is required: set the path of a workspace")
       : { kind: "redirect", path, ...(origin !== undefined && { origin }) };
   return { type: "Redirect", resolve };
 }
 
 const TYPE = "Workspace";
-/** More than the hop limit lets any request go. */
+/** Exceeds the hop limit of requests. */
 const LONGEST_CHAIN = 16;
 
 /**
- * The type `Workspace`: the workspace at `spec.path` in another place. That one may be mounted itself; a chain that comes back to where
- * it has been is told as `Cycle`. Whoever comes by it asks as themselves, and that workspace decides.
+ * Returns the type `Workspace`: the workspace at `spec.path`, served in another place. That workspace may be mounted itself; a
+ * chain with a cycle gets the reason `Cycle`. Callers keep their identity, and that workspace authorizes them.
  */
 export function workspaceMount(): MountType {
   return { type: TYPE, resolve };
 }
 
-/** Follows the chain to its end, so that it is looked at again when anything in it changes. */
+/** Follows the whole chain, so that each change in it resolves the mount again. */
 function resolve(mount: Mount, related: RelatedObjects): Target | NoTarget {
   const { path: first } = mount.spec;
-  if (first === undefined) return none("Unknown", "PathMissing", "spec.path: give the path of a workspace");
+  if (first === undefined) return none("Unknown", "PathMissing", "spec.path is required: set the path of a workspace");
   const seen = new Map([[keyOf(mount), "this mount"]]);
   let problem: NoTarget | undefined;
   let path = first;
@@ -65,28 +65,24 @@ function resolve(mount: Mount, related: RelatedObjects): Target | NoTarget {
       return none(
         "Unknown",
         "Cycle",
-        `${[...seen.values(), path].join(" leads to ")}, where it has been: mount something else`,
+        `the mounts form a cycle: ${[...seen.values(), path].join(" leads to ")}: mount another workspace`,
       );
     seen.set(key, path);
     path = next.spec.path ?? "";
   }
-  return none(
-    "Unknown",
-    "Cycle",
-    `more than ${LONGEST_CHAIN} mounts lead from one to the next: mount the last of them`,
-  );
+  return none("Unknown", "Cycle", `chain of more than ${LONGEST_CHAIN} mounts: mount its last workspace directly`);
 }
 
 interface Step {
-  /** Why the workspace cannot be used now. */
+  /** Reason why the workspace is not usable. */
   readonly problem?: NoTarget | undefined;
-  /** The mount that it shows, where that leads to yet another workspace. */
+  /** Mount of the workspace, if it leads to another workspace. */
   readonly next?: Mount | undefined;
 }
 
 function stepOf(path: string, related: RelatedObjects): Step {
   const parent = parentPath(path);
-  // Only a home, and what is called by its logical cluster, is in no other workspace.
+  // Only homes, and logical clusters by name, have no parent here.
   if (parent === undefined || parent === HOME_PATH_PREFIX) {
     const apiVersion = apiVersionOf(LogicalCluster);
     const found = related.get({ cluster: path, apiVersion, kind: LogicalCluster.kind, name: LOGICAL_CLUSTER_NAME });
@@ -103,7 +99,7 @@ function stepOf(path: string, related: RelatedObjects): Step {
   };
 }
 
-/** The mount of this type that a workspace shows. */
+/** Returns the workspace's mount, if it has this type. */
 function shownBy(workspace: Workspace, related: RelatedObjects): Mount | undefined {
   const { ref } = workspace.spec.mount ?? {};
   if (ref?.kind !== Mount.kind || !ref.apiVersion.startsWith(`${Mount.group}/`)) return undefined;
@@ -117,7 +113,7 @@ function shownBy(workspace: Workspace, related: RelatedObjects): Mount | undefin
 function missing(path: string, { state }: RelatedObject): NoTarget {
   if (state === "unknown")
     return none("Initializing", "TargetUnknown", `the workspace ${quote(path)} has not been read yet`);
-  return none("Unknown", "TargetNotFound", `there is no workspace ${quote(path)}: spec.path leads nowhere`);
+  return none("Unknown", "TargetNotFound", `workspace ${quote(path)} not found: check spec.path`);
 }
 
 function keyOf(mount: Mount): string {

@@ -6,26 +6,26 @@ import { Mount, type MountFilter } from "@virtual-workspaces/kcp";
 import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
 import type { MountsViewOptions } from "./options.ts";
 
-/** What the path of the view says. */
+/** Parameters in the path of the view. */
 export interface MountParams {
-  /** The logical cluster of the mount. */
+  /** Logical cluster of the mount. */
   readonly cluster: string;
-  /** The mount. */
+  /** Name of the mount. */
   readonly name: string;
 }
 
-/** Who may ask a mount. */
+/** Authorizer of mounts, with resources to dispose. */
 export interface MountAccess extends AsyncDisposable {
   readonly authorize: Authorizer<MountParams>;
 }
 
 const NO: Decision = deny("access denied");
-/** How often open watches and upgraded connections are asked about, ms. */
+/** Interval for the authorization of open watches and upgraded connections, in ms. */
 const EVERY = 1_000;
 
 /**
- * Whoever may enter the workspace that a mount is in may ask it, as far as its filters go; what they may do there, the target decides.
- * Only who may enter is told whether there is such a mount.
+ * Authorizes users with access to a mount's workspace, within the mount's filters. The target authorizes the request itself.
+ * Security: only users with access learn whether a mount exists.
  */
 export function mountAccess(mounts: Pick<KnownMounts, "get">, options: MountsViewOptions): MountAccess {
   const { upstream, reviews = upstream, allowCache, onError } = options;
@@ -39,7 +39,7 @@ export function mountAccess(mounts: Pick<KnownMounts, "get">, options: MountsVie
     if (!(await enters(request)).allowed) return NO;
     return passes(found(mounts, request.params), request)
       ? allow()
-      : deny("the filters of the mount do not let it pass");
+      : deny("the filters of the mount do not allow this request");
   };
   return {
     authorize: Object.assign(authorize, { watchesEvery: EVERY }),

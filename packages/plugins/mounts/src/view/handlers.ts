@@ -12,7 +12,7 @@ import { found, type MountParams } from "./access.ts";
 type Handlers = Required<Pick<VirtualWorkspace<MountParams>, "handle" | "upgrade">>;
 type Request = RawRequest<MountParams>;
 
-/** Asks the target of a mount, or says where the mount leads. */
+/** Forwards requests to the target of a mount, or redirects them. */
 export function mountHandlers(mounts: KnownMounts): Handlers {
   return {
     handle: async (req, res, request) => {
@@ -41,19 +41,19 @@ function wayOf(mounts: KnownMounts, request: Request): TargetContext | { readonl
   return mounts.contextOf(known, target);
 }
 
-/** Byte for byte behind the workspace's own path. */
+/** Appends the request's path and query unchanged. */
 function locationOf({ origin = "", path }: RedirectTarget, { tail, search }: Request): string {
   return `${clusterURL(origin, path)}${tail}${search}`;
 }
 
-/** 503: which mount, how it is and since when, and what its controller says. */
+/** Returns 503 with the mount, its phase, the time of the last change and the controller's message. */
 function notReady(known: KnownMount): ApiError {
   const { status, metadata } = known.mount;
   const { target } = known;
   const condition = getCondition(status?.conditions, READY_CONDITION);
   const phase = target.kind === "none" ? target.phase : (status?.phase ?? "Initializing");
   const since = condition?.lastTransitionTime ?? metadata.creationTimestamp ?? "an unknown time";
-  const why = target.kind === "none" ? target.message : (condition?.message ?? "its target has not been asked yet");
+  const why = target.kind === "none" ? target.message : (condition?.message ?? "its target has not been probed yet");
   return mountNotReady(`${aboutOf(known)} is not ready: ${phase} since ${since}: ${why}`);
 }
 

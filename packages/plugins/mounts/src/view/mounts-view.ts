@@ -5,15 +5,16 @@ import type { MountsViewOptions } from "./options.ts";
 import { RunningMounts } from "./running-mounts.ts";
 
 /**
- * What Mounts lead to, `/services/mounts/<logical cluster of the Mount>/<Mount>/…`, and the controller that says how each of them is:
- * `status.URL` of a Mount is this URL, or that of another workspace, and `status.phase` is Ready once its target answers. Over the workspaces of a shard, asked
- * as a member of `system:masters`, by which the Secrets are read that Mounts name.
+ * Returns the view of Mounts, `/services/mounts/<logical cluster of the Mount>/<Mount>/…`, and the controller that updates their
+ * statuses: `status.URL` is this URL or that of another workspace, and `status.phase` is Ready once the target answers. The view
+ * calls the workspaces of a shard as a member of `system:masters`, which reads the Secrets that Mounts name.
  *
- * Whoever may enter the workspace of a Mount may ask; the target decides what they may do, as whom the Mount says. Bytes pass as they
- * are, upgrades too. Targets are dialled at addresses that were looked at, never at this machine or where clouds give out credentials,
- * unless `allow` has them. What is open through a Mount is cut when the Mount, or its Secret, leads elsewhere.
+ * Users with access to a Mount's workspace may call it; the target authorizes them under the identity that the Mount sets. Requests
+ * and upgrades are forwarded as bytes. A change of a Mount or its Secret closes the connections to the old target. Security: the
+ * view checks the address of each connection, and rejects this machine and addresses with cloud credentials, unless `allow` has
+ * them.
  *
- * @throws Error on options that cannot be used
+ * @throws Error on invalid options
  *
  * @example
  * ```ts
@@ -35,7 +36,7 @@ export function mountsView({ onError = warn, ...given }: MountsViewOptions): Vir
     path: "/:cluster/:name",
     authorize: access.authorize,
     takesToken: (given.callerHosts ?? []).length > 0,
-    // Discovery, reviews and OpenAPI are the target's own.
+    // The target answers discovery, reviews and OpenAPI itself.
     handleWhen: () => true,
     ...mountHandlers(running.mounts),
     ready: () => running.ready(),

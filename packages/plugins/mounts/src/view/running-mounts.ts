@@ -10,7 +10,7 @@ import { urlMount } from "../types/url.ts";
 import { redirectMount, workspaceMount } from "../types/workspace-types.ts";
 import type { MountsViewOptions } from "./options.ts";
 
-/** The mounts of a shard: followed, resolved, and told how they are. */
+/** Watches the mounts of a shard, resolves them and updates their statuses. */
 export class RunningMounts {
   readonly mounts: KnownMounts;
   readonly #informer: ExportedObjects<Mount>;
@@ -18,7 +18,7 @@ export class RunningMounts {
   readonly #options: Required<Pick<MountsViewOptions, "onError">> & MountsViewOptions;
   #controller: MountController | undefined;
 
-  /** @throws Error on options that cannot be used */
+  /** @throws Error on invalid options */
   constructor(options: Required<Pick<MountsViewOptions, "onError">> & MountsViewOptions) {
     const { upstream, everywhere = upstream, shard, urls, onError, lookup } = options;
     const { types = [urlMount(), redirectMount(), workspaceMount()], allow = [], callerHosts = [] } = options;
@@ -49,16 +49,16 @@ export class RunningMounts {
     });
   }
 
-  /** Resolves once the mounts that there are have been read; also where nobody exports any. */
+  /** Resolves when the existing mounts are read, also without an export. */
   ready(): Promise<void> {
     return this.#informer.synced;
   }
 
-  /** Begins, until what it gives is disposed of. */
+  /** Starts the informers and the controller, until the result is disposed. */
   start(): AsyncDisposable {
     const { upstream, onError } = this.#options;
     const informer = this.#informer;
-    // Resolved before the controller hears of it.
+    // This handler resolves a mount before the controller's runs.
     informer.on({
       added: (mount) => this.mounts.set(mount),
       updated: (mount) => this.mounts.set(mount),

@@ -3,17 +3,17 @@ import { type Client, Informer } from "@virtual-workspaces/client";
 import { keyText } from "@virtual-workspaces/client/queue";
 import { type FoundMount, identifyingMetadata, mountObject } from "./mount-object.ts";
 
-/** Who is told of a kind that is followed. */
+/** Options of {@link KindInformer}. */
 export interface KindInformerOptions {
-  /** Of all logical clusters. */
+  /** Client for all logical clusters. */
   readonly client: Client;
   readonly kind: KindReference;
-  /** An object may say something else now. */
+  /** Called when an object may have changed. */
   readonly changed: (object: ObjectKey) => void;
-  /** All that hold the kind are to look again; `isGone` where it may not be served any more. */
+  /** Reconciles all Workspaces that use the kind; `isGone` when it may no longer be served. */
   readonly again: (holders: readonly ObjectKey[], isGone: boolean) => void;
   readonly onError: (error: unknown) => void;
-  /** Ends requests. */
+  /** Aborts requests. */
   readonly signal: AbortSignal;
 }
 
@@ -23,21 +23,21 @@ interface Answer {
   readonly found: Promise<FoundMount | undefined>;
 }
 
-/** For how long an answer is another's as well, while changes are not told, ms. */
+/** Time for which a result is shared while the watch is interrupted, in ms. */
 const FRESH = 1000;
 
 /**
- * The mount objects of one group and resource, in all logical clusters of a shard: followed by their metadata, in one watch, and
- * each asked for once after it has changed, however many Workspaces are mounted by it. Memory: some hundred bytes for each object of
- * the resource, and for each that is referred to.
+ * Informer for the mount objects of one group and resource, in all logical clusters of a shard. One watch covers their metadata,
+ * and each changed object is read once, for any number of Workspaces. Memory: some hundred bytes for each object of the resource,
+ * and for each mounted one.
  */
 export class KindInformer implements AsyncDisposable {
   readonly #options: KindInformerOptions;
   readonly #informer: Informer<object>;
   readonly #answers = new Map<string, Answer>();
-  /** Workspaces, and the objects that they name. */
+  /** Workspaces and their mount objects. */
   readonly #holders = new Map<string, { readonly workspace: ObjectKey; readonly object?: ObjectKey }>();
-  /** Whether all that changes is told. */
+  /** Whether the watch reports all changes. */
   #inStep = false;
   #isSynced = false;
 
@@ -55,7 +55,7 @@ export class KindInformer implements AsyncDisposable {
       deleted: told,
       lifecycle: (event) => {
         if (event.type === "synced") this.#synced();
-        // From where it was.
+        // A resumed watch misses no change.
         else if (event.type === "connected") this.#inStep = this.#isSynced;
         else if (event.type === "disconnected") this.#outOfStep();
         else if (event.type === "error") this.#failed(event.error);
@@ -64,17 +64,17 @@ export class KindInformer implements AsyncDisposable {
     this.#informer.start();
   }
 
-  /** How many Workspaces are mounted by objects of this kind. */
+  /** Number of Workspaces with a mount object of this kind. */
   get size(): number {
     return this.#holders.size;
   }
 
-  /** A Workspace is mounted by an object, if it can be by any. */
+  /** Adds a Workspace, with its mount object if the reference is valid. */
   hold(workspace: ObjectKey, object?: ObjectKey): void {
     this.#holders.set(keyText(workspace), { workspace, ...(object && { object }) });
   }
 
-  /** It is no more. */
+  /** Removes a Workspace. */
   release(workspace: ObjectKey): void {
     const text = keyText(workspace);
     const held = this.#holders.get(text);
@@ -83,10 +83,10 @@ export class KindInformer implements AsyncDisposable {
   }
 
   /**
-   * What an object says, as it stands; `undefined` where there is no such kind any more.
+   * Returns the current state of an object; `undefined` when the kind is no longer served.
    *
-   * @param kind in which version
-   * @throws what the server answers, but for that it is not there
+   * @param kind with the version to read
+   * @throws the server's error, except for a missing object
    */
   get(kind: KindReference, object: ObjectKey): Promise<FoundMount | undefined> {
     const text = keyText(object);
@@ -114,14 +114,14 @@ export class KindInformer implements AsyncDisposable {
       return mountObject(await (namespace === "" ? all : all.in(namespace)).get(name, { signal }));
     } catch (error) {
       if (!isApiError(error)) throw error;
-      // That an object is not there says which.
+      // A 404 for a missing object names it; one for a missing kind does not.
       if (error.code === 404) return error.status.details?.name === name ? { kind: "missing" } : undefined;
       if (error.code === 400) return { kind: "invalid", message: error.message };
       throw error;
     }
   }
 
-  /** Changes are told from now on: of what came and went before nothing was. */
+  /** Discards results from before the watch, which may have missed changes. */
   #synced(): void {
     this.#isSynced = true;
     this.#inStep = true;

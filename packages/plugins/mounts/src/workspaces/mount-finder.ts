@@ -5,26 +5,26 @@ import { KindInformer } from "./kind-informer.ts";
 import { KindChanges, MountKinds } from "./mount-kinds.ts";
 import type { FoundMount, MountReference } from "./mount-object.ts";
 
-/** Who knows the Workspaces, and looks at them again. */
+/** Options of {@link MountFinder}. */
 export interface MountFinderOptions {
-  /** Of all logical clusters. */
+  /** Client for all logical clusters. */
   readonly client: Client;
-  /** The mounted Workspaces of a logical cluster. */
+  /** Returns the mounted Workspaces of a logical cluster. */
   readonly mountedIn: (cluster: string) => readonly ObjectKey[];
-  /** Those of them that are mounted by an object of a group, of whichever kind. */
+  /** Returns the Workspaces that mount an object of a group, of any kind. */
   readonly mountedBy: (group: string, object: ObjectKey) => readonly ObjectKey[];
   readonly again: (workspaces: readonly ObjectKey[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Finds what Workspaces are mounted by, and has them looked at again when that may have changed. */
+/** Finds the mount objects of Workspaces, and reconciles the Workspaces after changes. */
 export class MountFinder implements AsyncDisposable {
   readonly #options: MountFinderOptions;
   readonly #kinds: MountKinds;
   readonly #changes: KindChanges;
-  /** By group and plural. */
+  /** Informers by group and plural. */
   readonly #followed = new Map<string, KindInformer>();
-  /** By which of them Workspaces are mounted. */
+  /** Informer key of each Workspace. */
   readonly #held = new Map<string, string>();
   readonly #ending = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -36,27 +36,27 @@ export class MountFinder implements AsyncDisposable {
     this.#changes = new KindChanges({ client, onError, changed: (cluster) => this.#servedAnew(cluster) });
   }
 
-  /** What a Workspace is mounted by, as it stands. @throws what the server answers, but for that it is not there */
+  /** Returns the current mount object of a Workspace. @throws the server's error, except for a missing object */
   async find(workspace: ObjectKey, ref: MountReference): Promise<FoundMount> {
     try {
       const found = await this.#look(workspace, ref);
       if (found !== undefined) return found;
-      // Once more: what is served there now is looked for anew.
+      // Looks the kind up once more, since it may have changed.
       this.#kinds.forget(workspace.cluster);
       return (await this.#look(workspace, ref)) ?? { kind: "missing" };
     } catch (error) {
-      // What is no name leads to no request.
+      // An invalid name cannot be requested.
       if (isApiError(error) && error.code === 400) return { kind: "invalid", message: error.message };
       throw error;
     }
   }
 
-  /** When to look again for a kind that is not there, though nobody tells, ms. */
+  /** Returns the delay before the next lookup of a missing kind, in ms. */
   patience({ cluster }: ObjectKey, ref: MountReference): number {
     return this.#kinds.patience({ cluster, ref });
   }
 
-  /** A Workspace is gone. */
+  /** Removes a deleted Workspace. */
   letGo(workspace: ObjectKey): void {
     this.#changes.rest(workspace);
     this.#hold(workspace, undefined);
@@ -64,13 +64,13 @@ export class MountFinder implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(new Error("the controller of mounted workspaces has ended"));
+    this.#stop.abort(new Error("the controller of mounted workspaces has stopped"));
     for (const kind of this.#followed.values()) this.#end(kind);
     this.#followed.clear();
     await Promise.all([this.#changes[Symbol.asyncDispose](), ...this.#ending]);
   }
 
-  /** `undefined` where there is no such kind any more, though there was when it was looked for. */
+  /** Returns `undefined` when the kind was served at its lookup, and is no longer. */
   async #look(workspace: ObjectKey, ref: MountReference): Promise<FoundMount | undefined> {
     const { cluster } = workspace;
     const kind = await this.#kinds.find({ cluster, ref });
@@ -88,7 +88,7 @@ export class MountFinder implements AsyncDisposable {
     return followed?.get(kind, object);
   }
 
-  /** A Workspace is mounted by an object of this kind, or by none: a kind is followed while one is. */
+  /** Sets the kind of a Workspace's mount object. A kind is watched while a Workspace uses it. */
   #hold(workspace: ObjectKey, kind: KindReference | undefined): void {
     const text = keyText(workspace);
     const before = this.#held.get(text);
@@ -144,11 +144,10 @@ function resourceText({ group, plural }: KindReference): string {
   return `${plural}.${group}`;
 }
 
-/** Why no object of a kind can be meant by a reference. */
+/** Returns why a reference does not match the scope of its kind. */
 function scopeProblem({ kind, scope }: KindReference, { namespace = "" }: MountReference): string | undefined {
   if (scope === "Namespaced" && namespace === "")
-    return `${kind} is in namespaces, and spec.mount.ref.namespace is missing`;
-  if (scope === "Cluster" && namespace !== "")
-    return `${kind} is in no namespace, and spec.mount.ref.namespace names one`;
+    return `${kind} is namespaced, but spec.mount.ref.namespace is missing`;
+  if (scope === "Cluster" && namespace !== "") return `${kind} is cluster-scoped, but spec.mount.ref.namespace is set`;
   return undefined;
 }

@@ -4,27 +4,27 @@ import { keyText } from "@virtual-workspaces/client/queue";
 import { APIBindingV1alpha1 } from "@virtual-workspaces/kcp";
 import { identifyingMetadata, type MountReference } from "./mount-object.ts";
 
-/** A kind that is looked for: in a logical cluster, by a reference. */
+/** Kind to look up, in a logical cluster, by a reference. */
 export interface KindQuery {
   readonly cluster: string;
   readonly ref: Pick<MountReference, "apiVersion" | "kind">;
 }
 
 interface KindAnswer {
-  /** When it was first not there, ms. */
+  /** Time of the first unsuccessful lookup, in ms. */
   readonly since: number;
   readonly asked: number;
   readonly answer: Promise<KindReference | undefined>;
 }
 
-/** For how long a kind that was not there is not asked for again by others, ms. */
+/** Time for which an unsuccessful lookup is shared, in ms. */
 const FRESH = 500;
-/** The least and the most that is waited before a kind that is not there is looked for again, though nobody tells, ms. */
+/** Minimum and maximum delay before the next lookup of a missing kind, in ms. */
 const WAITS = [1000, 60_000] as const;
 
 /**
- * The kinds of mount objects, as each logical cluster serves them: looked for once, and again where they were not there, or may
- * have gone. Memory: a few hundred bytes for each kind in each logical cluster where a Workspace is mounted by one.
+ * Kinds of mount objects, as each logical cluster serves them. A kind is looked up once, and again while it is missing or after a
+ * change. Memory: a few hundred bytes for each kind in each logical cluster with a Workspace that mounts one.
  */
 export class MountKinds {
   readonly #client: Client;
@@ -36,7 +36,7 @@ export class MountKinds {
     this.#signal = signal;
   }
 
-  /** `undefined` where it is not served. @throws ApiError 400 on what cannot be a kind, and what the server answers */
+  /** Returns the kind, `undefined` when it is not served. @throws ApiError 400 on an invalid kind, and the server's error */
   async find(sought: KindQuery): Promise<KindReference | undefined> {
     const known = this.#of(sought.cluster);
     const text = kindKey(sought);
@@ -44,7 +44,7 @@ export class MountKinds {
     const found = await before?.answer;
     const now = performance.now();
     if (before !== undefined && (found !== undefined || now - before.asked < FRESH)) return found;
-    // Another may have asked meanwhile.
+    // A concurrent call may have started a lookup.
     const other = known.get(text);
     if (other !== undefined && other !== before) return other.answer;
     const answer = this.#look(sought);
@@ -56,14 +56,14 @@ export class MountKinds {
     return answer;
   }
 
-  /** How long to wait before one that is not there is looked for again, ms: the longer it was not, the longer. */
+  /** Returns the delay before the next lookup of a missing kind, in ms. It grows with the time that the kind is missing. */
   patience(sought: KindQuery): number {
     const [least, most] = WAITS;
     const since = this.#clusters.get(sought.cluster)?.get(kindKey(sought))?.since;
     return since === undefined ? least : Math.min(most, Math.max(least, performance.now() - since));
   }
 
-  /** What is served in a logical cluster may have changed, or nobody asks any more. */
+  /** Discards the kinds of a logical cluster, after a change or when they are no longer needed. */
   forget(cluster: string): void {
     this.#clusters.delete(cluster);
   }
@@ -75,7 +75,7 @@ export class MountKinds {
       .discovery()
       .look({ group, version, kind }, { signal: this.#signal })
       .catch((error: unknown) => {
-        // The logical cluster itself is going.
+        // The logical cluster itself is being deleted.
         if (isApiError(error) && (error.code === 403 || error.code === 404)) return undefined;
         throw error;
       });
@@ -101,18 +101,18 @@ const CRD: KindReference = {
   scope: "Cluster",
 };
 
-/** Who is told of changes of what is served. */
+/** Options of {@link KindChanges}. */
 interface KindChangesOptions {
-  /** Of all logical clusters. */
+  /** Client for all logical clusters. */
   readonly client: Client;
-  /** What is served in a logical cluster may have changed. */
+  /** Called when the kinds of a logical cluster may have changed. */
   readonly changed: (cluster: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * What brings kinds into workspaces: CustomResourceDefinitions and APIBindings of all logical clusters of a shard, followed by their
- * metadata for as long as a Workspace waits for a kind that is not there. Memory meanwhile: some hundred bytes for each of them.
+ * Watches the sources of kinds: CustomResourceDefinitions and APIBindings of all logical clusters of a shard, by their metadata,
+ * while a Workspace waits for a missing kind. Memory meanwhile: some hundred bytes for each of them.
  */
 export class KindChanges implements AsyncDisposable {
   readonly #options: KindChangesOptions;
@@ -124,13 +124,13 @@ export class KindChanges implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Follows them on behalf of a Workspace. */
+  /** Watches for a waiting Workspace. */
   wait(workspace: ObjectKey): void {
     this.#waiting.set(keyText(workspace), workspace);
     this.#following ??= [CRD, APIBindingV1alpha1].map((kind) => this.#follow(kind));
   }
 
-  /** The Workspace waits no more. */
+  /** Removes a Workspace that no longer waits. */
   rest(workspace: ObjectKey): void {
     this.#waiting.delete(keyText(workspace));
     if (this.#waiting.size === 0) this.#end();
@@ -152,7 +152,7 @@ export class KindChanges implements AsyncDisposable {
       updated: (object, _, event) => told(object, event),
       deleted: told,
       lifecycle: (event) => {
-        // Those that came before are not told one by one.
+        // Objects of the initial list cause no single calls.
         if (event.type === "synced") for (const { cluster } of this.#waiting.values()) changed(cluster);
         if (event.type === "error") onError(event.error);
       },

@@ -2,30 +2,30 @@ import { CLUSTER_ANNOTATION, isJsonObject, type KubeObject } from "@virtual-work
 import type { WorkspaceMount } from "@virtual-workspaces/kcp";
 import { IS_MOUNT_ANNOTATION } from "@virtual-workspaces/kcp/names";
 
-/** The object that a Workspace is mounted by, as the Workspace names it. */
+/** Reference of a Workspace to its mount object. */
 export type MountReference = WorkspaceMount["ref"];
 
-/** What an object says of what it mounts, by kcp's contract of mount objects. */
+/** State of a mount object, by kcp's contract. */
 export interface MountObject {
   readonly kind: "object";
-  /** `status.phase`: anything but `Ready` is not ready. */
+  /** `status.phase`. Any value but `Ready` counts as not ready. */
   readonly phase: string | undefined;
-  /** `status.URL` */
+  /** `status.URL`. */
   readonly url: string | undefined;
-  /** Whether it says that it is a mount: {@link IS_MOUNT_ANNOTATION}. */
+  /** Whether the object has the annotation {@link IS_MOUNT_ANNOTATION}. */
   readonly isMarked: boolean;
 }
 
-/** What was found where a reference leads. */
+/** Result of reading a mount object. */
 export type FoundMount =
   | MountObject
   | { readonly kind: "missing" }
-  /** There is no such kind in the logical cluster. */
+  /** The kind does not exist in the logical cluster. */
   | { readonly kind: "unserved" }
-  /** Nothing can be called so. */
+  /** The reference is invalid. */
   | { readonly kind: "invalid"; readonly message: string };
 
-/** What an object of any kind says by the contract. What is no text is not said. */
+/** Reads the contract's fields of an object of any kind. Values that are not strings count as missing. */
 export function mountObject({ metadata, ...object }: KubeObject): MountObject {
   const status = (object as { readonly status?: unknown }).status;
   const text = (field: string): string | undefined => {
@@ -36,15 +36,16 @@ export function mountObject({ metadata, ...object }: KubeObject): MountObject {
   return { kind: "object", phase: text("phase"), url: text("URL"), isMarked };
 }
 
-/** Why a Workspace cannot lead to a URL; `undefined` if it can. What it says it does not repeat: there may be a password in it. */
+/** Returns why a URL is not usable, else `undefined`. Security: the result never repeats the URL, which may contain a password. */
 export function urlProblem(url: string | undefined): string | undefined {
   if (url === undefined || url === "") return "status.URL is missing";
-  if (!/^https?:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url)) return "status.URL is no absolute http or https URL";
+  if (!/^https?:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url))
+    return "status.URL is not an absolute http or https URL";
   const { username, password } = new URL(url);
-  return username === "" && password === "" ? undefined : "status.URL has a user or a password in it";
+  return username === "" && password === "" ? undefined : "status.URL contains a user or a password";
 }
 
-/** Of an object, what says which it is, and in which version. */
+/** Keeps only the metadata that identifies an object and its version. */
 export function identifyingMetadata<T extends KubeObject>({ apiVersion, kind, metadata }: T): T {
   const { name, namespace, uid, resourceVersion, annotations } = metadata;
   const cluster = annotations?.[CLUSTER_ANNOTATION];

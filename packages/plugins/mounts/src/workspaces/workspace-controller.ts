@@ -7,23 +7,23 @@ import { MountFinder } from "./mount-finder.ts";
 import { identifyingMetadata } from "./mount-object.ts";
 import { verdictOf, write } from "./workspace-status.ts";
 
-/** kcp's name of its controller; fields that it sets are its own. */
+/** Name of kcp's controller, and field manager of its writes. */
 const NAME = "kcp-workspace-mounts";
-/** How many Workspaces are worked on at a time. */
+/** Number of Workspaces to reconcile at the same time. */
 const WORKERS = 8;
-/** How long work under way may take at the end, ms. */
+/** Time limit for running work at shutdown, in ms. */
 const GRACE = 2000;
 
-/** What a {@link WorkspaceController} is made of. */
+/** Options of {@link WorkspaceController}. */
 export interface WorkspaceControllerOptions {
   readonly upstream: Upstream;
-  /** Of Workspaces. */
+  /** Identity of Workspaces. */
   readonly identity: string;
   readonly requireAnnotation: boolean;
   readonly onError: (error: unknown) => void;
 }
 
-/** Follows the Workspaces of a shard, and keeps those right that are mounted. */
+/** Watches the Workspaces of a shard, and reconciles the mounted ones. */
 export class WorkspaceController implements AsyncDisposable {
   readonly started: Promise<void>;
   readonly #options: WorkspaceControllerOptions;
@@ -44,7 +44,7 @@ export class WorkspaceController implements AsyncDisposable {
     });
     this.#workspaces.on({
       lifecycle: (event) => {
-        // No workspace of the shard has them yet: it is looked again every few seconds.
+        // No workspace of the shard has bound Workspaces yet: the informer retries every few seconds.
         if (event.type === "error" && !isNotThere(event.error)) onError(event.error);
       },
     });
@@ -90,7 +90,7 @@ export class WorkspaceController implements AsyncDisposable {
     const workspaces = this.#client.cluster(key.cluster).resource(Workspace);
     await write(workspace, verdictOf(ref, found, this.#options), { workspaces, now: new Date(), signal }).catch(
       (error: unknown) => {
-        // It is gone, and is told to be.
+        // The Workspace is gone; its DELETED event follows.
         if (!isNotThere(error)) throw error;
       },
     );
@@ -98,7 +98,7 @@ export class WorkspaceController implements AsyncDisposable {
   }
 }
 
-/** Of the Workspaces that are not mounted, which are most, nothing is wanted. */
+/** Reduces Workspaces without a mount, the majority, to their keys. */
 function kept(workspace: Workspace): Workspace {
   if (workspace.spec?.mount === undefined) return { ...identifyingMetadata(workspace), spec: {} };
   delete workspace.metadata.managedFields;
@@ -116,7 +116,7 @@ function mountedBy(workspace: Workspace): string[] {
   return [objectText(groupOf(ref.apiVersion), object)];
 }
 
-/** What is no version names no object. */
+/** Returns a group that no object has for an invalid apiVersion. */
 function groupOf(apiVersion: string): string {
   try {
     return parseApiVersion(apiVersion).group;

@@ -3,36 +3,38 @@ import type { Workspaces } from "@virtual-workspaces/forwarding";
 import { tenancyIdentity } from "@virtual-workspaces/kcp/informers";
 import { WorkspaceController } from "./workspace-controller.ts";
 
-/** What {@link workspaceMounts} is over: the workspaces of one shard. */
+/** Options of {@link workspaceMounts}, for the workspaces of one shard. */
 export interface WorkspaceMountsOptions extends Pick<Workspaces, "upstream" | "everywhere"> {
   /**
-   * Whether objects are mounts only with the annotation `experimental.tenancy.kcp.io/is-mount: "true"`, as kcp's documents say: then
-   * nothing is mounted that its owner has not meant for it. kcp itself does not look. @default false: the condition says where it is missing
+   * Whether mount objects need the annotation `experimental.tenancy.kcp.io/is-mount: "true"`, as kcp's documentation says. Then
+   * only objects whose owner opts in can be mounted. kcp does not check it.
+   * @default false: the condition reports a missing annotation
    */
   readonly requireAnnotation?: boolean;
-  /** Told of every failure but conflicts; what failed is tried again. @default a process warning */
+  /** Receives every failure except conflicts. The controller retries. @default a process warning */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Keeps the mounted Workspaces of a shard right (kcp's controller `kcp-workspace-mounts`, whose feature gate is `WorkspaceMounts`; it takes
- * the place of that one): finds what `spec.mount.ref` names, of any kind, in the Workspace's own logical cluster, and says by
- * kcp's contract of mount objects where the Workspace leads (`spec.URL`, from `status.URL`) and whether that can be had (the condition
- * `WorkspaceMountReady`, and the phase `Ready`). Never is one Ready before it leads somewhere. Kinds may come and go, and be in
- * namespaces or not. What becomes of one whose condition does not hold (`Unavailable`) is for the controller of all workspaces.
+ * Runs the controller of a shard's mounted Workspaces. It replaces kcp's `kcp-workspace-mounts` (feature gate `WorkspaceMounts`).
+ * It finds the object of `spec.mount.ref`, of any kind and scope, in the Workspace's own logical cluster, and applies kcp's
+ * contract: `spec.URL` from `status.URL`, the condition `WorkspaceMountReady`, and the phase `Ready`. A Workspace is never Ready
+ * without a URL. The controller of all workspaces sets the phase `Unavailable` when the condition is False.
  *
- * It reads objects with its own rights, those of the shard's administrators, and tells all who may read a Workspace the URL: who
- * may make a Workspace learns by it where an object that they may not read leads, unless admission asks.
+ * Security: the controller reads objects with the rights of the shard's administrators, and publishes the URL to all readers of the
+ * Workspace. A user who may create a Workspace thereby learns the URL of an object that the user may not read, unless admission
+ * checks it.
  *
- * Memory: of each Workspace that is not mounted some hundred bytes, the others whole, and of each object of their kinds some hundred bytes.
+ * Memory: some hundred bytes for each Workspace without a mount, the others whole, and some hundred bytes for each object of their
+ * kinds.
  */
 export function workspaceMounts(options: WorkspaceMountsOptions): WorkspaceMounts {
   return new WorkspaceMounts(options);
 }
 
-/** Mounted workspaces that are kept right, for as long as this is not disposed of. Made by {@link workspaceMounts}. */
+/** Controller of mounted workspaces, until it is disposed. {@link workspaceMounts} creates it. */
 export class WorkspaceMounts implements AsyncDisposable {
-  /** Resolves when the Workspaces are known, and work begins. Rejects when it ends before. */
+  /** Resolves when the Workspaces are cached and work begins. Rejects when the controller stops before. */
   readonly started: Promise<void>;
   readonly #stop = new AbortController();
   #controller: WorkspaceController | undefined;
@@ -40,10 +42,10 @@ export class WorkspaceMounts implements AsyncDisposable {
 
   constructor(options: WorkspaceMountsOptions) {
     this.started = this.#start(options);
-    this.started.catch(() => undefined); // who does not wait for it is told by `onError`
+    this.started.catch(() => undefined); // `onError` reports the failure as well
   }
 
-  /** Ends; Workspaces stay as they are. */
+  /** Stops the controller. Workspaces stay unchanged. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -63,12 +65,12 @@ export class WorkspaceMounts implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#stop.abort(new Error("the controller of mounted workspaces has ended"));
+    this.#stop.abort(new Error("the controller of mounted workspaces has stopped"));
     await this.#controller?.[Symbol.asyncDispose]();
   }
 }
 
-/** Where nobody is told of what goes wrong, the process is. */
+/** Default for `onError`: a process warning. */
 function warn(error: unknown): void {
   process.emitWarning(`mounted workspaces: ${String(error)}`);
 }

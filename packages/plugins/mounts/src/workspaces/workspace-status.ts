@@ -6,29 +6,29 @@ import { type Condition, type ConditionState, setCondition } from "@virtual-work
 import { IS_MOUNT_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { type FoundMount, type MountObject, type MountReference, urlProblem } from "./mount-object.ts";
 
-/** What becomes of a Workspace by what its mount object says. */
+/** New state of a Workspace, by its mount object. */
 export interface Verdict {
   readonly condition: ConditionState;
-  /** Where it leads. @default where it led before */
+  /** New URL. @default the previous URL */
   readonly url?: string;
 }
 
-/** What is asked of mount objects. */
+/** Requirements for mount objects. */
 export interface VerdictOptions {
-  /** Whether they have to say that they are mounts. */
+  /** Whether mount objects need the annotation. */
   readonly requireAnnotation: boolean;
 }
 
-/** What a Workspace says of what was found, in kcp's words where kcp has any. */
+/** Returns the new state of a Workspace, with kcp's messages where kcp has them. */
 export function verdictOf(ref: MountReference, found: FoundMount, options: VerdictOptions): Verdict {
   if (found.kind === "object") return ofObject(ref, found, options);
-  // As Go prints a NamespacedName: with the slash, also where there is no namespace.
+  // Format of Go's NamespacedName: with a slash even without a namespace.
   const missing = `${ref.kind} ${quote(`${ref.namespace ?? ""}/${ref.name}`)} not found`;
   if (found.kind === "missing") return { condition: wrong("MountObjectNotFound", missing) };
   const why =
     found.kind === "invalid"
-      ? `${found.message}; spec.mount cannot be changed: make the workspace anew`
-      : `there is no kind ${ref.kind} of ${ref.apiVersion} here: install its CustomResourceDefinition, or bind the APIExport that has it`;
+      ? `${found.message}; spec.mount cannot be changed: create the workspace again`
+      : `kind ${ref.kind} of ${ref.apiVersion} is not served here: install its CustomResourceDefinition, or bind an APIExport with it`;
   return { condition: wrong("MountObjectNotFound", `${missing}: ${why}`) };
 }
 
@@ -39,7 +39,7 @@ function ofObject(ref: MountReference, object: MountObject, { requireAnnotation 
   const called = `${ref.kind} ${quote(ref.name)}`;
   const notReady = (message: string): ConditionState => wrong("MountObjectNotReady", message);
   if (requireAnnotation && !isMarked)
-    return { condition: notReady(`${called} is no mount: it needs the annotation ${IS_MOUNT_ANNOTATION}: "true"`) };
+    return { condition: notReady(`${called} is not a mount: add the annotation ${IS_MOUNT_ANNOTATION}: "true"`) };
   if (phase !== "Ready")
     return {
       ...led,
@@ -47,10 +47,12 @@ function ofObject(ref: MountReference, object: MountObject, { requireAnnotation 
     };
   if (problem !== undefined)
     return {
-      condition: notReady(`${called} is Ready, but ${problem}: set it to where its API is, as https://host/path`),
+      condition: notReady(
+        `${called} is Ready, but ${problem}: set it to the URL of its API, such as https://host/path`,
+      ),
     };
-  // kcp says nothing with True, and does not look for the annotation that its documents ask for.
-  const message = `${called} has no annotation ${IS_MOUNT_ANNOTATION}: "true", and is taken without it`;
+  // kcp sets no message with True, and does not check the annotation that its documentation requires.
+  const message = `${called} is mounted without the annotation ${IS_MOUNT_ANNOTATION}: "true"`;
   return { ...led, condition: { type: MOUNT_READY_CONDITION, status: "True", ...(!isMarked && { message }) } };
 }
 
@@ -60,7 +62,7 @@ function wrong(reason: "MountObjectNotFound" | "MountObjectNotReady", message: s
 
 type Workspaces = ResourceClient<Holds<typeof Workspace>>;
 
-/** With what a Workspace is written. */
+/** Tools for writing a Workspace. */
 interface WriteTools {
   readonly workspaces: Workspaces;
   readonly now: Date;
@@ -68,8 +70,8 @@ interface WriteTools {
 }
 
 /**
- * Makes a Workspace say what becomes of it, if it does not yet: that it is ready after where it leads, and that it is not before
- * that. So nobody sees one that is Ready and leads nowhere, or that leads to what is not ready and says otherwise.
+ * Writes the new state of a Workspace if it differs: a URL before the condition becomes True, and a False condition before the URL.
+ * Readers therefore never see a Ready Workspace without a usable URL.
  *
  * @throws ApiError 409 when it has changed since it was read
  */
@@ -103,8 +105,8 @@ async function writeStatus(
 }
 
 /**
- * Ready once nothing is wrong. That one is Unavailable says the controller of all workspaces (kcp's too), which would take back a
- * Ready beside another condition that does not hold, again and again.
+ * Returns Ready without a False condition. Otherwise the controller of all workspaces, also kcp's, decides on Unavailable: it would
+ * revert a Ready beside another False condition repeatedly.
  */
 function phaseOf({ phase }: WorkspaceStatus, conditions: readonly Condition[]): WorkspaceStatus["phase"] {
   if (phase === "Terminating" || phase === "Deleting") return phase;

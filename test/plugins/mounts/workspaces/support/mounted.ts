@@ -1,4 +1,4 @@
-// A server whose mounted workspaces are kept right, kinds of mount objects, and the requests by which that is done.
+// A server with the controller of mounted workspaces, kinds of mount objects, and the controller's requests.
 import { type WorkspaceMountsOptions, workspaceMounts } from "@virtual-workspaces/mounts";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import type { Upstream } from "@virtual-workspaces/transport";
@@ -23,18 +23,18 @@ const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
 export type Body = any;
 
-/** A kind that keeps the contract. */
+/** Returns a kind that follows the contract. */
 export function mountKind(kind: string, scope: "Cluster" | "Namespaced" = "Cluster"): object {
   const status = { type: "object", properties: { phase: { type: "string" }, URL: { type: "string" } } };
   return crd(kind, { scope, properties: { status }, version: { subresources: { status: {} } } });
 }
 
-/** A mount object of such a kind. */
+/** Mount object of such a kind. */
 export interface Named {
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;
-  /** @default root */
+  /** Logical cluster. @default root */
   readonly cluster?: string;
 }
 
@@ -45,9 +45,9 @@ function placeIn({ kind, namespace, cluster = "root" }: Named): `/clusters/${str
 
 export interface MountedOptions extends WorkspacesOptions, Pick<WorkspaceMountsOptions, "requireAnnotation"> {
   readonly store?: Store;
-  /** Whether there is a controller. @default true */
+  /** Whether a controller runs. @default true */
   readonly isKept?: boolean;
-  /** By what the controller reaches the server. @default within the process */
+  /** Upstream of the controller. @default within the process */
   readonly upstreamOf?: (server: Workspaces) => Upstream;
 }
 
@@ -55,7 +55,7 @@ function starting(options: Omit<WorkspaceMountsOptions, "onError">): () => Async
   return () => workspaceMounts({ ...options, onError: (error) => reportFault("mounts", error) });
 }
 
-/** A server with its controller, which can be taken away and given again. */
+/** Server with a controller that can be stopped and started. */
 export class Mounted implements AsyncDisposable {
   readonly server: Workspaces;
   readonly #start: () => AsyncDisposable;
@@ -85,12 +85,12 @@ export class Mounted implements AsyncDisposable {
     return new Mounted(server, isKept ? start : () => new AsyncDisposableStack(), stack);
   }
 
-  /** The same over a server that is somebody else's. */
+  /** Starts the controller over an existing server. */
   static over(server: Workspaces, { upstream }: Loopback): Mounted {
     return new Mounted(server, starting({ upstream }), new AsyncDisposableStack());
   }
 
-  /** Nobody keeps them right. */
+  /** Stops the controller. */
   async stop(): Promise<void> {
     await this.#controller[Symbol.asyncDispose]();
   }
@@ -108,14 +108,14 @@ export class Mounted implements AsyncDisposable {
     );
   }
 
-  /** Takes a kind away, and its objects with it. */
+  /** Deletes a kind with its objects. */
   async undefine(kind: string, cluster = "root"): Promise<void> {
     const path = `clusters/${cluster}${DEFINITIONS}/${kind.toLowerCase()}s.example.dev`;
     expect((await this.server.send(`DELETE /${path}`, undefined, root)).status).to.equal(200);
     await untilAt(this.server, `/${path}`, ({ status }) => status === 404);
   }
 
-  /** Makes a mount object, and has it say this. */
+  /** Creates a mount object with this status. */
   async object(ref: Named, status?: object, annotations: object = MARK): Promise<void> {
     const { kind, name } = ref;
     await this.post(placeIn(ref), { apiVersion: "example.dev/v1", kind, metadata: { name, annotations } });
@@ -133,7 +133,7 @@ export class Mounted implements AsyncDisposable {
     expect(status, text).to.equal(200);
   }
 
-  /** Makes a Workspace that is mounted by an object. */
+  /** Creates a Workspace that mounts an object. */
   async mount(name: string, ref: object, { cluster = "root", user = "root" } = {}): Promise<void> {
     const spec = { mount: { ref: { apiVersion: "example.dev/v1", ...ref } } };
     const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
@@ -144,7 +144,7 @@ export class Mounted implements AsyncDisposable {
     return this.server.get(`/clusters/${cluster}${WORKSPACES}/${name}`, root);
   }
 
-  /** Waits until a Workspace says this. @returns it */
+  /** Waits until a Workspace has this state. @returns the state */
   async until(name: string, is: (said: Said) => boolean, cluster = "root"): Promise<Said> {
     const { body } = await untilAt(this.server, `/clusters/${cluster}${WORKSPACES}/${name}`, ({ body }) =>
       is(saidBy(body)),
@@ -164,7 +164,7 @@ export class Mounted implements AsyncDisposable {
   }
 }
 
-/** What a mounted Workspace says of its mount. */
+/** State of a mounted Workspace. */
 export interface Said {
   readonly phase: string | undefined;
   readonly url: string | undefined;
