@@ -24,7 +24,7 @@ describe("a space provider in Go", function () {
   it("passes the conformance suite", async () => {
     const { results, left, serverVersion } = await checkSpaceProvider({ url, token: TOKEN, write: true });
     const others = results.filter(({ outcome }) => outcome !== "passed").map(({ id, reason }) => `${id}: ${reason}`);
-    expect(others).to.deep.equal(["P1.2: it serves none"]);
+    expect(others).to.deep.equal(["P1.2: it serves no document"]);
     expect({ left, serverVersion }).to.deep.equal({ left: [], serverVersion: "go" });
   });
 
