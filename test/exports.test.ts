@@ -47,7 +47,7 @@ describe("exports", () => {
       const rest = index
         .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
         .replace(/^export (type )?\{[^}]*\} from "[^"]+";$/gm, "");
-      expect(rest.trim(), "an entry holds nothing but lists of names").to.equal("");
+      expect(rest.trim(), "an entry contains only lists of names").to.equal("");
       const values = names.filter((entry) => !entry.startsWith("type "));
       expect(Object.keys(await import(name)).sort()).to.deep.equal(values);
     });

@@ -98,5 +98,5 @@ export async function thrown<E = { readonly code?: string; readonly message: str
   } catch (error) {
     return error as E;
   }
-  throw new Error("it was not rejected");
+  throw new Error("the promise was not rejected");
 }

@@ -85,7 +85,8 @@ async function play(wire: Wire, script: readonly BadRequest[], playing: Playing)
 async function askForHealth(wire: Wire): Promise<void> {
   wire.request("GET /livez HTTP/1.1", "Host: x");
   const answer = await wire.answer();
-  if (answer?.status !== 200 || answer.body !== "ok") throw new Error(`no health behind it: ${JSON.stringify(answer)}`);
+  if (answer?.status !== 200 || answer.body !== "ok")
+    throw new Error(`no healthy answer afterwards: ${JSON.stringify(answer)}`);
 }
 
 /** Sends the bytes in one piece, or in several that arrive one by one. */

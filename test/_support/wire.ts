@@ -124,7 +124,8 @@ export class Wire implements Disposable {
     if (headers["transfer-encoding"] === "chunked") return (await this.#chunks()).toString("utf8");
     const length = headers["content-length"];
     if (length !== undefined) return (await this.read(Number(length))).toString("utf8");
-    if (headers["connection"] !== "close") throw new Error("an answer with neither length nor end");
+    if (headers["connection"] !== "close")
+      throw new Error("an answer without a length on a connection that stays open");
     return this.rest();
   }
 
@@ -133,7 +134,7 @@ export class Wire implements Disposable {
     const pieces: Buffer[] = [];
     for (;;) {
       const line = await this.#until("\r\n");
-      if (line === undefined) throw new Error("a chunked body that was cut");
+      if (line === undefined) throw new Error("a truncated chunked body");
       const length = Number.parseInt(line, 16);
       pieces.push(await this.read(length));
       if ((await this.read(2)).toString() !== "\r\n") throw new Error("a chunk without its end");

@@ -25,7 +25,9 @@ export function answersOf(recording: Recording, { name, steps }: Case): Answer[]
   const exchanges = recording[name];
   const recorded = exchanges?.map(({ step }) => stringifyJson(step)).join("\n");
   if (exchanges === undefined || recorded !== steps.map((step) => stringifyJson(step)).join("\n"))
-    throw new Error(`${name} is not recorded as it is now: RECORD=1 npm run test:go -- test/go/differential.test.ts`);
+    throw new Error(
+      `the recording of ${name} is missing or outdated: run RECORD=1 npm run test:go -- test/go/differential.test.ts`,
+    );
   return exchanges.map(({ answer }) => answer);
 }
 

@@ -78,6 +78,6 @@ describe("the topics of a run", () => {
   it("are those in TOPICS or all by default, and a misspelled topic is an error", () => {
     expect(topicsOf("apply,update").map(({ name }) => name)).to.deep.equal(["apply", "update"]);
     expect(topicsOf(undefined)).to.equal(TOPICS);
-    expect(() => topicsOf("apply,updat")).to.throw("there is no topic updat, only create, bodies, ");
+    expect(() => topicsOf("apply,updat")).to.throw('unknown topic "updat": use one of create, bodies, ');
   });
 });

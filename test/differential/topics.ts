@@ -53,6 +53,6 @@ export function topicsOf(list: string | undefined): readonly Topic[] {
 function topicOf(wanted: string): Topic {
   const found = TOPICS.find(({ name }) => name === wanted);
   if (found === undefined)
-    throw new Error(`there is no topic ${wanted}, only ${TOPICS.map(({ name }) => name).join(", ")}`);
+    throw new Error(`unknown topic "${wanted}": use one of ${TOPICS.map(({ name }) => name).join(", ")}`);
   return found;
 }

@@ -95,7 +95,7 @@ describe("a view of Kubernetes' own server", function () {
       await holds();
       expect([...informer.objects.keys()].sort()).to.deep.equal(["changes", "new", "newer", "stays"]);
       expect(informer.all("deleted").map(({ key }) => key)).to.deep.equal(["goes"]);
-      expect(server.failures, "nobody was told that the upstream failed").to.not.deep.equal([]);
+      expect(server.failures, "reported failures of the upstream").to.not.deep.equal([]);
       await informer.end();
     });
   }

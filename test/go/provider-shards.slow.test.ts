@@ -72,7 +72,7 @@ describe("kcp's multicluster provider and shards", function () {
     await sites.shows("far", "home", "After");
     await sites.in("far", "delete", "site", "home");
     await told(controller, "taken-down", far);
-    expect(controller.all("disengaged"), "nobody has left").to.deep.equal([]);
+    expect(controller.all("disengaged"), "disengaged workspaces").to.deep.equal([]);
     await controller.end();
   });
 });

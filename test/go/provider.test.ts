@@ -121,8 +121,8 @@ describe("kcp's multicluster provider", function () {
     // A starting server must report that it is not ready, instead of denying or missing objects and users.
     const noise = controller.noise().map(({ message }) => String(message));
     const wrong = noise.filter((message) => /forbidden|not found|could not find|nauthorized/.test(message));
-    expect(wrong.join("\n"), "what it was told").to.equal("");
-    expect(controller.all("disengaged"), "nobody has left").to.deep.equal([]);
+    expect(wrong.join("\n"), "unexpected log messages").to.equal("");
+    expect(controller.all("disengaged"), "disengaged workspaces").to.deep.equal([]);
     await controller.end();
   });
 });

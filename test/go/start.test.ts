@@ -26,7 +26,7 @@ describe("a workspace of virtual-workspaces start", function () {
     await client.event("done", undefined, 60_000);
     const { types } = await client.event("sent");
     const others = Object.keys(types).filter((sent) => !sent.startsWith("application/vnd.kubernetes.protobuf "));
-    expect(others, "sent otherwise than in protobuf").to.deep.equal([]);
+    expect(others, "requests without protobuf").to.deep.equal([]);
     const steps = client.all("step").map(({ event: _event, at: _at, step, ...said }) => [String(step), said] as const);
     await client.end();
     return new Map(steps);

@@ -16,7 +16,7 @@ async function stepsOf(command: GoCommand): Promise<(step: string) => Told> {
   const steps = new Map(client.all("step").map(({ event: _event, at: _at, step, ...told }) => [String(step), told]));
   return (step) => {
     const told = steps.get(step);
-    if (told === undefined) throw new Error(`there is no step ${step}: ${[...steps.keys()].join(", ")}`);
+    if (told === undefined) throw new Error(`unknown step ${step}, expected one of ${[...steps.keys()].join(", ")}`);
     return told;
   };
 }

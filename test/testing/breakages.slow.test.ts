@@ -47,7 +47,7 @@ describe("the conformance suite, on a server that", function () {
 
   const reportOf = async (index: number): Promise<BrokenReport> => {
     const report = (await reports.get(index)?.promise) as BrokenReport;
-    expect(report.logged, "logged by the server behind").to.deep.equal([]);
+    expect(report.logged, "logged by the real server").to.deep.equal([]);
     return report;
   };
 

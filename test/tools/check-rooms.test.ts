@@ -75,7 +75,7 @@ describe("check rooms", () => {
       ['lib/src: shelf/page.ts (1 lines) has one user, shelf/book.ts: fold it in, or give a reason under "seams"'],
     ],
     [
-      "a seam that is none any more",
+      "an obsolete seam",
       { "lib/layers.json": rooms({ seams: { "words.ts": "x" } }) },
       ['lib/src: layers.json: "words.ts" is no short file with one user'],
     ],

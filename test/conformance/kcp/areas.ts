@@ -30,7 +30,7 @@ export function areasOf(asked: string | undefined): readonly Area[] {
   return asked.split(",").map((name) => {
     const found = AREAS.find((area) => area.name === name);
     if (found === undefined)
-      throw new Error(`there is no area ${name}, only ${AREAS.map((area) => area.name).join(", ")}`);
+      throw new Error(`unknown area "${name}": use one of ${AREAS.map((area) => area.name).join(", ")}`);
     return found;
   });
 }

@@ -89,7 +89,7 @@ class Run {
     await this.#ask({ send: `POST ${WORKSPACES}`, body: { ...body, spec: { type: UNIVERSAL } } });
     const until = { body: { status: { phase: "Ready" } } };
     const ready = await this.#ask({ send: `GET ${WORKSPACES}/${this.#name}`, until });
-    if (ready.status !== 200) throw new Error(`no workspace to play in: ${ready.status} ${ready.text}`);
+    if (ready.status !== 200) throw new Error(`the workspace of the case is not ready: ${ready.status} ${ready.text}`);
     const { cluster } = (parsed(ready.text) as { spec: { cluster: string } }).spec;
     this.#answers.set("ws", cluster);
     this.#answers.set("path", `root:${this.#name}`);

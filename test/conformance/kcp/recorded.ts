@@ -23,7 +23,7 @@ export function answersOf({ cases }: Recording, { name, steps }: Case): Answer[]
   const exchanges = cases[name];
   const recorded = exchanges?.map(({ step }) => stringifyJson(step)).join("\n");
   if (exchanges === undefined || recorded !== steps.map((step) => stringifyJson(step)).join("\n"))
-    throw new Error(`${name} is not recorded as it is now: see README.md beside ${import.meta.filename}`);
+    throw new Error(`the recording of ${name} is missing or outdated: see README.md beside ${import.meta.filename}`);
   return exchanges.map(({ answer }) => answer);
 }
 

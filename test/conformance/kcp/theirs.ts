@@ -25,7 +25,7 @@ interface Cluster {
 export function theirs(kubeconfig: string, views?: string): Subject {
   const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
   const base = clusters.find(({ name }) => name === "base")?.cluster;
-  if (base === undefined) throw new Error(`${kubeconfig}: there is no cluster "base": take the file that kcp writes`);
+  if (base === undefined) throw new Error(`no cluster "base" in ${kubeconfig}: use the file that kcp writes`);
   const token = (name: string): string => users.find((user) => user.name === name)?.user.token ?? "";
   return {
     url: base.server,

@@ -45,6 +45,6 @@ function versionStamp(folder: string): string {
 /** Returns the path of a program built by {@link building}. */
 export function goProgram(module: string, name: string): string {
   const file = join(home, module, "dist", name);
-  if (!existsSync(file)) throw new Error(`${file} is not there: call before(building("${module}"))`);
+  if (!existsSync(file)) throw new Error(`${file} does not exist: call before(building("${module}"))`);
   return file;
 }

@@ -48,7 +48,7 @@ export class ChildServer implements AsyncDisposable {
     const answer = once(this.#process, "message") as Promise<[Report]>;
     this.#process.send(order);
     const report = await Promise.race([answer, this.#ended.then(() => undefined)]);
-    if (report === undefined) throw new Error("the server of quotes has died");
+    if (report === undefined) throw new Error("the server of quotes has exited");
     this.port = report[0].port;
     this.versions = new Map(report[0].versions);
   }

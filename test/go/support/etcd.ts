@@ -81,7 +81,7 @@ export class EtcdCluster implements AsyncDisposable {
     const ended = this.#running.find((member) => member?.running === false);
     if (ended === undefined) return store;
     await store[Symbol.asyncDispose]();
-    throw new Error(`a member of etcd ended by itself: ${ended.stderr}`);
+    throw new Error(`an etcd member exited: ${ended.stderr}`);
   }
 
   /** Returns an unused prefix. */
@@ -136,7 +136,7 @@ export class EtcdCluster implements AsyncDisposable {
 
   #place(index: number): MemberPlace {
     const place = this.#places[index];
-    if (place === undefined) throw new Error(`there is no member ${index}`);
+    if (place === undefined) throw new Error(`unknown member ${index}`);
     return place;
   }
 }

@@ -62,7 +62,7 @@ export class Program implements AsyncDisposable {
     for (;;) {
       const found = look();
       if (found !== undefined && found !== false) return found;
-      if (!this.#running) throw new Error(`the program ended before ${what}\n${this.#tail()}`);
+      if (!this.#running) throw new Error(`the program exited before ${what}\n${this.#tail()}`);
       if (performance.now() >= deadline) throw new Error(`no ${what} within ${within} ms\n${this.#tail()}`);
       await this.#more(deadline - performance.now());
     }

@@ -182,7 +182,7 @@ export class Session implements AsyncDisposable {
 
   async #kill(number: number, signal = "TERM"): Promise<void> {
     const job = this.#jobs.find((candidate) => candidate.number === number);
-    if (job === undefined) throw new Error(`the page kills %${number}, which does not run`);
+    if (job === undefined) throw new Error(`the page kills %${number}, which is not running`);
     job.program.signal(signal === "9" ? "SIGKILL" : (`SIG${signal.replace(/^SIG/, "")}` as NodeJS.Signals));
     await job.program.ended;
     this.#jobs = this.#jobs.filter((other) => other !== job);

@@ -46,7 +46,7 @@ describe("a conformance run", function () {
       "PUT All",
     ]);
     const reviews = ["selfsubjectaccessreviews", "selfsubjectreviews", "selfsubjectrulesreviews"];
-    expect([...posted].sort(), "which keep nothing").to.deep.equal(reviews);
+    expect([...posted].sort(), "reviews, which are not stored").to.deep.equal(reviews);
     const left = report.results.filter(({ reason }) => reason === "it changes objects, and the run only reads");
     expect(left.map(({ id, outcome }) => `${id} ${outcome}`)).to.deep.equal(
       ["T1.3", "T3.13", "T3.14", "T4.4", "T4.5", "W6"].map((id) => `${id} skipped`),
