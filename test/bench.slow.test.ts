@@ -1,5 +1,5 @@
-// Why: a benchmark that no longer runs, or whose output no program can read, is found when its figure is wanted. The list
-// is complete, each has its rows in the README, and the quickest says what it promises to say.
+// Why: finds benchmarks that no longer run, and output that no program can read. The list is complete, each benchmark has
+// rows in the README, and the quickest prints what it promises.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -33,7 +33,7 @@ const bench = (...args: string[]): Promise<{ ok: boolean; output: string }> =>
   run(process.execPath, ["--conditions=@virtual-workspaces/source", join(root, "tools/bench.mjs"), ...args]);
 
 describe("npm run bench", () => {
-  it("lists every bench, with what it compares, and the README has its figures", async () => {
+  it("lists every benchmark with its comparison, and the README has its figures", async () => {
     const { output } = await bench();
     const listed = [...output.matchAll(/^ {2}(\S+) +(\S.*)$/gm)].map(([, name]) => name);
     expect(listed).to.deep.equal(NAMES);
@@ -52,7 +52,7 @@ describe("npm run bench", () => {
     }
   }).timeout(180_000);
 
-  it("does not know others", async () => {
+  it("rejects an unknown benchmark", async () => {
     expect(await bench("no-such")).to.include({ ok: false });
   });
 });

@@ -1,5 +1,5 @@
-// Why: an error that nobody can look up, and a page that promises errors which are gone, are both found here. A row of
-// docs/reference/errors.md begins with the reason or the code in backticks: | `NotFound` | 404 | ... |
+// Why: finds errors that are not documented, and documented errors that no longer exist. A row of docs/reference/errors.md
+// begins with the reason or the code in backticks: | `NotFound` | 404 | ... |
 import { globSync, readFileSync } from "node:fs";
 import { statusReasons } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ const documented = (): string[] =>
     .map(([, name = ""]) => name)
     .sort();
 
-/** The stable codes of errors that are not a Status: string literals in the sources. */
+/** Returns the stable codes of errors that are not a Status, from string literals in the sources. */
 function codes(): string[] {
   const sources = globSync("packages/**/src/**/*.ts", { cwd: root }).map((file) =>
     readFileSync(`${root}/${file}`, "utf8"),
@@ -28,7 +28,7 @@ describe("docs/reference/conformance.md", () => {
   const [, behind = ""] = readFileSync(`${root}/docs/reference/conformance.md`, "utf8").split(
     "\n## Differences from kcp\n",
   );
-  // What was found by asking a kcp is behind it, and held by test/conformance/kcp.
+  // The other sections come from comparisons with a running kcp, which test/conformance/kcp verifies.
   const [kcp = ""] = behind.split(/\n##+ /);
   for (const row of kcp.split("\n").filter((line) => /^\| (?!what |---)/.test(line)))
     it(`names the test of a difference from kcp: ${row.split(" | ")[0]}`, () => {

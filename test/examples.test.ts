@@ -1,4 +1,4 @@
-// Each example by itself: imported, served on a free port, asked, stopped. What it shows is what is checked.
+// Imports each example, serves it on a free port, sends requests and stops it. Tests what the example demonstrates.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,7 +25,7 @@ const AUTHENTICATION = [
 
 const start = (view: VirtualWorkspace): Promise<PlainServer> => startPlain([view], { authentication: AUTHENTICATION });
 
-/** The lines of an example; an import is one, whatever the formatter makes of it. */
+/** Counts the lines of an example. An import counts as one, however the formatter wraps it. */
 const linesOf = (name: string): string[] =>
   readFileSync(join(root, `examples/${name}.ts`), "utf8")
     .trimEnd()
@@ -38,7 +38,7 @@ const pathOf = (view: VirtualWorkspace, resource: string): string =>
 describe("examples", () => {
   const files = globSync("examples/*.ts", { cwd: root });
 
-  it("are as many as the guides speak of", () => {
+  it("are as many as the guides say", () => {
     expect(files.sort()).to.deep.equal(
       [
         "controller",
@@ -55,9 +55,9 @@ describe("examples", () => {
     );
   });
 
-  // Two are programs, which test/e2e runs: imported, they do nothing.
+  // These two are programs, which test/e2e runs; importing them has no effect.
   for (const file of files.filter((name) => !/(controller|initializer)\.ts$/.test(name))) {
-    it(`${file} has a view as its default export, and every object it serves is of its own schema's kind`, async () => {
+    it(`${file} exports a view by default, and all objects match their schema's kind`, async () => {
       const { default: made } = (await import(pathToFileURL(join(root, file)).href)) as { default: Exported };
       await using store = memoryStore();
       const view = typeof made === "function" ? made({ store }) : made;
@@ -77,7 +77,7 @@ describe("examples", () => {
     });
   }
 
-  it("controller.ts is under eighty lines, and no view", async () => {
+  it("controller.ts has fewer than eighty lines, and is not a view", async () => {
     expect(linesOf("controller")).to.have.length.below(80);
     const { manifests, ...others } = await import("../examples/controller.ts");
     expect(others).to.deep.equal({});
@@ -85,7 +85,7 @@ describe("examples", () => {
     expect(manifests.map(({ kind }) => kind)).to.deep.equal(kinds);
   });
 
-  it("initializer.ts is under eighty lines, and no view", async () => {
+  it("initializer.ts has fewer than eighty lines, and is not a view", async () => {
     expect(linesOf("initializer")).to.have.length.below(80);
     const { manifests, ...others } = await import("../examples/initializer.ts");
     expect(others).to.deep.equal({});
@@ -93,7 +93,7 @@ describe("examples", () => {
     expect(manifests.map(({ kind }) => kind)).to.deep.equal(["ServiceAccount", "WorkspaceType", ...roles]);
   });
 
-  it("quotes.ts is under thirty lines, and moves by itself within seconds", async function () {
+  it("quotes.ts has fewer than thirty lines, and changes by itself within seconds", async function () {
     this.timeout(60_000);
     expect(linesOf("quotes")).to.have.length.below(30);
     await using server = await start(quotes);
@@ -102,7 +102,7 @@ describe("examples", () => {
     expect((object as { spec?: { text: string } }).spec?.text).to.match(/^It is \d\d:\d\d:\d\d/);
   });
 
-  it("filtered.ts: trains enter and leave, as seen in one watch, and list and watch agree", async () => {
+  it("filtered.ts: trains enter and leave in one watch, and list and watch agree", async () => {
     await using server = await start(filtered);
     const boarding = async (): Promise<string[]> =>
       (await server.get(pathOf(filtered, "trains"))).body.items.map(
@@ -121,7 +121,7 @@ describe("examples", () => {
     }
   });
 
-  it("who-sees-what.ts: two users, two lists, two APIs", async () => {
+  it("who-sees-what.ts: two users have two lists and two APIs", async () => {
     await using server = await start(whoSeesWhat);
     const base = "/services/who-sees-what/clusters/root/apis/example.dev/v1";
     const kinds = async (user: "alice" | "admin"): Promise<string[]> =>
@@ -136,7 +136,7 @@ describe("examples", () => {
     expect((await server.get(`${base}/documents/plan`, { user: "alice" })).status).to.equal(404);
   });
 
-  it("roles.ts: everybody views, operators edit, alice edits the attic, and reviews say so", async () => {
+  it("roles.ts: all users view, operators edit, alice edits the attic, and reviews agree", async () => {
     await using server = await start(roles);
     const base = "/services/roles/clusters/root/apis" as const;
     const made = async (user: "alice" | "admin", namespace: string): Promise<number> => {
@@ -165,7 +165,7 @@ describe("examples", () => {
     expect((await server.send(`DELETE ${base}/example.dev/v1/namespaces/default/runbooks`)).status).to.equal(403);
   });
 
-  it("lens.ts: reminders are todos of one's own, written by the todos' rules", async () => {
+  it("lens.ts: reminders are a user's own todos, written by the todos' rules", async () => {
     const { todos } = await import("../examples/todo.ts");
     await using server = await start(lens);
     const path = "/services/lens/clusters/root/apis/example.dev/v1/namespaces/default/reminders" as const;
@@ -196,7 +196,7 @@ describe("examples", () => {
     todos.in("root", "default").set("pay", { title: "Pay the rent", done: false, owner: "admin" });
   });
 
-  it("notes.ts: what is written is there for the next that is made over the same store, watches go on", async () => {
+  it("notes.ts: a new view over the same store has the written objects, and watches continue", async () => {
     await using store = memoryStore();
     const path = "/services/notes/clusters/root/apis/example.dev/v1/namespaces/default/notes";
     const note = { apiVersion: "example.dev/v1", kind: "Note", metadata: { name: "milk" }, spec: { text: "Buy milk" } };
@@ -213,7 +213,7 @@ describe("examples", () => {
     expect((await server.get(`${path}/milk`)).body.spec).to.deep.equal({ text: "Buy milk", pinned: false });
   });
 
-  it("express-app.ts: what is posted to its own route is an event in an open watch", async () => {
+  it("express-app.ts: a POST to its own route is an event in an open watch", async () => {
     const { app, api } = createApp("admin");
     await using server = await startListener(app);
     await api.started;

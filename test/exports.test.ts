@@ -1,5 +1,5 @@
-// Why: what is exported is promised. A name that comes or goes shows up here as a change of exports.snapshot.json, to be
-// made on purpose: `UPDATE_SNAPSHOTS=1 npm test -- test/exports.test.ts`.
+// Why: exports are promises. A new or missing name appears here as a change of exports.snapshot.json, which must be
+// deliberate: `UPDATE_SNAPSHOTS=1 npm test -- test/exports.test.ts`.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { root } from "../tools/install.mjs";
 
 const snapshot = fileURLToPath(new URL("exports.snapshot.json", import.meta.url));
 
-/** The names that an entry of a package lists; types, which do not exist when it runs, carry "type " in front. */
+/** Returns the names that an entry of a package exports, with the prefix "type " for types, which do not exist at run time. */
 function listed(index: string): string[] {
   const lists = [...index.matchAll(/^export (type )?\{([^}]*)\} from "[^"]+";$/gm)];
   const names = lists.flatMap(([, type = "", list = ""]) =>
@@ -43,17 +43,17 @@ describe("exports", () => {
       expect(manifest.exports[path]?.["@virtual-workspaces/source"]).to.equal(file);
     });
 
-    it(`of ${name} are a list written by hand, the one that runs`, async () => {
+    it(`of ${name} are listed explicitly, and match those at run time`, async () => {
       const rest = index
         .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
         .replace(/^export (type )?\{[^}]*\} from "[^"]+";$/gm, "");
-      expect(rest.trim(), "an entry holds nothing but lists of names").to.equal("");
+      expect(rest.trim(), "an entry contains only lists of names").to.equal("");
       const values = names.filter((entry) => !entry.startsWith("type "));
       expect(Object.keys(await import(name)).sort()).to.deep.equal(values);
     });
   }
 
-  it("are those of the snapshot", () => {
+  it("match the snapshot", () => {
     const twice = surfaces.flatMap(({ manifest, names }) => names.map((each) => `${manifest.name} ${each}`));
     expect(twice.filter((each, at) => twice.indexOf(each) !== at)).to.deep.equal([]);
     const now = Object.fromEntries(surfaces.map(({ name, names }) => [name, names]));

@@ -1,5 +1,5 @@
-// Why: the README is the first thing that is tried. It stays one page, its view is the example that runs, and its links
-// and those of the other pages lead somewhere.
+// Why: readers try the README first. It stays one page, its view is a running example, and all links of the pages have a
+// target.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
@@ -12,7 +12,7 @@ describe("README.md", () => {
     expect(read("README.md").split("\n")).to.have.length.below(100);
   });
 
-  it("shows examples/quotes.ts as it is, in thirty lines", () => {
+  it("shows examples/quotes.ts unchanged, in thirty lines", () => {
     const [, shown = ""] =
       /^<!-- examples\/quotes.ts, as it is -->\n```ts\n([\s\S]*?)^```$/m.exec(read("README.md")) ?? [];
     const example = read("examples/quotes.ts");

@@ -1,5 +1,5 @@
-// Reviews agree with what is served: for every example and every ready-made rule, users, verbs and resources, the request
-// itself is 403 exactly when a review says no, and what a rules review lists is what requests are allowed.
+// Reviews agree with requests, for every example and every built-in authorizer: a request gets 403 exactly when a review
+// denies it, and a rules review lists exactly what requests may do.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -33,7 +33,7 @@ const AUTHENTICATION = [
   }),
 ];
 
-/** A request, and how a review asks about it. */
+/** Request with the attributes of its review. */
 interface Case {
   readonly call: `${string} /${string}`;
   readonly body?: object;
@@ -51,7 +51,7 @@ interface Attributes {
 }
 
 const PATCH = { "content-type": "application/merge-patch+json" };
-/** How each verb is asked; with bodies that are refused, behind the rule, so that nothing changes. */
+/** Requests for each verb. Their bodies are rejected after authorization, so that nothing changes. */
 const ASK: Readonly<
   Record<
     string,
@@ -108,7 +108,7 @@ class Asker {
     this.#base = `/services/${name}/clusters/root`;
   }
 
-  /** 403 or not. */
+  /** Returns whether the answer is not 403. */
   async request(user: User, { call, body, headers = {} }: Omit<Case, "attributes">): Promise<boolean> {
     const [method, path] = call.split(" ");
     const { status, text } = await this.#server.send(`${method} ${this.#base}${path}` as "GET /", body, {
@@ -143,7 +143,7 @@ class Asker {
     return answer.body;
   }
 
-  /** What the admin finds, whoever may see it. */
+  /** Returns the requests for all resources that the admin finds. */
   async cases(): Promise<Case[]> {
     const groups = (await this.#server.get(`${this.#base}/apis`, { user: "admin" })).body.groups ?? [];
     const found: Case[] = [];
@@ -173,7 +173,7 @@ async function agree(view: VirtualWorkspace): Promise<number> {
           resourceRules.some((rule) => covers(rule, attributes)),
           `${what}, by the list`,
         ).to.equal(served);
-      // What is found by asking is asked about without a name: it lists no more than is allowed to somebody.
+      // Rules of other authorizers come from requests without a name, so the list may lack named permissions.
     }
     for (const path of PATHS)
       for (const method of ["GET", "POST"]) {
@@ -198,7 +198,7 @@ function covers({ verbs, apiGroups, resources, resourceNames = [] }: ResourceRul
   );
 }
 
-describe("reviews agree with what is served", function () {
+describe("reviews agree with requests", function () {
   this.timeout(60_000);
   const views: VirtualWorkspace[] = [];
   const store = memoryStore();
@@ -208,18 +208,18 @@ describe("reviews agree with what is served", function () {
       const { default: found } = (await import(pathToFileURL(join(root, file)).href)) as {
         default?: VirtualWorkspace | ((host: Host) => VirtualWorkspace);
       };
-      // A program, such as a controller, is no view.
+      // A program, such as a controller, is not a view.
       if (found !== undefined) views.push(typeof found === "function" ? found({ store }) : found);
     }
   });
 
   after(() => store[Symbol.asyncDispose]());
 
-  it("by every example", async () => {
+  it("for every example", async () => {
     for (const view of views) expect(await agree(view), view.name).to.be.above(0);
   });
 
-  it("by all of them together, as dev serves them", async () => {
+  it("for all examples together, as dev serves them", async () => {
     const all = unionOf("dev", views) as VirtualWorkspace;
     expect(await agree(all)).to.be.above(50);
   });
@@ -275,7 +275,7 @@ describe("reviews agree with what is served", function () {
     "one that answers later": async (request) => own(request),
   };
   for (const [name, authorize] of Object.entries(rules))
-    it(`by ${name}`, async () => {
+    it(`for ${name}`, async () => {
       const resources = [Machine.serve(Machine.collection())];
       expect(
         await agree(defineVirtualWorkspace({ name: "view", path: "/clusters/:cluster", authorize, resources })),

@@ -1,5 +1,5 @@
-// Why: a table of boundaries that names what is gone protects nothing. A row of docs/reference/security.md ends with the file and
-// function that enforce it, and the file and title of the test that tries to get past: all four must be there.
+// Why: a boundary whose code or test no longer exists protects nothing. A row of docs/reference/security.md ends with the
+// file and function that enforce the boundary, and the file and title of the test that attacks it: all four must exist.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
@@ -8,13 +8,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const ROW =
   /^\| (?<boundary>[^|]+) \| `(?<source>[\w/.-]+)` `(?<name>\w+)` \| `(?<test>[\w/.-]+)` "(?<title>[^|]+)" \|$/;
 
-/** The rows of tables, without their heads. */
+/** Returns the rows of tables, without their headers. */
 function rows(): string[] {
   const lines = readFileSync(`${root}/docs/reference/security.md`, "utf8").split("\n");
   return lines.filter((line) => line.startsWith("|") && !/^\|( boundary |---)/.test(line));
 }
 
-/** A path of the table: below a folder, unless it begins at the root. */
+/** Resolves a path of the table: below a folder, unless it begins at the root. */
 function from(folder: string, path: string): string {
   return /^(packages|test|examples)\//.test(path) ? path : `${folder}/${path}`;
 }
@@ -32,7 +32,7 @@ describe("docs/reference/security.md", () => {
 
   for (const row of rows()) {
     const { boundary = "", source = "", name = "", test = "", title = "" } = ROW.exec(row)?.groups ?? {};
-    it(`names what there is: ${boundary}`, () => {
+    it(`names existing code and tests: ${boundary}`, () => {
       expect(read(from("packages/framework/src", source))).to.match(
         new RegExp(`(function\\*?|class|const|^ +) ?#?${name}\\b`, "m"),
       );

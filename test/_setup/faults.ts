@@ -1,28 +1,28 @@
-// Why: what goes wrong beside a test (a rejection nobody awaits, an error that is only logged) is still wrong. Such
-// faults are collected here, and hooks.ts fails the test during which they came up, unless it expected them.
+// Why: faults beside a test, such as an unhandled rejection or an error that is only logged, are still faults. They are
+// collected here, and hooks.ts fails the test in which they occur, unless it expects them.
 
 const faults: string[] = [];
 
-/** Notes a fault: the running test fails with it unless it takes it out with {@link expectFault}. */
+/** Records a fault. The running test fails with it unless it calls {@link expectFault}. */
 export function reportFault(kind: string, cause: unknown): void {
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
   faults.push(`${kind}: ${text}`);
 }
 
-/** Asserts that a fault matching `pattern` came up, and forgives all that match. */
+/** Asserts that a fault matching `pattern` occurred, and removes all that match. */
 export function expectFault(pattern: RegExp): void {
   const others = faults.filter((fault) => !pattern.test(fault));
   if (others.length === faults.length) throw new Error(`expected a fault like ${pattern}, got ${list(faults)}`);
   faults.splice(0, faults.length, ...others);
 }
 
-/** Throws, and forgets, what came up since the last call. */
+/** Throws the faults since the last call, and forgets them. */
 export function throwFaults(): void {
   const found = faults.splice(0);
   if (found.length > 0) throw new Error(`unexpected ${list(found)}`);
 }
 
-/** Prints, and forgets, what came up since the last call. */
+/** Prints the faults since the last call, and forgets them. */
 export function showFaults(): void {
   for (const fault of faults.splice(0)) process.stderr.write(`${fault}\n`);
 }

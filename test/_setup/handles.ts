@@ -1,14 +1,14 @@
-// Why: a test that leaves a server, a socket or a timer behind slows every later test, and hides a real leak: the code
-// under test did not end what it began. Mocha runs without --exit, and this tells which file left what.
+// Why: a test that leaves a server, a socket or a timer open slows every later test, and hides a real leak. Mocha runs
+// without --exit, and this module reports which file left which handle.
 import { createHook } from "node:async_hooks";
 import { Socket } from "node:net";
 
-/** Kinds that keep the event loop alive for a moment only, or belong to the process itself. */
+/** Kinds that keep the event loop alive only briefly, or belong to the process itself. */
 const PASSING = new Set(["CloseReq", "Immediate", "TTYWrap"]);
 
 const stacks = new Map<number, { readonly resource: { hasRef?(): boolean }; readonly stack: string }>();
 
-/** With TRACE_HANDLES=1 the place where each handle was made is kept; costly, so only on demand. */
+/** Records where each handle was created, if TRACE_HANDLES=1 is set. Costly, so only on demand. */
 export function traceHandles(): void {
   createHook({
     // biome-ignore lint/complexity/useMaxParams: the signature is Node's
@@ -20,7 +20,7 @@ export function traceHandles(): void {
   }).enable();
 }
 
-/** What keeps the process alive now, counted by kind. */
+/** Counts the resources that keep the process alive, by kind. */
 export function activeHandles(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo())
@@ -28,7 +28,7 @@ export function activeHandles(): Map<string, number> {
   return counts;
 }
 
-/** The kinds there are more of than in `before`, as "2 TCPSocketWrap", after `graceMs` to let closing finish. */
+/** Returns the kinds with more resources than in `before`, as "2 TCPSocketWrap", after `graceMs` for closing. */
 export async function leftHandles(before: ReadonlyMap<string, number>, graceMs = 1000): Promise<string[]> {
   const deadline = performance.now() + graceMs;
   for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {
@@ -39,7 +39,7 @@ export async function leftHandles(before: ReadonlyMap<string, number>, graceMs =
   }
 }
 
-/** As many particulars as Node tells: addresses of sockets, commands of children, and the stacks when traced. */
+/** Lists the details that Node provides: addresses of sockets, commands of children, and stacks if they are traced. */
 export function describeHandles(): string {
   const handles = (process as unknown as { _getActiveHandles(): object[] })._getActiveHandles();
   const lines = handles

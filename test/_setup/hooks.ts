@@ -1,13 +1,13 @@
-// Why: a green test that leaves a rejection, a logged error or an open handle behind is not green. Mocha 12 forwards a
-// rejection to listeners that nobody has set, which loses it, and it stops the run when a root `afterEach` fails; so
-// each test's own function is wrapped, and each file's outermost suite gets one last `after` hook.
+// Why: a green test that leaves a rejection, a logged error or an open handle behind is not green. Mocha 12 forwards
+// rejections to listeners that do not exist, which loses them, and a failing root `afterEach` stops the run. Therefore each
+// test function is wrapped, and each file's outermost suite gets one last `after` hook.
 import type { Suite, Test } from "mocha";
 import { reportFault, showFaults, throwFaults } from "./faults.ts";
 import { activeHandles, describeHandles, leftHandles, traceHandles } from "./handles.ts";
 
 if (process.env["TRACE_HANDLES"] !== undefined) traceHandles();
 
-const seen = new WeakSet<Promise<unknown>>(); // mocha announces each once more
+const seen = new WeakSet<Promise<unknown>>(); // Mocha emits each event twice
 process.on("unhandledRejection", (reason, promise) => {
   if (!seen.has(promise)) reportFault("unhandled rejection", reason);
   seen.add(promise);
@@ -18,12 +18,12 @@ process.on("warning", (warning) => {
 
 let known: ReadonlyMap<string, number> = new Map();
 
-/** One turn of the event loop: after it Node has announced the rejections of the last one, and mocha's timer runs. */
+/** Waits one turn of the event loop: Node has then reported the rejections of the last turn, and mocha's timer runs. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function guardTest(test: Test): void {
   const { fn } = test;
-  if (fn === undefined) return; // pending
+  if (fn === undefined) return; // pending test
   if (fn.length > 0) throw new Error(`${test.fullTitle()}: make it an async function; callbacks are not guarded`);
   test.fn = async function (this: Mocha.Context) {
     let passed = false;
@@ -33,7 +33,7 @@ function guardTest(test: Test): void {
     } finally {
       await turn();
       if (passed) throwFaults();
-      else showFaults(); // the test's own error says more, and the next test is not to blame
+      else showFaults(); // the test's own error says more, and the next test must not fail for it
     }
   };
 }
@@ -49,12 +49,12 @@ function guardFile(suite: Suite): void {
   });
 }
 
-/** Says what keeps the process alive when it does not end by itself, and ends it. */
+/** Reports what keeps the process alive when it does not exit by itself, and exits. */
 function watchEnd(): void {
   const watchdog = setTimeout(() => {
     process.stderr.write(`\nThe tests are over, yet the process does not end:\n${describeHandles()}\n`);
     process.on("exit", () => {
-      process.exitCode = 1; // after mocha's own listener
+      process.exitCode = 1; // runs after mocha's own listener
     });
     process.exit();
   }, 1500);
@@ -75,7 +75,7 @@ export const mochaHooks: Mocha.RootHookObject = {
     for (const suite of root.suites) suite.eachTest(guardTest);
   },
   afterAll() {
-    const isWorker = process.env["MOCHA_WORKER_ID"] !== undefined; // which waits for its next file
+    const isWorker = process.env["MOCHA_WORKER_ID"] !== undefined; // a worker waits for its next file
     if (!isWorker) watchEnd();
   },
 };

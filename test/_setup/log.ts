@@ -1,15 +1,15 @@
-// Why: an error that a server only logs is still an error. Give every server under test this log: what it writes as a
-// warning or an error fails the test, unless the test takes it out with `expectFault`.
+// Why: an error that a server only logs is still an error. Give every server under test this log: its warnings and errors
+// fail the test, unless the test expects them with `expectFault`.
 import type { Log, LogRecord } from "@virtual-workspaces/framework/server";
 import { reportFault } from "./faults.ts";
 
-/** A log for a server under test, and what was written to it so far, information included. */
+/** Log for a server under test, with all its records so far, including those at level info. */
 export interface TestLog {
   readonly log: Log;
   readonly records: readonly LogRecord[];
 }
 
-/** A new {@link TestLog}. */
+/** Returns a new {@link TestLog}. */
 export function testLog(): TestLog {
   const records: LogRecord[] = [];
   const log: Log = (record) => {

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A folder outside the repository that is gone at the end of its `using` block. */
+/** Folder outside the repository that is deleted at the end of its `using` block. */
 export interface Tree extends Disposable {
   readonly path: string;
 }
 
-/** A new folder with these files: path to content. */
+/** Creates a folder with these files: path to content. */
 export function tree(files: Readonly<Record<string, string>>): Tree {
   const path = mkdtempSync(join(tmpdir(), "virtual-workspaces-test-"));
   for (const [file, content] of Object.entries(files)) {

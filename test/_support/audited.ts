@@ -1,4 +1,4 @@
-// A server whose audit events are collected, and the events of one request at a time.
+// Server whose audit events are collected, with the events of one request at a time.
 import {
   allow,
   createServer,
@@ -20,11 +20,11 @@ export const Memo = defineResource({
   status: { type: "object", properties: { seen: { type: "boolean" } } },
 });
 
-/** `/services/memos/clusters/root/apis/test.dev/v1/namespaces/default/memos`, with what is in front of its parts. */
+/** Base path of `/services/memos/clusters/root/apis/test.dev/v1/namespaces/default/memos`. */
 export const VIEW = "/services/memos/clusters/root";
 export const MEMOS = `${VIEW}/apis/test.dev/v1/namespaces/default/memos`;
 
-/** An event as its reader sees it. */
+/** Audit event as its readers see it. */
 // biome-ignore lint/suspicious/noExplicitAny: particulars differ from event to event
 export type AuditEvent = Readonly<Record<string, any>> & { readonly stage: string; readonly auditID: string };
 
@@ -32,13 +32,13 @@ export function policy(...rules: readonly AuditRule[]): AuditPolicy {
   return { apiVersion: "audit.k8s.io/v1", kind: "Policy", rules };
 }
 
-/** The policy, or all that goes to `audit` but where events go. */
+/** Audit policy, or all options of `audit` except the destination of events. */
 export interface AuditedOptions extends Partial<Omit<ServerOptions, "audit">> {
   readonly policy?: AuditPolicy;
   readonly audit?: Partial<AuditOptions>;
 }
 
-/** Starts a server for memos: `alice` may do everything in `root` but delete, `admin` may be anybody. */
+/** Starts a server for memos. `alice` may do everything in `root` except delete; `admin` may impersonate everyone. */
 export async function startAudited({ policy: given, audit: more, ...options }: AuditedOptions = {}) {
   const events: AuditEvent[] = [];
   const waiting = new Set<() => void>();
@@ -80,7 +80,7 @@ export async function startAudited({ policy: given, audit: more, ...options }: A
     const authorization = token === "" ? {} : { authorization: `Bearer ${token}` };
     return fetch(url + path, { ...rest, headers: { connection: "close", ...authorization, ...headers } });
   };
-  /** The events so far, once there are so many. */
+  /** Waits until this number of events exists, and returns them. */
   const until = async (count: number): Promise<readonly AuditEvent[]> => {
     while (events.length < count)
       await new Promise<void>((resolve) => {
@@ -92,7 +92,7 @@ export async function startAudited({ policy: given, audit: more, ...options }: A
       });
     return events.splice(0);
   };
-  /** What was written of one request that is answered. */
+  /** Sends a request and returns its events. */
   const eventsOf = async (path: string, init: Parameters<typeof ask>[1] = {}, count = 2) => {
     const answer = await ask(path, init);
     const body = await answer.text();
@@ -101,7 +101,7 @@ export async function startAudited({ policy: given, audit: more, ...options }: A
   return { server, url, port, memos, events, ask, until, eventsOf, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** An object to be sent. */
+/** Returns an object to send. */
 export function memo(
   name: string,
   text = "x",

@@ -1,13 +1,13 @@
-// Requests that no client should send, made up from a seed. Text stands for bytes, a character for each.
+// Random requests that no client should send, derived from a seed. Each character of a text is one byte.
 import type { Random } from "./random.ts";
 
 export interface BadRequest {
   readonly bytes: string;
   readonly method: string;
   /**
-   * What the server makes of the connection: after exactly one answer it `stays`, it `closes`, or it may do either and
-   * says which (`mayClose`); it `breaks` when the request cannot be told from what follows, with an answer or without;
-   * and it `streams` an answer that does not end.
+   * Expected state of the connection after one answer: it `stays` open, it `closes`, or the server announces either
+   * (`mayClose`). It `breaks`, with or without an answer, when the server cannot find the end of the request. It `streams` an
+   * endless answer.
    */
   readonly ending: "stays" | "mayClose" | "closes" | "breaks" | "streams";
 }
@@ -97,7 +97,7 @@ const MORE_TYPES = [
 const CONTINUE = "Expect: 100-continue";
 const HIGH = "\x80\xc3\xb6\xff";
 
-/** One request, with everything that may be wrong with it. */
+/** Returns one request with random faults. */
 export function badRequest(random: Random): BadRequest {
   if (random.chance(0.22)) return brokenRequest(random);
   if (random.chance(0.02)) return watch(random);
@@ -198,7 +198,7 @@ const BROKEN: readonly Maker[] = [
   (random) =>
     head(`GET ${NOTES} HTTP/1.1`, "Host: x", TOKEN).replaceAll("\r\n", random.pick(["\n", "\r", "\r\r\n", "\n\r"])),
   (random) => (random.chance(0.03) ? head(`GET ${NOTES} HTTP/1.1`, "Host: x", `X: ${"p".repeat(2 ** 20)}`) : "GET"),
-  // lengths that contradict themselves or each other
+  // lengths that contradict each other
   (random) =>
     head(
       `POST ${NOTES} HTTP/1.1`,
@@ -212,13 +212,13 @@ const BROKEN: readonly Maker[] = [
     `${head(`POST ${NOTES} HTTP/1.1`, "Host: x", TOKEN, `Transfer-Encoding: ${random.pick(["gzip", "xchunked", "chunked, gzip", "identity", "chunked\x0b"])}`)}0\r\n\r\n`,
   (random) =>
     `${head(`POST ${NOTES} HTTP/1.1`, "Host: x", TOKEN, "Transfer-Encoding: chunked")}${random.pick(["zz\r\n", "-1\r\nx", "5\r\nab\r\n0\r\n\r\n", "ffffffffffffffffff\r\n", "1;\0\r\na\r\n", "1\na\n0\n\n", `1;${"e".repeat(20_000)}\r\na\r\n0\r\n\r\n`])}`,
-  // the end too early
+  // requests that end too early
   (random) => head(`GET ${NOTES} HTTP/1.1`, "Host: x", TOKEN).slice(0, 1 + random.below(60)),
   (random) =>
     `${head(`PUT ${NOTES}/a HTTP/1.1`, "Host: x", TOKEN, "Content-Length: 100")}${"x".repeat(random.below(99))}`,
   (random) =>
     head(`POST ${NOTES} HTTP/1.1`, "Host: x", TOKEN, "Expect: 100-continue", `Content-Length: ${1 + random.below(9)}`),
-  // what takes the connection over
+  // requests that take over the connection
   (random) =>
     `${head(`CONNECT ${random.pick(["a:1", NOTES, "x"])} HTTP/1.1`, "Host: x", TOKEN)}${random.text("ab\0\r\n", 20)}`,
   (random) =>

@@ -1,37 +1,37 @@
-// Authorities and certificates made on the spot, right ones and wrong ones, so that handshakes of tests are real.
+// Generates authorities and certificates, valid and invalid ones, so that tests use real handshakes.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { bits, explicit, implicit, integer, octets, oid, pem, sequence, setOf, TRUE, text, time } from "./der.ts";
 
 export const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 export const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
 
-/** A certificate and its key, PEM. The certificates that vouch for it follow it, as in a handshake. */
+/** Certificate and key, PEM. Intermediate certificates follow the certificate, as in a handshake. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
 interface Validity {
-  /** Hours from now. @default -1 */
+  /** Start of validity, hours from now. @default -1 */
   readonly from?: number;
-  /** Hours from now. @default 1 */
+  /** End of validity, hours from now. @default 1 */
   readonly to?: number;
 }
 
 export interface LeafOptions extends Validity {
   readonly name: string;
   readonly organizations?: readonly string[];
-  /** Extended key usages; none for no such extension. @default of a TLS client */
+  /** Extended key usages. An empty list omits the extension. @default those of a TLS client */
   readonly usages?: readonly string[];
-  /** Names besides those of this machine. @default none */
+  /** Host names in addition to those of this machine. @default none */
   readonly hosts?: readonly string[];
 }
 
 export interface AuthorityOptions extends Validity {
   readonly usages?: readonly string[];
-  /** How many authorities may stand below it. @default any number */
+  /** Maximum number of authorities below it. @default unlimited */
   readonly pathLength?: number;
-  /** Whether it says that it is one. @default true */
+  /** Whether the certificate marks it as an authority. @default true */
   readonly ca?: boolean;
 }
 
@@ -40,13 +40,13 @@ interface Keys {
   readonly privateKey: KeyObject;
 }
 
-/** Something that signs certificates. */
+/** Certificate authority. */
 export class Authority {
-  /** Its own certificate, PEM. */
+  /** Certificate of the authority, PEM. */
   readonly cert: string;
   readonly #name: string;
   readonly #keys: Keys;
-  /** What holders of its certificates send along. */
+  /** Intermediate certificates that holders send with their own. */
   readonly #chain: readonly string[];
 
   private constructor(own: { name: string; keys: Keys; cert: string; chain: readonly string[] }) {
@@ -56,21 +56,21 @@ export class Authority {
     this.#chain = own.chain;
   }
 
-  /** One that signs itself. */
+  /** Returns a self-signed authority. */
   static root(name: string, options: AuthorityOptions = {}): Authority {
     const keys = newKeys();
     const cert = signed({ name, keys, issuer: { name, keys }, extensions: authority(options), validity: options });
     return new Authority({ name, keys, cert, chain: [] });
   }
 
-  /** One that this one has signed. */
+  /** Returns an authority that this one has signed. */
   intermediate(name: string, options: AuthorityOptions = {}): Authority {
     const keys = newKeys();
     const cert = signed({ name, keys, issuer: this.#issuer, extensions: authority(options), validity: options });
     return new Authority({ name, keys, cert, chain: [cert, ...this.#chain] });
   }
 
-  /** Of a client, unless `usages` say otherwise; good for a server on this machine. */
+  /** Issues a certificate, for a client unless `usages` differ. It is also valid for a server on this machine. */
   issue(options: LeafOptions): KeyPair {
     const { name, organizations = [], usages = [CLIENT_AUTH], hosts = [] } = options;
     const keys = newKeys();
@@ -126,7 +126,7 @@ function authority({ pathLength, ca = true, usages = [] }: AuthorityOptions): Bu
   const length = pathLength === undefined ? [] : [integer(Buffer.from([pathLength]))];
   return [
     critical(CONSTRAINTS, ca ? sequence(TRUE, ...length) : sequence()),
-    critical("2.5.29.15", bits(Buffer.from([0b0000_0110]), 1)), // signs certificates and revocations
+    critical("2.5.29.15", bits(Buffer.from([0b0000_0110]), 1)), // key usage: sign certificates and revocation lists
     ...extended(usages),
   ];
 }

@@ -1,4 +1,7 @@
-/** What every program that a test starts inherits: the search path, and the one cache of compiled code, which saves it a fifth of its start. */
+/**
+ * Environment of every program that a test starts: the search path, and the shared compile cache, which saves a fifth of its
+ * startup.
+ */
 export const CHILD_ENV: Readonly<Record<string, string>> = Object.fromEntries(
   ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
     const value = process.env[name];

@@ -1,17 +1,20 @@
-/** What this thread has computed so far, ms: other programs on the machine do not count, however busy it is. */
+/** Returns the CPU time of this thread in ms, which does not depend on other programs. */
 export function computed(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** The computation that {@link slowness} times: how often one object of 65,000 members is read, and what that took where the bounds of tests were set, ms. */
+/**
+ * Calibration for {@link slowness}: the number of times that an object of 65,000 members is parsed, and the time on the
+ * reference machine in ms.
+ */
 const ROUNDS = 3;
 const USUAL = 65;
 let text: string | undefined;
 
 /**
- * How much longer the same computation takes now than where the bounds of tests were set, at least 1: a processor that two
- * programs share is half as fast for each, and the time that a thread computes says nothing of that.
+ * Returns how much slower this machine is now than the reference machine for the tests' bounds, at least 1. Two programs that
+ * share a core each run at half its speed, which CPU time does not show.
  */
 export function slowness(): number {
   text ??= JSON.stringify(

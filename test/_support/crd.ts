@@ -1,20 +1,20 @@
-// A CustomResourceDefinition as people write them.
+// Form for a CustomResourceDefinition.
 
-/** What is not as in most of them. */
+/** Properties that differ from the defaults. */
 export interface CrdForm {
-  /** @default example.dev */
+  /** API group. @default example.dev */
   readonly group?: string;
-  /** @default Namespaced */
+  /** Scope of the kind. @default Namespaced */
   readonly scope?: "Cluster" | "Namespaced";
-  /** The schemas of what objects hold besides metadata. @default they hold nothing */
+  /** Schemas of the properties besides metadata. @default none */
   readonly properties?: Readonly<Record<string, object>>;
-  /** What its version has besides. */
+  /** More fields of the version. */
   readonly version?: object;
-  /** What it says besides. */
+  /** More fields of the spec. */
   readonly spec?: object;
 }
 
-/** Defines a kind in the version `v1`; its plural is the kind in lower case and an s. */
+/** Defines a kind with the version `v1`. Its plural is the kind in lower case with an s. */
 export function crd(kind: string, { group = "example.dev", scope, properties, version, spec }: CrdForm = {}): object {
   const plural = `${kind.toLowerCase()}s`;
   const openAPIV3Schema = { type: "object", ...(properties && { properties }) };

@@ -1,6 +1,6 @@
-// ASN.1 in its distinguished encoding (ITU-T X.690), as much of it as certificates need. Writing only.
+// Writer for ASN.1 in its distinguished encoding (ITU-T X.690), as far as certificates need it.
 
-/** A value with its tag and length. */
+/** Returns a value with its tag and length. */
 function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
   return Buffer.concat([Buffer.from([tag]), lengthOf(content.length), content]);
@@ -19,10 +19,10 @@ export const TRUE: Buffer = tagged(0x01, Buffer.from([0xff]));
 /** `[number]`, around a value. */
 export const explicit = (number: number, value: Uint8Array): Buffer => tagged(0xa0 | number, value);
 
-/** `[number]`, in the place of a value's own tag. */
+/** `[number]`, instead of a value's own tag. */
 export const implicit = (number: number, content: Uint8Array): Buffer => tagged(0x80 | number, content);
 
-/** A number that is not negative, its bytes the highest first. */
+/** Returns a non-negative number from its bytes, most significant first. */
 export function integer(bytes: Uint8Array): Buffer {
   let from = 0;
   while (from < bytes.length - 1 && bytes[from] === 0) from++;
@@ -31,7 +31,7 @@ export function integer(bytes: Uint8Array): Buffer {
   return tagged(0x02, Buffer.from(sign), digits);
 }
 
-/** `unused` is how many of the last byte's low bits do not count. */
+/** `unused` is the number of unused low bits in the last byte. */
 export const bits = (content: Uint8Array, unused = 0): Buffer => tagged(0x03, Buffer.from([unused]), content);
 
 /** `oid("2.5.4.3")` */
@@ -49,7 +49,7 @@ export function time(date: Date): Buffer {
   return date.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits));
 }
 
-/** Base64 between two lines that say what it is. */
+/** Returns Base64 between two lines with the label. */
 export function pem(label: string, der: Uint8Array): string {
   const lines =
     Buffer.from(der)

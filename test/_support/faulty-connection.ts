@@ -1,33 +1,33 @@
-// One connection of a client to a FaultyUpstream, with the one behind it to the real server.
+// One client connection to a FaultyUpstream, with its connection to the real server.
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type FaultyRequest, type RequestPiece, RequestReader } from "./faulty-request.ts";
 
-/** How a connection ends: reset, closed as after an answer, or not at all, though nothing passes any more. */
+/** End of a connection: reset, closed as after an answer, or open without any further bytes. */
 export type Ending = "reset" | "close" | "hang";
 
-/** What of the real server's answer passes; with `ending`, the connection ends so behind it. */
+/** Bytes of the real server's answer to forward, and how the connection ends after them, if it does. */
 export interface Passed {
   readonly bytes: Buffer;
   readonly ending?: Ending;
 }
 
-/** A request that came, and what can be done about it. */
+/** Received request, with the possible reactions. */
 export interface Asked {
   readonly request: FaultyRequest;
-  /** Lets it through to the real server. */
+  /** Forwards the request to the real server. */
   forward(): void;
-  /** Looks at what the real server answers, as it comes. */
+  /** Filters the bytes of the real server's answer as they arrive. */
   filter(each: (bytes: Buffer) => Passed): void;
-  /** Sends bytes to the client. Resolves when they are on their way: false when the client has gone. */
+  /** Sends bytes to the client. Resolves when they have been written; false when the client has left. */
   answer(bytes: Buffer | string): Promise<boolean>;
   end(how: Ending): void;
 }
 
-/** What a connection asks of the whole. */
+/** Functions that a connection uses of its FaultyUpstream. */
 export interface Surroundings {
   readonly target: URL;
-  /** What to do with a request. */
+  /** Returns how to handle a request. */
   decide(request: FaultyRequest): (asked: Asked) => void | Promise<void>;
   /** Resolves as soon as bytes may pass. */
   passable(): Promise<void>;
@@ -57,7 +57,7 @@ export class Connection implements Asked {
       this.#work = this.#work.then(() => this.#read(bytes)).catch(() => this.end("reset"));
     });
     client.on("end", () => {
-      // Nobody will answer it any more: it counts as gone.
+      // No answer can arrive any more, so the client counts as gone.
       if (this.#hung || around.blocked) client.destroy();
       else void this.#work.then(() => (this.#server ?? client).end());
     });
@@ -69,7 +69,7 @@ export class Connection implements Asked {
   }
 
   forward(): void {
-    // Whoever asked may have left while the answer was held back.
+    // The client may have left while its answer was held back.
     if (this.#client.destroyed) return;
     this.#forwarding = true;
     for (const bytes of this.#held.splice(0)) this.#reach().write(bytes);
@@ -100,7 +100,7 @@ export class Connection implements Asked {
     else this.#client.resetAndDestroy();
   }
 
-  /** Stops and starts with the whole. */
+  /** Stops or resumes the transfer. */
   block(blocked: boolean): void {
     if (blocked) this.#server?.pause();
     else this.#server?.resume();
@@ -124,7 +124,7 @@ export class Connection implements Asked {
     await this.#around.decide(begins)(this);
   }
 
-  /** The connection to the real server, made when it is first needed. */
+  /** Returns the connection to the real server, and opens it on first use. */
   #reach(): Socket {
     if (this.#server !== undefined) return this.#server;
     const { hostname, port, protocol } = this.#around.target;
@@ -149,7 +149,7 @@ export class Connection implements Asked {
     this.#around.count("sent", passed.bytes.length);
     if (ending !== undefined) {
       this.#server?.removeAllListeners("data").resume();
-      // What passed must have left before the end of it overtakes it.
+      // The forwarded bytes must be written before the connection ends.
       this.#client.write(passed.bytes, () => this.end(ending));
       if (ending === "hang") this.#hung = true;
       return;

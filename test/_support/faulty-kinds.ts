@@ -1,22 +1,22 @@
-// What can go wrong between a client and a server, ready to be told to a FaultyUpstream.
+// Faults between a client and a server, for use with a FaultyUpstream.
 import type { Asked, Ending, Passed } from "./faulty-connection.ts";
 
-/** What is done with a request. */
+/** Reaction to a request. */
 export type Fault = (asked: Asked) => void | Promise<void>;
 
-/** Where an answer is cut; one of both. */
+/** Position at which an answer is cut; one of both. */
 export interface Cut {
-  /** After so many bytes of the answer, its head included. */
+  /** Number of bytes of the answer, including its head. */
   readonly bytes?: number;
-  /** Within the line of the body that follows so many whole ones. The lines of a watch are its events. */
+  /** Number of complete lines of the body; the cut is within the next line. The lines of a watch are its events. */
   readonly lines?: number;
-  /** @default "reset" */
+  /** How the connection ends. @default "reset" */
   readonly how?: Ending;
 }
 
 export interface OwnAnswer {
   readonly status: number;
-  /** Flat pairs. */
+  /** Header names and values in turn. */
   readonly headers?: readonly string[];
   readonly body?: string | Buffer;
 }
@@ -33,7 +33,7 @@ const status = (code: number, reason: string): string =>
   });
 const JSON_TYPE = ["Content-Type", "application/json"];
 
-/** Answered by this and not by the real server, which never hears of it. */
+/** Sends this answer. The real server does not receive the request. */
 const answer = ({ status: code, headers = [], body = "" }: OwnAnswer): Fault => {
   const bytes = Buffer.from(body as string);
   return (asked) =>
@@ -42,7 +42,7 @@ const answer = ({ status: code, headers = [], body = "" }: OwnAnswer): Fault => 
       .then(() => undefined);
 };
 
-/** These very bytes, and then the end. The real server never hears of it. @param then @default "close" */
+/** Sends exactly these bytes, and then ends. The real server does not receive the request. @param then @default "close" */
 const raw =
   (bytes: string | Buffer, then: Ending = "close"): Fault =>
   async (asked) => {
@@ -50,56 +50,56 @@ const raw =
     asked.end(then);
   };
 
-/** The ready ones. Each is told to {@link FaultyUpstream.fail}. */
+/** Predefined faults for {@link FaultyUpstream.fail}. */
 export const faults = {
   answer,
   raw,
-  /** Let through after so many ms, or when a promise resolves. */
+  /** Forwards the request after a time in ms, or when a promise resolves. */
   delay:
     (until: number | Promise<unknown>): Fault =>
     async (asked) => {
       await (typeof until === "number" ? new Promise((resolve) => setTimeout(resolve, until)) : until);
       asked.forward();
     },
-  /** The real server gets it; its answer, if there is one, never arrives, and the connection stays open. */
+  /** Forwards the request, but never returns the answer. The connection stays open. */
   swallow: (): Fault => (asked) => {
     asked.filter(() => ({ bytes: Buffer.alloc(0), ending: "hang" }));
     asked.forward();
   },
-  /** Nobody gets it, and the connection stays open. */
+  /** Never forwards the request. The connection stays open. */
   hang: (): Fault => (asked) => asked.end("hang"),
-  /** Nobody gets it, and the connection is reset. */
+  /** Never forwards the request, and resets the connection. */
   drop: (): Fault => (asked) => asked.end("reset"),
-  /** The real server gets it; its answer is cut. */
+  /** Forwards the request and cuts the answer. */
   cut:
     ({ bytes, lines, how = "reset" }: Cut): Fault =>
     (asked) => {
       asked.filter(bytes === undefined ? linesThenCut(lines ?? 0, how) : bytesThenCut(bytes, how));
       asked.forward();
     },
-  /** 429, as fairness says it. @param seconds of Retry-After */
+  /** Answers 429, like API Priority and Fairness. @param seconds value of Retry-After */
   tooManyRequests: (seconds: number): Fault =>
     answer({ status: 429, headers: [...JSON_TYPE, "Retry-After", `${seconds}`], body: status(429, "TooManyRequests") }),
-  /** 503 with a Status. */
+  /** Answers 503 with a Status. */
   unavailable: (): Fault => answer({ status: 503, headers: JSON_TYPE, body: status(503, "ServiceUnavailable") }),
-  /** 410 with a Status: the version asked for is too old. */
+  /** Answers 410 with a Status: the requested version is too old. */
   gone: (): Fault => answer({ status: 410, headers: JSON_TYPE, body: status(410, "Expired") }),
-  /** 401 with a Status. */
+  /** Answers 401 with a Status. */
   unauthorized: (): Fault => answer({ status: 401, headers: JSON_TYPE, body: status(401, "Unauthorized") }),
-  /** What a load balancer says for a server that is down: no Status. @param code @default 500 */
+  /** Answers like a load balancer without a healthy server: with no Status. @param code @default 500 */
   html: (code = 500): Fault =>
     answer({ status: code, headers: ["Content-Type", "text/html"], body: "<html><h1>Bad Gateway</h1></html>" }),
-  /** 200 with an object of a kind that nobody asked for. */
+  /** Answers 200 with an object of an unexpected kind. */
   wrongKind: (): Fault =>
     answer({
       status: 200,
       headers: JSON_TYPE,
       body: '{"kind":"Unexpected","apiVersion":"injected.example.dev/v1","metadata":{"name":"injected"}}',
     }),
-  /** 200 that says gzip and is none. */
+  /** Answers 200 with invalid gzip. */
   badGzip: (): Fault =>
     answer({ status: 200, headers: [...JSON_TYPE, "Content-Encoding", "gzip"], body: Buffer.alloc(200, 0x5a) }),
-  /** 200 whose body never ends, at the reader's pace. @param piece is sent again and again; @default spaces, which JSON allows */
+  /** Answers 200 with an endless body, at the pace of the reader. @param piece repeated content; @default spaces, which JSON allows */
   endless:
     (piece: string = " ".repeat(65_536)): Fault =>
     async (asked) => {
@@ -107,7 +107,7 @@ export const faults = {
       let going = await asked.answer(head(200, [...JSON_TYPE, "Transfer-Encoding", "chunked"]));
       while (going) going = await asked.answer(chunk);
     },
-  /** 200 that announces a length other than its body's, and then closes. */
+  /** Answers 200 with a length that differs from its body's, and then closes. */
   wrongLength: (announced: number, body: string): Fault =>
     raw(Buffer.concat([head(200, [...JSON_TYPE, "Content-Length", `${announced}`]), Buffer.from(body)])),
 };
@@ -131,7 +131,7 @@ const LINE_FEED = 10;
 const RETURN = 13;
 const BRACE = 123;
 
-/** Ends of lines of HTTP itself, its chunks' too, have a return before them; those of a body of JSON have none. */
+/** Lines of HTTP itself, including those of chunks, end in CR LF; lines of a JSON body end in LF. */
 function linesThenCut(count: number, how: Ending): (bytes: Buffer) => Passed {
   let left = count;
   let before = 0;

@@ -1,15 +1,15 @@
-// Tells requests apart in what a client sends on one connection, keeping every byte as it came.
+// Separates the requests of one connection, and keeps every byte unchanged.
 
-/** A request, as far as its head tells. */
+/** Head of a request. */
 export interface FaultyRequest {
   readonly method: string;
-  /** With its query, as it was sent. */
+  /** Raw path with its query. */
   readonly path: string;
-  /** Names in lower case; of a header that came more than once, the values joined by commas. */
+  /** Headers by lower-case name. Values of repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Bytes of a request; those that begin one carry it. */
+/** Bytes of a request. The first ones include its head. */
 export interface RequestPiece {
   readonly begins?: FaultyRequest;
   readonly bytes: Buffer;
@@ -17,7 +17,7 @@ export interface RequestPiece {
 
 type State = "head" | "length" | "chunkSize" | "chunk" | "trailers" | "opaque";
 
-/** Reads one connection. What comes after a request to upgrade is not looked at. */
+/** Reads the requests of one connection. Ignores bytes after an upgrade request. */
 export class RequestReader {
   #state: State = "head";
   #head: Buffer = Buffer.alloc(0);
@@ -63,7 +63,7 @@ export class RequestReader {
     return { method, path, headers };
   }
 
-  /** How many of these bytes belong to what is being read. */
+  /** Returns how many of these bytes belong to the current part. */
   #take(bytes: Buffer): number {
     if (this.#state === "opaque") return bytes.length;
     if (this.#state === "length" || this.#state === "chunk") {

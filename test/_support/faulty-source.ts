@@ -1,5 +1,5 @@
-// A source of a view that fails when it is told to, as another server does: it is gone, it answers nothing, it refuses, it
-// comes back with or without its history. What it has is a collection, which goes on changing meanwhile.
+// Source of a view that fails on demand, like another server: it is down, silent or forbidden, and recovers with or without
+// its history. Its objects are a collection, which can change in the meantime.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Collection, TypedDefinition, ViewSource } from "@virtual-workspaces/framework";
 import { type CacheLease, WatchCache } from "@virtual-workspaces/framework/storage";
@@ -8,13 +8,13 @@ export type Fault = "down" | "hung" | "forbidden";
 
 export class FaultySource<T extends object> implements ViewSource<T> {
   readonly resource: TypedDefinition<T>;
-  /** What there is, whether anybody can see it or not. */
+  /** Current objects, whether or not readers can see them. */
   readonly objects: Collection<T>;
-  /** How often it was asked for a cache, and to confirm one. */
+  /** Number of calls that read or confirmed a cache. */
   readonly asked = { cache: 0, confirm: 0 };
   readonly #cache: WatchCache;
   #fault: Fault | undefined;
-  /** Up to where its readers have been told. */
+  /** Version up to which readers have received events. */
   #told = 0;
   #changed = Promise.withResolvers<void>();
 
@@ -24,7 +24,7 @@ export class FaultySource<T extends object> implements ViewSource<T> {
     const { cache } = objects.cache();
     this.#cache = new WatchCache({ version: cache.head });
     this.#reset("");
-    // Open streams outlive the permission that they were opened with.
+    // Open streams outlive the permission with which they were opened.
     const isTold = (): boolean => this.#fault === undefined || this.#fault === "forbidden";
     cache.listen({ event: () => isTold() && this.#follow(), expired: () => undefined });
   }
@@ -46,7 +46,7 @@ export class FaultySource<T extends object> implements ViewSource<T> {
     this.#wake();
   }
 
-  /** @param lost it has forgotten what happened meanwhile: readers are given a new state instead */
+  /** @param lost whether the history is lost: readers then get a new state instead */
   mend({ lost = false }: { readonly lost?: boolean } = {}): void {
     this.#fault = undefined;
     if (lost) this.#reset("lost");

@@ -1,5 +1,5 @@
-// A real server behind a wire on which anything can go wrong, at a chosen moment and to chosen requests: what clients are
-// tried with. It speaks to both sides on raw sockets, so that what it breaks is broken as a network or a proxy breaks it.
+// Real server behind a faulty network, for tests of clients: faults occur at a chosen moment, for chosen requests. It uses
+// raw sockets on both sides, so that faults look like those of a network or a proxy.
 import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -11,39 +11,42 @@ import type { FaultyRequest } from "./faulty-request.ts";
 export { type Fault, faults } from "./faulty-kinds.ts";
 export type { FaultyRequest } from "./faulty-request.ts";
 
-/** Which requests: a pattern on `GET /path?query`, or a function. */
+/** Selects requests, by a pattern on `GET /path?query` or by a function. */
 export type Matching = RegExp | ((request: FaultyRequest) => boolean);
 
 export interface FailOptions {
-  /** @default all */
+  /** Affected requests. @default all */
   readonly on?: Matching;
-  /** How many of them. @default all that come */
+  /** Maximum number of affected requests. @default unlimited */
   readonly times?: number;
 }
 
-/** A fault that is in force. Disposing of it ends that. */
+/** Active fault. Disposing it ends the fault. */
 export interface Rule extends Disposable {
-  /** How many requests it has met. */
+  /** Number of requests affected so far. */
   readonly met: number;
 }
 
 export interface FaultyOptions {
-  /** The certificate that clients are shown. @default they speak plain HTTP */
+  /** Certificate for clients. @default none, clients use plain HTTP */
   readonly tls?: KeyPair;
 }
 
-/** Starts one before a real server, on a port of its own. @param target `http://127.0.0.1:1234`; of https, any certificate is taken */
+/**
+ * Starts a FaultyUpstream in front of a real server, on a port of its own.
+ * @param target `http://127.0.0.1:1234`; certificates of an https server are not verified
+ */
 export async function startFaulty(target: string, options: FaultyOptions = {}): Promise<FaultyUpstream> {
   const faulty = new FaultyUpstream(target, options);
   await faulty.start();
   return faulty;
 }
 
-/** Stands between clients and a real server. Lets everything through until told otherwise; the last that was told wins. */
+/** Proxy between clients and a real server. It forwards everything until a fault is set; the newest fault wins. */
 export class FaultyUpstream implements AsyncDisposable {
-  /** Every request that came, in order; those of a black hole as soon as it heals. */
+  /** All requests, in order. Those of a black hole appear once it heals. */
   readonly requests: FaultyRequest[] = [];
-  /** Bytes from clients, and to them. */
+  /** Bytes from clients and to clients. */
   readonly bytes = { received: 0, sent: 0 };
   readonly #scheme: string;
   readonly #make: () => Server;
@@ -86,22 +89,22 @@ export class FaultyUpstream implements AsyncDisposable {
     return this.#port;
   }
 
-  /** Connections of clients that are open now. */
+  /** Number of open client connections. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** Connections of clients since the beginning. */
+  /** Number of client connections since the start. */
   get opened(): number {
     return this.#opened;
   }
 
-  /** How many such requests have come. */
+  /** Returns how many matching requests have arrived. */
   count(on: Matching): number {
     return this.requests.filter((request) => matches(on, request)).length;
   }
 
-  /** From now on, such requests fare so. */
+  /** Applies a fault to matching requests from now on. */
   fail(fault: Fault, { on = () => true, times = Number.POSITIVE_INFINITY }: FailOptions = {}): Rule {
     const rule = { fault, on, left: times, met: 0 };
     this.#rules.unshift(rule);
@@ -115,13 +118,13 @@ export class FaultyUpstream implements AsyncDisposable {
     };
   }
 
-  /** No byte passes any more, either way; open connections stay open, and new ones are accepted. */
+  /** Stops all bytes in both directions. Open connections stay open, and new ones are accepted. */
   blackHole(): void {
     this.#blocked ??= Promise.withResolvers();
     for (const connection of this.#connections) connection.block(true);
   }
 
-  /** All is well again, and what a black hole held arrives. A connection that a fault has hung stays so. */
+  /** Ends all faults, and forwards the bytes that a black hole held back. A connection that hangs stays so. */
   heal(): void {
     for (const rule of this.#rules.splice(0)) rule.left = 0;
     const blocked = this.#blocked;
@@ -130,12 +133,12 @@ export class FaultyUpstream implements AsyncDisposable {
     for (const connection of this.#connections) connection.block(false);
   }
 
-  /** Resets all connections; new ones are made again. */
+  /** Resets all connections; clients may open new ones. */
   cut(): void {
     for (const connection of [...this.#connections]) connection.end("reset");
   }
 
-  /** Resets all connections and refuses new ones. */
+  /** Resets all connections and rejects new ones. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -146,7 +149,7 @@ export class FaultyUpstream implements AsyncDisposable {
     await closed;
   }
 
-  /** Listens again, on the same port. */
+  /** Listens again on the same port. */
   async start(): Promise<void> {
     if (this.#server !== undefined) return;
     const server = this.#make();
@@ -161,7 +164,7 @@ export class FaultyUpstream implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** Resolves when it is so; looked at whenever a connection, a request or bytes come or go. @throws after `patience` ms */
+  /** Resolves when the condition holds, which is checked after each event on a connection. @throws after `patience` ms */
   async until(condition: (faulty: this) => boolean, patience = 15_000): Promise<void> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => late.reject(new Error(`not within ${patience} ms: ${condition}`)), patience);
@@ -195,7 +198,7 @@ export class FaultyUpstream implements AsyncDisposable {
   }
 }
 
-/** A client that has said all may still be answered. */
+/** A client that has ended its side may still receive the answer. */
 const OPEN = { allowHalfOpen: true, noDelay: true } as const;
 const pass = (asked: Asked): void => asked.forward();
 

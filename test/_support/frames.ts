@@ -1,4 +1,4 @@
-// HTTP/2 by hand: frames as they are given, right or wrong, and headers that no client would send.
+// HTTP/2 on a raw socket: arbitrary frames, valid or not, and headers that no client would send.
 import { once } from "node:events";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { until } from "./until.ts";
@@ -17,7 +17,7 @@ export interface Frame {
 
 type Line = readonly [name: string, value: string | Buffer];
 
-/** A connection on which any frame can be sent. */
+/** Connection that can send any frame. */
 export class Frames implements Disposable {
   readonly socket: TLSSocket;
   #bytes: Buffer = Buffer.alloc(0);
@@ -37,16 +37,16 @@ export class Frames implements Disposable {
     });
   }
 
-  /** Connects, and says what a client must say first. */
+  /** Connects, and sends the client's preface. */
   static async open(port: number, options: ConnectionOptions): Promise<Frames> {
     const socket = connect({ port, host: "127.0.0.1", ALPNProtocols: ["h2"], ...options });
     await once(socket, "secureConnect");
     const frames = new Frames(socket);
     frames.write(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-    // Answers may be of any size.
+    // Allows answers of any size.
     frames.send({ type: TYPE.settings, payload: Buffer.of(0, 4, 0x40, 0, 0, 0) });
     frames.send({ type: TYPE.window, payload: Buffer.of(0x40, 0, 0, 0) });
-    // What the server allows counts for it once that is acknowledged.
+    // The server's settings apply once they are acknowledged.
     await frames.next(({ type }) => type === TYPE.settings);
     frames.send({ type: TYPE.settings, flags: ACK });
     return frames;
@@ -65,17 +65,17 @@ export class Frames implements Disposable {
     this.write(Buffer.concat([head, payload]));
   }
 
-  /** A request without a body, unless `flags` say otherwise. */
+  /** Sends a request without a body, unless `flags` differ. */
   headers(stream: number, lines: readonly Line[], flags: number = END_HEADERS | END_STREAM): void {
     this.send({ type: TYPE.headers, flags, stream, payload: block(lines) });
   }
 
-  /** Resolves when there is room for more, or the connection has ended. */
+  /** Resolves when there is room for more data, or the connection has ended. */
   async drained(): Promise<void> {
     await until(() => !(this.socket.writableNeedDrain && this.socket.writable));
   }
 
-  /** The same in frames of `size` bytes of its block. */
+  /** Sends the same with its block in frames of `size` bytes. */
   split(stream: number, { payload, size }: { readonly payload: Buffer; readonly size: number }): void {
     for (let at = 0; at < payload.length; at += size) {
       const flags = (at === 0 ? END_STREAM : 0) | (at + size >= payload.length ? END_HEADERS : 0);
@@ -84,7 +84,7 @@ export class Frames implements Disposable {
     }
   }
 
-  /** The next frame for which `is` holds; undefined when the connection ends before. */
+  /** Returns the next frame that satisfies `is`; undefined when the connection ends first. */
   async next(is: (frame: Frame) => boolean): Promise<Frame | undefined> {
     for (;;) {
       const frame = await this.#frame();
@@ -92,7 +92,7 @@ export class Frames implements Disposable {
     }
   }
 
-  /** How a stream went: its status, the code it was reset with, or of the GOAWAY that ended them all. */
+  /** Returns how a stream ended: its status, the code of its reset, or that of a GOAWAY. */
   async outcome(stream: number): Promise<string> {
     const frame = await this.next(
       ({ type, stream: of }) =>
@@ -103,7 +103,7 @@ export class Frames implements Disposable {
     return frame.type === TYPE.reset ? `reset ${frame.payload.readUInt32BE(0)}` : "answered";
   }
 
-  /** The body of a stream's answer, as JSON. */
+  /** Returns the body of a stream's answer, as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
   async json(stream: number): Promise<any> {
     const frame = await this.next(
@@ -135,7 +135,7 @@ export class Frames implements Disposable {
   }
 }
 
-/** Header lines as HPACK literals that are neither indexed nor compressed. */
+/** Encodes header lines as HPACK literals without index or compression. */
 export function block(lines: readonly Line[]): Buffer {
   return Buffer.concat(
     lines.flatMap(([name, value]) => {
@@ -145,7 +145,7 @@ export function block(lines: readonly Line[]): Buffer {
   );
 }
 
-/** With a prefix of seven bits (RFC 7541, 5.1). */
+/** Encodes a number with a prefix of seven bits (RFC 7541, 5.1). */
 function integer(value: number): Buffer {
   if (value < 127) return Buffer.of(value);
   const bytes = [127];

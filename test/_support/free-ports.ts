@@ -1,18 +1,18 @@
-// Ports for programs that must know theirs before they start. One that the system gives to who asks for any may be given to somebody
-// else before it is used; these lie below what it gives, and each process has its own.
+// Ports for programs that need to know theirs before they start. The system may assign an ephemeral port to another process
+// before it is used. These are below the ephemeral range, and each process has its own.
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Linux gives from 32768, others from 49152. */
+/** The ephemeral range begins at 32768 on Linux, elsewhere at 49152. */
 const FIRST = 10_000;
 const LANE = 4000;
 
-/** Mocha's workers, and those that are none. */
+/** Range for a Mocha worker, or for a process without workers. */
 const lane =
   FIRST + LANE * (process.env["MOCHA_WORKER_ID"] === undefined ? 4 : Number(process.env["MOCHA_WORKER_ID"]) % 4);
-let at = Math.floor(Math.random() * LANE); // elsewhere than in another run on this machine
+let at = Math.floor(Math.random() * LANE); // differs from other runs on this machine
 
-/** As many that nobody listens on, at 127.0.0.1; the same process gets none twice before 4,000 others. */
+/** Returns unused ports of 127.0.0.1. A process gets the same one again only after 4,000 others. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {

@@ -1,4 +1,4 @@
-// A server whose requests wait until the test lets them go: what is under way, and who waits, is the test's to say.
+// Server whose requests wait for the test, which thus controls the requests in flight and in the queue.
 import {
   allow,
   createServer,
@@ -17,7 +17,7 @@ export const NOTES = "/apis/test.dev/v1/notes";
 const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n";
 const note = (name: string) => ({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name }, spec: {} });
 
-/** A request that a handler has: `user/name`, and what lets it go. */
+/** Request in a handler, as `user/name`, with the function that completes it. */
 interface Entered {
   readonly what: string;
   readonly signal: AbortSignal;
@@ -28,9 +28,12 @@ export interface GatedOptions extends Partial<ServerOptions> {
   readonly limits?: RequestLimits;
 }
 
-/** Users are `a` to `z`, their tokens are their names. Of the workspaces `one`, `two` and `raw` wait, `watched` does not. */
+/**
+ * Server with users `a` to `z`, whose names are their tokens. Requests wait in the workspaces `one`, `two` and `raw`, but not
+ * in `watched`.
+ */
 export class Gated implements AsyncDisposable {
-  /** What handlers have got, in that order. */
+  /** Requests in handlers, in order of arrival. */
   readonly entered: Entered[] = [];
   readonly server;
   port = 0;
@@ -53,25 +56,25 @@ export class Gated implements AsyncDisposable {
     return gated;
   }
 
-  /** Sends a request on a connection of its own. */
+  /** Sends a request on a new connection. */
   async ask(user: string, line: string, ...more: readonly string[]): Promise<Wire> {
     const wire = await Wire.open(this.port);
     wire.request(`${line} HTTP/1.1`, "Host: x", `Authorization: Bearer ${user}`, ...more);
     return wire;
   }
 
-  /** The get of an object of a name, which ends when the test lets it. */
+  /** Sends a get of an object, which waits for the test. */
   get(user: string, name: string, workspace = "one"): Promise<Wire> {
     return this.ask(user, `GET /services/${workspace}${NOTES}/${name}`);
   }
 
-  /** Resolves when handlers have got `count` requests. @returns them, as `user/name` */
+  /** Resolves when `count` requests have reached handlers. @returns the requests, as `user/name` */
   async has(count: number): Promise<string[]> {
     await this.#when(() => this.entered.length >= count);
     return this.entered.map(({ what }) => what);
   }
 
-  /** Resolves when the server counts so many. */
+  /** Resolves when the server's counters have these values. */
   async counts(expected: Partial<Record<"inFlight" | "queued" | "longRunning", number>>): Promise<void> {
     const names = Object.keys(expected) as (keyof typeof expected)[];
     for (let patience = performance.now() + 15_000; ; ) {
@@ -83,7 +86,7 @@ export class Gated implements AsyncDisposable {
     }
   }
 
-  /** Lets go what handlers have, and what they get from now on. */
+  /** Completes all waiting requests and all later ones. */
   open(): void {
     this.#opened = true;
     for (const { go } of this.entered) go();
@@ -161,7 +164,7 @@ export class Gated implements AsyncDisposable {
 
 const USERS = [..."abcdefghijklmnopqrstuvwxyz"];
 
-/** Objects that can be watched. */
+/** Returns a view with watchable objects. */
 function watched(): VirtualWorkspace {
   const notes = Note.collection();
   notes.in("").set("first", {});

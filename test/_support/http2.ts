@@ -1,4 +1,4 @@
-// A client of HTTP/2 over TLS: answers read whole, streams read as they come, and what became of each.
+// HTTP/2 client over TLS that reads complete answers and open streams, and records how each ended.
 import { once } from "node:events";
 import {
   type ClientHttp2Session,
@@ -13,25 +13,25 @@ export interface Http2Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** What JSON the text is. */
+  /** Text, parsed as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
   readonly body: any;
 }
 
 export interface Http2Request {
-  /** @default GET */
+  /** Method. @default GET */
   readonly method?: string;
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
 }
 
-/** One session with a server on this machine. */
+/** Session with a server on this machine. */
 export class Http2Client implements Disposable {
   readonly session: ClientHttp2Session;
-  /** Codes of the GOAWAYs that have come. */
+  /** Codes of the received GOAWAY frames. */
   readonly goaways: number[] = [];
-  /** Resolves when it has ended. */
+  /** Resolves when the session has ended. */
   readonly closed: Promise<unknown>;
 
   constructor(port: number, options: SecureClientSessionOptions) {
@@ -47,7 +47,7 @@ export class Http2Client implements Disposable {
     return client;
   }
 
-  /** Begins a request; its body is left open when `body` is not given and the method may have one. */
+  /** Opens a request. Without `body`, the stream stays open for methods that allow a body. */
   begin({ method = "GET", path, headers = {}, body }: Http2Request): ClientHttp2Stream {
     const endStream = body === undefined && method === "GET";
     const stream = this.session.request({ ":method": method, ":path": path, ...headers }, { endStream });
@@ -56,12 +56,12 @@ export class Http2Client implements Disposable {
     return stream;
   }
 
-  /** The answer to a request. @throws when there is none */
+  /** Returns the answer to a request. @throws when there is none */
   async ask(request: Http2Request): Promise<Http2Answer> {
     return answerOf(this.begin(request));
   }
 
-  /** The same to a GET. */
+  /** Returns the answer to a GET. */
   get(path: string, headers: OutgoingHttpHeaders = {}): Promise<Http2Answer> {
     return this.ask({ path, headers });
   }
@@ -71,7 +71,7 @@ export class Http2Client implements Disposable {
   }
 }
 
-/** What comes on a stream, to its end. @throws when it is reset before */
+/** Reads the whole answer of a stream. @throws when the stream is reset first */
 export async function answerOf(stream: ClientHttp2Stream): Promise<Http2Answer> {
   let headers: IncomingHttpHeaders = {};
   let text = "";

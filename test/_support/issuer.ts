@@ -1,5 +1,5 @@
-// An OpenID Connect issuer with TLS on this machine, with keys of its own: discovery, key set, and a token endpoint that
-// needs no browser. It rotates keys, goes down and comes back, answers wrongly when told to, and counts who asks.
+// OpenID Connect issuer with TLS on this machine, with its own keys: discovery, key set, and a token endpoint without a
+// browser. It can rotate keys, go down, recover and answer wrongly, and it counts requests.
 import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,7 +10,7 @@ import { Authority, SERVER_AUTH } from "./certificates.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A key that signs tokens. */
+/** Key that signs tokens. */
 export interface SigningKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
@@ -19,7 +19,7 @@ export interface SigningKey {
 
 let made = 0;
 
-/** @param kind RSA keys take a while to make; "rsa-1024" are too short to be safe */
+/** @param kind type of key: RSA keys take a while to generate; "rsa-1024" is too short to be safe */
 export function signingKey(kind: "P-256" | "P-384" | "P-521" | "rsa" | "rsa-1024" | "ed25519" = "P-256"): SigningKey {
   const keys = kind.startsWith("rsa")
     ? generateKeyPairSync("rsa", { modulusLength: kind === "rsa" ? 2048 : 1024 })
@@ -30,7 +30,7 @@ export function signingKey(kind: "P-256" | "P-384" | "P-521" | "rsa" | "rsa-1024
   return { kid: `key-${made}`, ...keys };
 }
 
-/** A key as a JSON Web Key Set has it. */
+/** Returns the key as an entry of a JSON Web Key Set. */
 export function publicJwk({ kid, publicKey }: SigningKey, more: Json = {}): Json {
   return { kid, use: "sig", ...publicKey.export({ format: "jwk" }), ...more };
 }
@@ -38,7 +38,7 @@ export function publicJwk({ kid, publicKey }: SigningKey, more: Json = {}): Json
 const base64url = (value: unknown): string =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 
-/** The signature of an algorithm, as bytes. With HS256 the key is whatever text one has. */
+/** Returns the signature by an algorithm, as bytes. HS256 accepts any text as its key. */
 function signature(alg: string, input: string, key: KeyObject | string): Buffer {
   if (alg === "none") return Buffer.alloc(0);
   const bytes = Buffer.from(input);
@@ -56,29 +56,29 @@ function signature(alg: string, input: string, key: KeyObject | string): Buffer 
 
 export interface Signing {
   readonly key: KeyObject | string;
-  /** What the key does, whatever the header says. */
+  /** Algorithm of the signature, whatever the header says. */
   readonly alg: string;
 }
 
-/** Any token whatever: parts that are texts are taken as they stand. */
+/** Returns a signed token with arbitrary parts. Strings are used unchanged. */
 export function signed(header: Json | string, claims: Json | string, { key, alg }: Signing): string {
   const input = `${base64url(header)}.${base64url(claims)}`;
   return `${input}.${signature(alg, input, key).toString("base64url")}`;
 }
 
 export interface TokenOptions {
-  /** @default the issuer's newest */
+  /** Key of the signature. @default the issuer's newest */
   readonly key?: SigningKey;
-  /** @default "ES256" */
+  /** Algorithm. @default "ES256" */
   readonly alg?: string;
-  /** More of the header; `undefined` takes away. */
+  /** More header fields; `undefined` removes a field. */
   readonly header?: Json;
 }
 
-/** "hang" is none at all, "stall" the beginning of one. */
+/** "hang" sends no answer, "stall" only its beginning. */
 type Answer = { readonly status?: number; readonly headers?: Json; readonly body: string | Buffer } | "hang" | "stall";
 
-/** Who may log in. */
+/** User who may log in. */
 export interface IssuerUser {
   readonly password: string;
   readonly groups: readonly string[];
@@ -87,31 +87,31 @@ export interface IssuerUser {
 const USERS = { jane: { password: "pass", groups: ["readers"] } };
 
 export interface TestIssuerOptions {
-  /** Behind the port: `/tenant`. @default "" */
+  /** Path after the port: `/tenant`. @default "" */
   readonly path?: string;
   readonly authority?: Authority;
-  /** By name. @default Jane, of the readers, with the password "pass" */
+  /** Users by name. @default Jane, in the group readers, with the password "pass" */
   readonly users?: Readonly<Record<string, IssuerUser>>;
 }
 
-/** An issuer that is up. */
+/** Running issuer. */
 export class TestIssuer implements AsyncDisposable {
   readonly authority: Authority;
-  /** What its tokens name it. */
+  /** Issuer in its tokens. */
   readonly url: string;
   readonly #path: string;
   readonly #users: Readonly<Record<string, IssuerUser>>;
   readonly #server: Server;
   readonly #port: number;
-  /** What is published. */
+  /** Published keys. */
   keys: readonly Json[];
-  /** What signs. */
+  /** Signing key. */
   key: SigningKey = signingKey();
-  /** Answers instead, where it gives something. */
+  /** Replaces the answer for a path, unless it returns `undefined`. */
   answer: (path: string) => Answer | undefined = () => undefined;
-  /** How often each was asked for. */
+  /** Number of requests to each endpoint. */
   readonly counts = { discovery: 0, keys: 0, token: 0 };
-  /** Every path that was asked for. */
+  /** Paths of all requests. */
   readonly paths: string[] = [];
 
   private constructor(server: Server, port: number, { path = "", authority, users = USERS }: TestIssuerOptions) {
@@ -133,7 +133,7 @@ export class TestIssuer implements AsyncDisposable {
     return new TestIssuer(server, (server.address() as AddressInfo).port, { ...options, authority });
   }
 
-  /** A configuration that takes its tokens for "vw": users by `sub`, groups by `groups`, nothing in front of them. */
+  /** Returns a configuration that accepts its tokens for the audience "vw": users by `sub`, groups by `groups`, without prefixes. */
   config(more: Partial<JwtAuthenticator> = {}): JwtAuthenticator {
     return {
       claimMappings: { username: { claim: "sub", prefix: "" }, groups: { claim: "groups", prefix: "" } },
@@ -142,20 +142,20 @@ export class TestIssuer implements AsyncDisposable {
     };
   }
 
-  /** A token of Jane's for an hour. `undefined` takes a claim away. */
+  /** Returns a token of Jane, valid for an hour. `undefined` removes a claim. */
   token(claims: Json = {}, { key = this.key, alg = "ES256", header = {} }: TokenOptions = {}): string {
     const now = Math.floor(Date.now() / 1000);
     const all = { iss: this.url, aud: "vw", sub: "jane", exp: now + 3600, iat: now, ...claims };
     return signed({ alg, kid: key.kid, typ: "JWT", ...header }, all, { key: key.privateKey, alg });
   }
 
-  /** Signs with a new key from now on. @param keep whether the keys of before stay published */
+  /** Signs with a new key from now on. @param keep whether the earlier keys stay published */
   rotate(keep: boolean): void {
     this.key = signingKey();
     this.keys = [...(keep ? this.keys : []), publicJwk(this.key)];
   }
 
-  /** Refuses connections until {@link up}. */
+  /** Rejects connections until {@link up}. */
   async down(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -204,7 +204,7 @@ export class TestIssuer implements AsyncDisposable {
     return { issuer: this.url, jwks_uri: `${base}/keys`, token_endpoint: `${base}/token` };
   }
 
-  /** The grants of OAuth 2.0 that need no browser: `password`, and `client_credentials` with a user's as the client's. */
+  /** OAuth 2.0 grants without a browser: `password`, and `client_credentials` with the credentials of a user. */
   #login(form: URLSearchParams): Answer {
     const name = form.get("username") ?? form.get("client_id") ?? "";
     const secret = form.get("password") ?? form.get("client_secret") ?? "";

@@ -1,4 +1,4 @@
-// A server whose callers come with JSON Web Tokens, and what it makes of them.
+// Server whose callers use JSON Web Tokens, with the resulting identities.
 import { allow, createServer, defineVirtualWorkspace, type Identity } from "@virtual-workspaces/framework";
 import {
   type AuthenticationConfiguration,
@@ -10,7 +10,7 @@ import type { Log, LogRecord } from "@virtual-workspaces/framework/server";
 import { testLog } from "../_setup/log.ts";
 import { Wire } from "./wire.ts";
 
-/** A view that answers with the caller. */
+/** View that returns the caller. */
 const caller = defineVirtualWorkspace({
   name: "caller",
   path: "/",
@@ -24,20 +24,20 @@ const caller = defineVirtualWorkspace({
 export interface JwtServer extends AsyncDisposable {
   readonly port: number;
   readonly records: readonly LogRecord[];
-  /** Who that token's holder is; undefined is 401. */
+  /** Returns the identity of a token's holder, or undefined for a 401. */
   ask(token: string): Promise<Identity | undefined>;
-  /** The reasons for which tokens were refused since the last call. */
+  /** Returns the reasons for rejected tokens since the last call. */
   reasons(): readonly unknown[];
 }
 
-/** Starts a server that takes tokens of these issuers. Keys are fetched as often as tokens ask for it, unless told otherwise. */
+/** Starts a server that accepts tokens of these issuers. By default it fetches keys whenever a token needs one. */
 export async function startJwt(
   issuers: readonly JwtAuthenticator[] | AuthenticationConfiguration,
   settings: JwtSettings = {},
 ): Promise<JwtServer> {
   const { log: tell, records } = testLog();
   let closed = false;
-  // Keys that are being fetched when the test ends are of no consequence.
+  // Ignores fetches of keys that continue after the end of the test.
   const log: Log = (record) => (closed ? undefined : tell(record));
   const authentication =
     "authenticators" in issuers ? issuers.authenticators : [jwt(issuers, { log, fetchCooldown: 0, ...settings })];

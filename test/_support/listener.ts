@@ -1,4 +1,4 @@
-// A plain HTTP server on a port of its own, for as long as a test needs one.
+// HTTP server without TLS, on a port of its own.
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ export interface Listener extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts one. What is still open when it is disposed of is cut. */
+/** Starts a server. Its disposal cuts open connections. */
 export async function startListener(listener: RequestListener): Promise<Listener> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,4 +1,5 @@
-// A folder for stores whose tests are not about the disk: in memory where there is room for it, so that nobody waits for fsync.
+// Folder for stores in tests that do not concern the disk. It is in memory if there is room, so that tests do not wait for
+// fsync.
 import { statfsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 import { defineResource } from "@virtual-workspaces/framework";
 
-/** A kind for tests that are not about kinds. */
+/** Kind for tests that do not concern kinds. */
 export const Note = defineResource({
   group: "test.dev",
   version: "v1",

@@ -1,4 +1,4 @@
-// The options of a call that sends a patch: of which kind it is.
+// Options of calls that send a patch, by patch type.
 import type { CallOptions } from "./plain.ts";
 
 const patch = (type: string): CallOptions => ({ headers: { "content-type": `application/${type}` } });

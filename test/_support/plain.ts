@@ -1,4 +1,4 @@
-// Front door without TLS: a server on a free port, one user per token, and a client that reads watches event by event.
+// Server without TLS on a free port, with one user per token, and a client that reads watches event by event.
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { KubeObject, Status } from "@virtual-workspaces/apimachinery";
 import {
@@ -10,13 +10,13 @@ import {
 } from "@virtual-workspaces/framework";
 import { testLog } from "../_setup/log.ts";
 
-/** Tokens are the users' names. `admin` is in the group `admins`. */
+/** Users by token; tokens are their names. `admin` is in the group `admins`. */
 const TOKENS = { alice: { name: "alice" }, bob: { name: "bob" }, admin: { name: "admin", groups: ["admins"] } };
 
-/** What a client of a server does. */
+/** Calls of a client to a server. */
 export interface Calls {
   get(path: string, options?: CallOptions): Promise<Answer>;
-  /** `POST /path`, with a body as JSON, or as it is if it is a text. */
+  /** Sends `POST /path` with a JSON body, or with a text unchanged. */
   send(call: `${string} /${string}`, body?: unknown, options?: CallOptions): Promise<Answer>;
   watch(path: string, options?: CallOptions): Promise<WatchStream>;
 }
@@ -27,7 +27,7 @@ export interface PlainServer extends AsyncDisposable, Calls {
 }
 
 export interface CallOptions {
-  /** Whose token is sent. */
+  /** User whose token is sent. */
   readonly user?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -40,7 +40,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** What came of a call: code, reason and message. */
+/** Returns code, reason and message of an answer. */
 export const outcome = ({ status, body }: Answer): unknown[] => [status, body.reason, body.message];
 
 /** Starts a server for `views`. */
@@ -58,7 +58,7 @@ export async function startPlain(
   return { server, url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** The calls of a client to a server that takes tokens. */
+/** Returns the calls of a client to a server that accepts these tokens. */
 export function callsTo(url: string): Calls {
   return {
     get: (path, call) => ask(url + path, call),
@@ -80,7 +80,7 @@ function start(
   { user = "alice", headers = {}, method = "GET", body }: Sending = {},
 ): { req: ClientRequest; response: Promise<IncomingMessage> } {
   const payload = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
-  // Node would send the body of a DELETE without saying how long it is.
+  // Node sends the body of a DELETE without a length by default.
   const length = payload === undefined ? 0 : Buffer.byteLength(payload);
   const sent = payload === undefined ? {} : { "content-type": "application/json", "content-length": length };
   const req = request(url, { agent: false, method, headers: { authorization: `Bearer ${user}`, ...sent, ...headers } });
@@ -105,7 +105,7 @@ export interface WatchEvent {
   readonly object: KubeObject & Partial<Status>;
 }
 
-/** An open watch. Events are pulled; nothing is read from the socket while nobody pulls and the buffer is full. */
+/** Open watch. Events are pulled; when the buffer is full, the socket is not read until the next pull. */
 export class WatchStream implements AsyncDisposable {
   readonly status: number;
   readonly #req: ClientRequest;
@@ -124,21 +124,21 @@ export class WatchStream implements AsyncDisposable {
     return new WatchStream(req, res);
   }
 
-  /** The next event. @throws when the stream has ended */
+  /** Returns the next event. @throws when the stream has ended */
   async next(): Promise<WatchEvent> {
     const { done, value } = await this.#lines.next();
     if (done === true) throw new Error("the watch ended");
     return value;
   }
 
-  /** The next `count` events as `TYPE name`. */
+  /** Returns the next `count` events as `TYPE name`. */
   async take(count: number): Promise<string[]> {
     const taken: string[] = [];
     while (taken.length < count) taken.push(label(await this.next()));
     return taken;
   }
 
-  /** Events up to and with the one that `is` holds for. */
+  /** Returns events up to and including the first that satisfies `is`. */
   async until(is: (event: WatchEvent) => boolean): Promise<WatchEvent[]> {
     const seen: WatchEvent[] = [];
     do seen.push(await this.next());
@@ -146,7 +146,7 @@ export class WatchStream implements AsyncDisposable {
     return seen;
   }
 
-  /** All events to the end of the stream. @throws when it is cut rather than ended */
+  /** Returns all events to the end of the stream. @throws when the connection is cut */
   async rest(): Promise<WatchEvent[]> {
     const seen: WatchEvent[] = [];
     for (let step = await this.#lines.next(); step.done !== true; step = await this.#lines.next())

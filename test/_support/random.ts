@@ -1,4 +1,4 @@
-// Numbers that look random and are the same in every run: what fails can be repeated.
+// Pseudorandom numbers that are the same in every run, so that failures can be repeated.
 
 export class Random {
   #state: number;
@@ -29,12 +29,12 @@ export class Random {
     return values[this.below(values.length)] as T;
   }
 
-  /** `count` times what `make` returns. */
+  /** Returns the results of `count` calls of `make`. */
   many<T>(count: number, make: () => T): T[] {
     return Array.from({ length: count }, make);
   }
 
-  /** Up to `length` characters of those given. */
+  /** Returns up to `length` of the given characters. */
   text(characters: string, length: number): string {
     return this.many(this.below(length + 1), () => this.pick([...characters])).join("");
   }

@@ -1,30 +1,30 @@
-// A server that is told byte by byte what to say, for what no server of ours would.
+// Server whose answers a test writes byte by byte, for answers that our servers would never send.
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 
-/** A request that came. */
+/** Received request. */
 export interface RawRequest {
-  /** Its head, and what of its body came with it; a character a byte. */
+  /** Head and the part of the body that arrived with it. Each character is one byte. */
   readonly text: string;
   readonly socket: Socket;
-  /** How many came before it, on all connections. */
+  /** Number of earlier requests, on all connections. */
   readonly nth: number;
 }
 
 export interface RawServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Those that are open. */
+  /** Open sockets. */
   readonly sockets: ReadonlySet<Socket>;
   readonly requests: readonly RawRequest[];
-  /** Connections since the beginning. */
+  /** Number of connections since the start. */
   readonly opened: number;
-  /** Resolves when it is so. @throws after five seconds */
+  /** Resolves when the condition holds. @throws after five seconds */
   until(condition: () => boolean): Promise<void>;
 }
 
-/** Starts one. @param answer told of each request, as soon as its head has come; by default nothing is answered */
+/** Starts a server. @param answer called with each request as soon as its head has arrived; by default there is no answer */
 export async function startRaw(answer: (request: RawRequest) => void = () => {}, tls?: TlsOptions): Promise<RawServer> {
   const sockets = new Set<Socket>();
   const requests: RawRequest[] = [];
@@ -84,12 +84,12 @@ export async function startRaw(answer: (request: RawRequest) => void = () => {},
   };
 }
 
-/** An answer with a length. */
+/** Returns an answer with a length. */
 export function plainAnswer(body: string, ...headers: readonly string[]): string {
   return ["HTTP/1.1 200 OK", `Content-Length: ${Buffer.byteLength(body)}`, ...headers, "", body].join("\r\n");
 }
 
-/** What a promise is rejected with. */
+/** Returns the error with which a promise rejects. */
 export async function thrown<E = { readonly code?: string; readonly message: string; readonly delivered?: boolean }>(
   work: Promise<unknown>,
 ): Promise<E> {
@@ -98,5 +98,5 @@ export async function thrown<E = { readonly code?: string; readonly message: str
   } catch (error) {
     return error as E;
   }
-  throw new Error("it was not rejected");
+  throw new Error("the promise was not rejected");
 }

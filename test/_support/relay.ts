@@ -1,15 +1,15 @@
-// A wire that can be cut: TCP from a port of its own to another. What a network does to watches, at a chosen moment.
+// TCP relay that can be cut at a chosen moment, as a network does to watches.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A running relay. */
+/** Running relay. */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
-  /** Ends all connections at once, without a goodbye; new ones are made again. */
+  /** Resets all connections at once; clients may open new ones. */
   cut(): void;
-  /** Stops carrying what the server sends after so many more bytes; resolves when it has. */
+  /** Stops forwarding the server's bytes after this many more; resolves when it has stopped. */
   hold(bytes: number): Promise<void>;
-  /** Carries on. */
+  /** Resumes forwarding. */
   release(): void;
 }
 

@@ -1,5 +1,5 @@
-// Front door with TLS, as real clients come: a server with a certificate of the test authority, users with certificates
-// and tokens, and the kubeconfig that names all that.
+// Server with TLS for real clients: it has a certificate of the test authority, users with certificates and tokens, and a
+// kubeconfig with all of them.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -14,16 +14,16 @@ import { testLog } from "../_setup/log.ts";
 import { tree } from "../_setup/tree.ts";
 import { Authority, type KeyPair, SERVER_AUTH } from "./certificates.ts";
 
-/** Whom clients trust, what servers show, and how users get their certificates. */
+/** Authority that clients trust, and that issues the certificates of servers and users. */
 export interface TestAuthority {
-  /** The authority's own certificate, PEM. */
+  /** Certificate of the authority, PEM. */
   readonly ca: string;
   readonly server: KeyPair;
-  /** @param validity hours from now @default from an hour ago, for an hour */
+  /** @param validity hours from now @default from -1 to 1 */
   client(name: string, groups: readonly string[], validity?: { readonly from?: number; readonly to?: number }): KeyPair;
 }
 
-/** A new one, for an hour. @param hosts what its servers are called besides */
+/** Creates an authority that is valid for an hour. @param hosts more host names of its servers */
 export function createAuthority({ hosts = [] }: { readonly hosts?: readonly string[] } = {}): TestAuthority {
   const root = Authority.root("virtual-workspaces-test");
   return {
@@ -33,24 +33,24 @@ export function createAuthority({ hosts = [] }: { readonly hosts?: readonly stri
   };
 }
 
-/** The user that kubeconfigs name unless told otherwise: a client certificate. */
+/** Default user of kubeconfigs, with a client certificate. */
 const ADMIN = { name: "admin", groups: ["admins"] } as const;
-/** A user with a token instead. */
+/** User with a token. */
 export const ALICE = { name: "alice", token: "alice-token" } as const;
 
 export interface TlsServerOptions extends Partial<ServerOptions> {
-  /** @default any free one; a server that takes another's place names its port */
+  /** Port. @default any free one; a server that replaces another names its port */
   readonly port?: number;
-  /** Whom clients trust and servers are certified by. @default a new one */
+  /** Authority that clients trust and that certifies servers. @default a new one */
   readonly authority?: TestAuthority;
 }
 
-/** A server with TLS that is up. */
+/** Running server with TLS. */
 export interface TlsServer extends AsyncDisposable {
   readonly server: Server;
   readonly port: number;
   readonly authority: TestAuthority;
-  /** Ends watches cleanly and closes; the kubeconfigs stay. */
+  /** Ends watches cleanly and closes; kubeconfigs remain. */
   close(): Promise<void>;
 }
 
@@ -75,16 +75,16 @@ export async function startTls(
 export interface KubeconfigOptions {
   readonly authority: TestAuthority;
   readonly port: number;
-  /** Context name to the path of a virtual workspace: `{ quotes: "/services/quotes/clusters/root" }`. The first is current. */
+  /** Paths of virtual workspaces by context: `{ quotes: "/services/quotes/clusters/root" }`. The first is the current context. */
   readonly contexts: Readonly<Record<string, string>>;
   readonly user?: "admin" | "alice";
-  /** Of a user with one. @default alice's; the admin has a certificate */
+  /** Token of the user with one. @default alice's; the admin has a certificate */
   readonly token?: string;
-  /** Of the current context. */
+  /** Namespace of the current context. */
   readonly namespace?: string;
 }
 
-/** A folder with a kubeconfig in it, to be the HOME of whoever uses it; gone at the end of its `using` block. */
+/** Folder with a kubeconfig, for use as HOME, which is deleted at the end of its `using` block. */
 export interface KubeconfigHome extends Disposable {
   readonly home: string;
   readonly kubeconfig: string;

@@ -1,4 +1,4 @@
-// The server in the storm: every kind of view, so that bad requests reach every part.
+// Server for storms of bad requests, with every kind of view, so that the requests reach every part.
 import {
   allow,
   createServer,
@@ -20,7 +20,7 @@ const Note = defineResource({
   selectableFields: [".spec.n"],
 });
 
-/** A server whose log fails the test when there is a warning or an error in it. */
+/** Returns a server whose warnings and errors fail the test. */
 export function stormServer(tls?: TlsOptions): Server {
   const notes = Note.collection();
   for (let n = 0; n < 20; n++) notes.in("root").set(n === 0 ? "a" : `n${n}`, { n }, { labels: { n: String(n) } });

@@ -1,5 +1,5 @@
-// Very many bad requests over real connections. What is expected of the server: every answer is whole and either a
-// Status or the document that was asked for, nothing hangs, nothing is a 500, and good requests are answered throughout.
+// Many bad requests over real connections. Every answer must be complete, and either a Status or the requested document.
+// Nothing may hang or get a 500, and good requests must succeed throughout.
 import { TLSSocket } from "node:tls";
 import { type BadRequest, badRequest } from "./bad-requests.ts";
 import { Random } from "./random.ts";
@@ -8,17 +8,17 @@ import { Wire, type WireAnswer, type WireOptions } from "./wire.ts";
 export interface StormOptions {
   readonly port: number;
   readonly seed: number;
-  /** How many requests at least. */
+  /** Minimum number of requests. */
   readonly requests: number;
-  /** At a time. @default 32 */
+  /** Number of concurrent connections. @default 32 */
   readonly connections?: number;
   readonly tls?: WireOptions["tls"];
 }
 
-/** How many answers there were of each code. */
+/** Number of answers by code. */
 export type Tally = Map<number, number>;
 
-/** @throws Error naming the seed of the connection on which something was wrong, and what was sent on it */
+/** @throws Error that names the seed of the faulty connection, and what was sent on it */
 export async function storm({ port, seed, requests, connections = 32, tls }: StormOptions): Promise<Tally> {
   const tally: Tally = new Map();
   let sent = 0;
@@ -41,7 +41,7 @@ export async function storm({ port, seed, requests, connections = 32, tls }: Sto
   return tally;
 }
 
-/** The requests of one connection: any that leave it as it is, then perhaps one that does not. */
+/** Returns the requests of one connection: any number that leave it open, then perhaps one that does not. */
 function scriptOf(random: Random): BadRequest[] {
   const script: BadRequest[] = [];
   while (script.length < 12) {
@@ -61,7 +61,7 @@ async function play(wire: Wire, script: readonly BadRequest[], playing: Playing)
   const { random, tally } = playing;
   if (random.chance(0.04)) return leaveEarly(wire, script, random);
   const last = script.at(-1)?.ending;
-  // A broken request swallows or spoils what is under way before it; others are answered one by one, pipelined or not.
+  // A broken request may swallow earlier ones that are in flight. Others get one answer each, pipelined or not.
   const pipelined = last === "breaks" || random.chance(0.5);
   if (pipelined) await send(wire, script.map(({ bytes }) => bytes).join(""), random);
   for (const { bytes, method, ending } of script) {
@@ -81,14 +81,15 @@ async function play(wire: Wire, script: readonly BadRequest[], playing: Playing)
   else while ((await wire.answer()) !== undefined);
 }
 
-/** The connection still serves a good request. */
+/** Verifies that the connection still serves a good request. */
 async function askForHealth(wire: Wire): Promise<void> {
   wire.request("GET /livez HTTP/1.1", "Host: x");
   const answer = await wire.answer();
-  if (answer?.status !== 200 || answer.body !== "ok") throw new Error(`no health behind it: ${JSON.stringify(answer)}`);
+  if (answer?.status !== 200 || answer.body !== "ok")
+    throw new Error(`no healthy answer afterwards: ${JSON.stringify(answer)}`);
 }
 
-/** Whole, or in pieces that arrive one by one. */
+/** Sends the bytes in one piece, or in several that arrive one by one. */
 async function send(wire: Wire, bytes: string, random: Random): Promise<void> {
   if (random.chance(0.8)) {
     wire.send(bytes);

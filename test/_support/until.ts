@@ -1,20 +1,20 @@
-// One way to wait for what a test cannot be told of: looked at again and again, with pauses, and with a deadline.
+// Waits for a condition that emits no event: polls it with pauses, until a deadline.
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface UntilOptions {
-  /** What is waited for, for the error. @default the text of the condition */
+  /** Description of the condition, for the error. @default the text of the condition */
   readonly what?: string | (() => string);
-  /** How long it may take, ms. A machine with much to do needs more than it should. @default 20,000 */
+  /** Deadline in ms, generous because of busy machines. @default 20,000 */
   readonly within?: number;
 }
 
-/** The longest pause between two looks, ms. */
+/** Maximum pause between two polls, in ms. */
 const LONGEST_PAUSE = 20;
 
 /**
  * Resolves to the first value of `look` other than `undefined` and `false`.
  *
- * @throws Error that names `what`, once `within` is over
+ * @throws Error that names `what`, after `within` ms
  */
 export async function until<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
@@ -30,13 +30,13 @@ export async function until<T>(
   }
 }
 
-/** What an answer is told by when it is not the one that was waited for. */
+/** Parts of an answer that the error shows. */
 interface Answer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Resolves to the first answer that `is` accepts. @throws Error with the last answer, once `within` is over, ms */
+/** Resolves to the first answer that `is` accepts. @throws Error with the last answer, after `within` ms */
 export async function untilAnswer<A extends Answer>(
   ask: () => Promise<A>,
   is: (answer: A) => boolean,

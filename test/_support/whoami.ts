@@ -1,4 +1,4 @@
-// A view that answers whatever it is asked with who asks, and with the request as it reached the view.
+// View that answers every request with the caller, and with the request as the view received it.
 import { type Authorizer, allow, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 
 export interface Whoami {
@@ -10,11 +10,11 @@ export interface Whoami {
   readonly search: string;
   readonly prefix: string;
   readonly params: Readonly<Record<string, string>>;
-  /** Every header line, in whichever form Node has them. */
+  /** All header lines, in Node's form. */
   readonly headers: unknown;
 }
 
-/** Served at `/services/who`. */
+/** Returns the view, which is served at `/services/who`. */
 export function whoami(authorize: Authorizer<unknown> = () => allow()): VirtualWorkspace {
   return defineVirtualWorkspace({
     name: "who",

@@ -1,29 +1,29 @@
-// HTTP by hand: what is sent is exactly the bytes given, and an answer is read as strictly as it should be written.
+// HTTP on a raw socket: sends exactly the given bytes, and parses answers strictly.
 import { connect as connectTcp, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 
-/** One answer: its framing has been checked. */
+/** Answer whose framing is valid. */
 export interface WireAnswer {
   readonly status: number;
   readonly version: string;
-  /** Names in lower case; a header that came twice is joined by commas. */
+  /** Headers by lower-case name. Values of repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface WireOptions {
-  /** Over TLS, as this client. */
+  /** Options for TLS, with the certificate of a client. */
   readonly tls?: ConnectionOptions;
-  /** How long anything may take before it counts as hanging, ms. @default 15000 */
+  /** Timeout for each operation, in ms. @default 15000 */
   readonly patience?: number;
-  /** The address it comes from. @default 127.0.0.1 */
+  /** Source address. @default 127.0.0.1 */
   readonly from?: string;
 }
 
-/** A connection to a server on this machine. */
+/** Connection to a server on this machine. */
 export class Wire implements Disposable {
   readonly socket: Socket;
-  /** How it ended: "end" by the server, "reset" or another error's code; undefined while it is open. */
+  /** How it ended: "end" by the server, "reset" or the code of another error; undefined while it is open. */
   ended: string | undefined;
   readonly #patience: number;
   #pieces: Buffer[] = [];
@@ -60,7 +60,7 @@ export class Wire implements Disposable {
     return wire;
   }
 
-  /** Header lines with their ends: `GET / HTTP/1.1`, `Host: x`. An empty line is added. */
+  /** Sends the request line and headers, `GET / HTTP/1.1` and `Host: x`, with line ends and an empty line. */
   request(...lines: readonly string[]): void {
     this.send(`${lines.join("\r\n")}\r\n\r\n`);
   }
@@ -69,7 +69,7 @@ export class Wire implements Disposable {
     if (this.socket.writable) this.socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
   }
 
-  /** The next answer; undefined when the connection ended without one. @throws when it is malformed, or hangs */
+  /** Returns the next answer; undefined when the connection ended without one. @throws when it is malformed or hangs */
   async answer(method = "GET"): Promise<WireAnswer | undefined> {
     const head = await this.#until("\r\n\r\n");
     if (head === undefined) {
@@ -81,12 +81,12 @@ export class Wire implements Disposable {
     return { status, version, headers, body: await this.#body(method, status, headers) };
   }
 
-  /** Resolves when something has come that is not taken yet. */
+  /** Resolves when there are unread bytes. */
   async begun(): Promise<void> {
     await this.#when(() => this.#length > 0 || this.ended !== undefined);
   }
 
-  /** Everything up to the end of the connection, as it came. */
+  /** Returns the remaining bytes up to the end of the connection. */
   async rest(): Promise<string> {
     await this.#when(() => this.ended !== undefined);
     return this.#take(this.#length).toString("utf8");
@@ -98,7 +98,7 @@ export class Wire implements Disposable {
     return this.ended ?? "";
   }
 
-  /** Resolves once the server no longer listens to what is sent on the connection. */
+  /** Resolves once the server no longer reads from the connection. */
   async cut(): Promise<void> {
     const prod = setInterval(() => this.socket.write("x"), 20);
     try {
@@ -108,7 +108,7 @@ export class Wire implements Disposable {
     }
   }
 
-  /** The next `length` bytes. */
+  /** Returns the next `length` bytes. */
   async read(length: number): Promise<Buffer> {
     await this.#when(() => this.#length >= length || this.ended !== undefined);
     if (this.#length < length) throw new Error(`ended after ${this.#length} of ${length} bytes`);
@@ -124,16 +124,17 @@ export class Wire implements Disposable {
     if (headers["transfer-encoding"] === "chunked") return (await this.#chunks()).toString("utf8");
     const length = headers["content-length"];
     if (length !== undefined) return (await this.read(Number(length))).toString("utf8");
-    if (headers["connection"] !== "close") throw new Error("an answer with neither length nor end");
+    if (headers["connection"] !== "close")
+      throw new Error("an answer without a length on a connection that stays open");
     return this.rest();
   }
 
-  /** A chunked body, which must end with its last chunk. */
+  /** Returns a chunked body, which must end with its last chunk. */
   async #chunks(): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (;;) {
       const line = await this.#until("\r\n");
-      if (line === undefined) throw new Error("a chunked body that was cut");
+      if (line === undefined) throw new Error("a truncated chunked body");
       const length = Number.parseInt(line, 16);
       pieces.push(await this.read(length));
       if ((await this.read(2)).toString() !== "\r\n") throw new Error("a chunk without its end");
@@ -141,7 +142,7 @@ export class Wire implements Disposable {
     }
   }
 
-  /** The text up to `mark`, which is taken off too. */
+  /** Returns the text up to `mark`, and consumes both. */
   async #until(mark: string): Promise<string | undefined> {
     await this.#when(() => this.#bytes.includes(mark) || this.ended !== undefined);
     const end = this.#bytes.indexOf(mark);
@@ -151,7 +152,7 @@ export class Wire implements Disposable {
     return text;
   }
 
-  /** What has come and is not taken yet. */
+  /** Unread bytes. */
   get #bytes(): Buffer {
     const bytes = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces);
     this.#pieces = [bytes];

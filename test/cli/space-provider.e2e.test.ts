@@ -33,7 +33,7 @@ describe("virtual-workspaces conformance --space-provider", function () {
     expect(read).to.include({ code: 0, stderr: "" });
     expect(read.stdout)
       .to.include(`${served.url} (v1)\nspaces\n`)
-      .and.match(/^P2 its spaces$/m);
+      .and.match(/^P2 spaces$/m);
     expect([...kept.spaces.keys()]).to.deep.equal(["there"]);
     const { code, stdout } = await cli(...given, "--write", "--json");
     const report = JSON.parse(stdout) as ConformanceReport;

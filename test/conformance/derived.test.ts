@@ -1,4 +1,5 @@
-// Why: whoever runs the suite on a kind of their own gives it no sample at first. What a schema asks for has to be made of it.
+// Why: authors who run the suite on a kind of their own give no sample at first, so the suite derives objects from the
+// schema.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { type ConformanceReport, matchResources, runConformance, startTestServer } from "@virtual-workspaces/testing";
 import { expect } from "chai";
@@ -76,7 +77,7 @@ const Ruled = defineResource({
   },
 });
 
-/** Objects that are given time to end, as pods are, and whose finalizers ask a garbage collector. */
+/** Objects with a grace period, like pods, and with finalizers of a garbage collector. */
 const Slow = defineResource({
   group: "example.dev",
   version: "v1",
@@ -86,7 +87,7 @@ const Slow = defineResource({
   gracePeriodSeconds: 30,
 });
 
-describe("the conformance suite, making objects of", function () {
+describe("conformance suite: derived objects", function () {
   this.timeout(60_000);
   const ruled = Ruled.collection();
   const view = defineVirtualWorkspace({
@@ -113,15 +114,17 @@ describe("the conformance suite, making objects of", function () {
   }
   const failures = ({ results }: ConformanceReport): unknown => results.filter(({ outcome }) => outcome === "failed");
 
-  it("a schema that asks for much", async () => {
+  it("builds objects from a schema with many requirements", async () => {
     const report = await reportOn("demandings", /^V1$/);
     expect(report.results).to.have.length(1);
     expect(report.results[0]?.outcome, report.results[0]?.reason).to.equal("passed");
   });
 
-  it("a copy, where rules ask for what no schema tells; without one it says why there are none", async () => {
+  it("copies an object when rules go beyond the schema, and without one says why it has none", async () => {
     const why = (await reportOn("ruleds", /^V1$/)).results[0]?.reason;
-    expect(why).to.match(/^no valid object could be made; give a sample\. what the OpenAPI schema requires: .*guess$/);
+    expect(why).to.match(
+      /^no valid object could be built; give a sample\. the minimum of the OpenAPI schema: .*guess$/,
+    );
     ruled.in("root").set("one", { a: "what no schema tells" });
     const report = await reportOn("ruleds");
     expect(failures(report)).to.deep.equal([]);
@@ -135,7 +138,7 @@ describe("the conformance suite, making objects of", function () {
     ]).to.deep.equal([[], ["one"]]);
   });
 
-  it("a kind that is given time to end and is garbage collected", async () => {
+  it("builds objects of a kind with a grace period and garbage collection", async () => {
     const report = await reportOn("slows");
     expect(failures(report)).to.deep.equal([]);
     const passed = report.results.filter(({ outcome }) => outcome === "passed").map(({ id }) => id);

@@ -1,5 +1,5 @@
-// The conformance suite over what authors write: collections, views, storages of plain functions. Nothing may fail, and
-// what is skipped is skipped for a reason that is known.
+// Runs the conformance suite over what authors write: collections, views, storages of plain functions. No check may fail, and
+// each skipped check has a known reason.
 import {
   authenticated,
   type Collection,
@@ -120,11 +120,11 @@ const of = ({ results }: ConformanceReport, outcome: CheckResult["outcome"]): st
 describe("the conformance suite", function () {
   this.timeout(30_000);
   const NEEDS_OBJECT = /needs (an object|2 objects), there (are 0|is 1)/;
-  const NO_NAMESPACES = /W5 the resource has no namespaces/;
+  const NO_NAMESPACES = /W5 the resource is not namespaced/;
   const NO_HOOKS = /it changes objects, and the run only reads/;
   const ONLY_READS = /it writes objects, and the run only reads/;
-  const NO_RULES = /T20\.3 the rules review says that it is incomplete/;
-  const NO_WATCH = /the resource does not have the verb watch/;
+  const NO_RULES = /T20\.3 the rules review is marked incomplete/;
+  const NO_WATCH = /the resource lacks the verb watch/;
   const source = sourceOfThree();
   const encoded = sourceOfThree({ encoded: true, head: false });
   const things = someThings();
@@ -163,14 +163,14 @@ describe("the conformance suite", function () {
     },
   ];
 
-  // Side by side: most of the time they wait for versions that do not come.
+  // The reports run concurrently, because they mostly wait for future versions.
   let reports: ReadonlyMap<Subject, Promise<ConformanceReport>>;
   before(() => {
     reports = new Map(subjects.map(({ subject }) => [subject, reportOn(subject)]));
   });
 
   for (const { name, subject, skips } of subjects) {
-    it(`passes on ${name}`, async () => {
+    it(`passes for ${name}`, async () => {
       const report = (await reports.get(subject)) as ConformanceReport;
       expect(of(report, "failed")).to.deep.equal([]);
       expect(

@@ -1,4 +1,4 @@
-// The conformance suite over views that are written: all it makes it makes over the wire, and nothing of it stays.
+// Runs the conformance suite over writable views. It creates all objects over HTTP, and deletes them.
 import {
   allow,
   defineResource,
@@ -59,13 +59,13 @@ const Machine = defineResource({
   gracePeriodSeconds: 30,
 });
 
-/** Skipped: these views have no garbage collector, and no namespaces that are objects. */
+/** Skipped checks: these views have no garbage collector, and no namespace objects. */
 const UNCOLLECTED = Array.from({ length: 7 }, (_, at) => `T10.${at + 9}`);
 
-describe("the conformance suite, writing", function () {
+describe("conformance suite: writes", function () {
   this.timeout(60_000);
 
-  it("passes on a collection of a namespaced kind with status and a selectable field", async () => {
+  it("passes for a collection of a namespaced kind with status and a selectable field", async () => {
     const machines = Machine.collection();
     const served = defineVirtualWorkspace({
       name: "machines",
@@ -76,25 +76,27 @@ describe("the conformance suite, writing", function () {
     const report = await reportOn(served, "/services/machines/clusters/root", { patchOnly: { token: "patcher" } });
     expect(found(report, "failed")).to.deep.equal([]);
     expect(found(report, "skipped")).to.deep.equal([
-      ...UNCOLLECTED.map((id) => `${id} nobody says that what is owned, or in a namespace, goes by itself here`),
-      "T20.3 the rules review says that it is incomplete",
+      ...UNCOLLECTED.map(
+        (id) => `${id} the run does not state that dependents and namespace contents are deleted here: use collects`,
+      ),
+      "T20.3 the rules review is marked incomplete",
     ]);
     expect(report.left).to.deep.equal([]);
     expect(machines.in("root", "default").list()).to.deep.equal([]);
   });
 
-  it("passes on examples/todo.ts, whose rules it is told of by refusals", async () => {
+  it("passes for examples/todo.ts, whose rules it learns from rejected requests", async () => {
     const before = todos.in("root", "default").list().length;
     const report = await reportOn(todoView, "/services/todo/clusters/root", {});
     expect(found(report, "failed")).to.deep.equal([]);
     const [owner, ...others] = found(report, "skipped");
-    expect(owner).to.match(/^T5\.2 the field that selects cannot be changed so: .*the owner stays$/);
+    expect(owner).to.match(/^T5\.2 the selectable field cannot be changed: .*the owner stays$/);
     const ids = others.map((why) => why.split(" ")[0]);
     expect(ids, "no time to end, no patchOnly").to.deep.equal(["T5.7", "T9.8", ...UNCOLLECTED, "V25"]);
     expect([todos.in("root", "default").list().length, report.left]).to.deep.equal([before, []]);
   });
 
-  it("passes on examples/lens.ts, a view of another kind that is written through", async () => {
+  it("passes for examples/lens.ts, a view of another kind that writes through", async () => {
     const before = todos.in("root", "default").list().length;
     const report = await reportOn(lensView, "/services/lens/clusters/root", {});
     expect(found(report, "failed")).to.deep.equal([]);
@@ -104,7 +106,7 @@ describe("the conformance suite, writing", function () {
     expect([todos.in("root", "default").list().length, report.left]).to.deep.equal([before, []]);
   });
 
-  it("passes on a part of a collection that is written through, beside objects that are not in it", async () => {
+  it("passes for a part of a collection that writes through, beside objects outside it", async () => {
     const parts = Machine.collection();
     const here = parts.in("root", "default");
     here.set("hidden", { zone: "south", address: "10.0.0.1" }, { labels: { hidden: "yes" } });

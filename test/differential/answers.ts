@@ -1,8 +1,8 @@
-// What a server has answered so far, and what is sent because of it.
+// Answers of a server so far, and their values in later requests.
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson, setMember } from "@virtual-workspaces/apimachinery/json";
 
-/** Answers by the names that steps give them. */
+/** Answers by name. */
 export class Answers {
   readonly #answers = new Map<string, unknown>();
 
@@ -14,7 +14,7 @@ export class Answers {
     return this.#answers.get(name);
   }
 
-  /** Puts them into what is sent: `$(name.metadata.uid)` is what the answer called `name` has there. */
+  /** Fills in values: `$(name.metadata.uid)` is that member of the answer named `name`. */
   fill(value: unknown): unknown {
     if (typeof value === "string") return value.replace(/\$\(([\w.]+)\)/g, (_, path) => this.#at(path));
     if (Array.isArray(value)) return value.map((item) => this.fill(item));
@@ -33,7 +33,7 @@ export class Answers {
   }
 }
 
-/** A body as JSON, or as the text that it is. */
+/** Parses a body as JSON, or else returns the text. */
 export function parsed(text: string): unknown {
   try {
     return parseOwnJson(text);
@@ -42,7 +42,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** A copy of a value with a merge patch in it. */
+/** Returns a copy of a value with a merge patch applied. */
 export function merged(base: unknown, change: unknown): unknown {
   if (!isJsonObject(change)) return change === undefined ? base : change;
   const result: JsonObject = isJsonObject(base) ? { ...base } : {};

@@ -1,25 +1,25 @@
-// Builds steps: one method for each way to ask for objects of a kind.
+// Builds steps: one method for each request for objects of a kind.
 import type { RequestStep, WatchStep } from "./step.ts";
 
 export interface Particulars {
-  /** Without its question mark. */
+  /** Query without its question mark. */
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly as?: string;
   readonly base?: string;
-  /** `status` or `scale`. */
+  /** Subresource, `status` or `scale`. */
   readonly sub?: string;
   readonly namespace?: string;
 }
 
-/** A body that is sent as it is, of a media type. */
+/** Body with a media type, sent unchanged. */
 export interface Raw {
   readonly type: string;
   readonly text?: string;
   readonly fill?: RequestStep["fill"];
 }
 
-/** What an object holds besides its type; `metadata` is merged with its name. */
+/** Content of an object besides its type; `metadata` is merged with its name. */
 export type Content = Readonly<Record<string, unknown>> & { readonly metadata?: Readonly<Record<string, unknown>> };
 
 export const JSON_TYPE = "application/json";
@@ -28,7 +28,7 @@ export const MERGE_TYPE = "application/merge-patch+json";
 export const JSON_PATCH_TYPE = "application/json-patch+json";
 export const APPLY_TYPE = "application/apply-patch+yaml";
 
-/** Steps on objects of one kind. */
+/** Steps for objects of one kind. */
 export class Api {
   readonly apiVersion: string;
   readonly kind: string;
@@ -42,7 +42,7 @@ export class Api {
     this.#namespaced = namespaced;
   }
 
-  /** The path of the kind, or of one of its objects. */
+  /** Returns the path of the kind, or of one of its objects. */
   path(name = "", { namespace = "ns", sub, query }: Particulars = {}): string {
     const place = this.#namespaced && namespace !== "" ? `/namespaces/${namespace}` : "";
     const object = name === "" ? "" : `/${name}`;
@@ -50,7 +50,7 @@ export class Api {
     return `/apis/${this.apiVersion}${place}/${this.#plural}${object}${below}${query === undefined ? "" : `?${query}`}`;
   }
 
-  /** An object of the kind. */
+  /** Returns an object of the kind. */
   of(name: string, { metadata, ...content }: Content = {}): Record<string, unknown> {
     return { apiVersion: this.apiVersion, kind: this.kind, metadata: { name, ...metadata }, ...content };
   }
@@ -59,7 +59,7 @@ export class Api {
     return this.#request("POST", this.path("", options), { body, ...options });
   }
 
-  /** Creates an object of that name. */
+  /** Creates an object with this name. */
   make(name: string, content: Content = {}, options: Particulars = {}): RequestStep {
     return this.create(this.of(name, content), options);
   }
@@ -76,7 +76,7 @@ export class Api {
     return this.#request("PUT", this.path(name, options), { body, ...options });
   }
 
-  /** Puts what an earlier answer had, with `change` merged into it. */
+  /** Sends a PUT of an earlier answer, with `change` merged into it. */
   change(base: string, change: Content, options: Particulars & { readonly name?: string } = {}): RequestStep {
     const { name = `$(${base}.metadata.name)`, ...particulars } = options;
     return this.put(name, change, { ...particulars, base });
@@ -90,7 +90,7 @@ export class Api {
     return this.patch(name, JSON_PATCH_TYPE, { body, ...options });
   }
 
-  /** Server-side apply of an object of that name, by a manager. */
+  /** Applies an object with this name, with a field manager. */
   apply(name: string, content: Content, options: Particulars & { readonly by?: string } = {}): RequestStep {
     const { by = "one", query, ...particulars } = options;
     const asked = query === undefined ? `fieldManager=${by}` : `fieldManager=${by}&${query}`;
@@ -102,12 +102,12 @@ export class Api {
     return this.#request("PATCH", this.path(name, options), { ...options, headers });
   }
 
-  /** Any method, with a body that need not be JSON. */
+  /** Sends any method, with a body that does not need to be JSON. */
   raw(send: string, { type, text, fill }: Raw): RequestStep {
     return { send, headers: { "content-type": type }, ...(fill === undefined ? { text: text ?? "" } : { fill }) };
   }
 
-  /** Deletes an object, with DeleteOptions in the body where they are given. */
+  /** Deletes an object, with DeleteOptions in the body if they are given. */
   delete(name: string, body?: unknown, options: Particulars = {}): RequestStep {
     const given = body === undefined ? {} : { body: { apiVersion: "v1", kind: "DeleteOptions", ...(body as object) } };
     return this.#request("DELETE", this.path(name, options), { ...given, ...options });

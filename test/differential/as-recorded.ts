@@ -1,4 +1,4 @@
-// What was recorded from the oracle, played against something of ours: one test for each topic.
+// Plays the recordings of the oracle against our implementation: one test for each topic.
 import { explain } from "./compare.ts";
 import { unintended } from "./intended.ts";
 import { type Answer, Player } from "./play.ts";
@@ -8,13 +8,13 @@ import type { Subject } from "./subject.ts";
 import { topicsOf } from "./topics.ts";
 
 export interface Expectation {
-  /** What the answers are without what the subject adds by itself. @default it adds nothing */
+  /** Removes from answers what the subject itself adds. @default nothing */
   readonly bare?: (answers: readonly Answer[]) => readonly Answer[];
-  /** Whether this subject cannot play a case of a topic. @default it can all */
+  /** Returns whether this subject cannot play a case of a topic. @default it can play all */
   readonly without?: (one: Case, topic: string) => boolean;
 }
 
-/** To be called in a suite. */
+/** Defines the tests; call it within a suite. */
 export function answersAsRecorded(start: () => Promise<Subject>, expectation: Expectation = {}): void {
   const { bare = (answers) => answers, without = () => false } = expectation;
   let subject: Subject;

@@ -2,14 +2,14 @@
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
-/** Where to send requests. */
+/** Server that receives the requests. */
 export interface Target {
   readonly url: string;
-  /** Sent with every request: who asks. */
+  /** Headers of every request, which identify the caller. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For https. */
+  /** TLS options for https. */
   readonly tls?: { readonly ca?: string; readonly servername?: string };
-  /** Forgets all objects. @default they are deleted one by one */
+  /** Deletes all objects at once. @default they are deleted one by one */
   readonly reset?: () => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface RawAnswer {
 
 const PATIENCE_MS = 20_000;
 
-/** A client of one server. */
+/** Client of one server. */
 export class Caller implements Disposable {
   readonly target: Target;
   readonly #agent: PlainAgent | TlsAgent;
@@ -38,7 +38,7 @@ export class Caller implements Disposable {
     this.#agent = target.tls === undefined ? new PlainAgent({ keepAlive: true }) : new TlsAgent({ keepAlive: true });
   }
 
-  /** An answer that is cut, or none at all, has the status 0: servers of Go cut it where a handler panics. */
+  /** Sends a request. A missing or truncated answer has the status 0: a Go server cuts it when a handler panics. */
   async call(call: Call): Promise<RawAnswer> {
     try {
       const { response } = this.#start(call);
@@ -48,7 +48,7 @@ export class Caller implements Disposable {
     }
   }
 
-  /** Opens a watch; where it is refused, `refusal` is the answer. */
+  /** Opens a watch. `answer` is the rejection when there are no events. */
   async watch(call: Call): Promise<{ readonly answer: RawAnswer; readonly events?: EventReader }> {
     const { req, response } = this.#start(call);
     const res = await response;
@@ -68,7 +68,7 @@ export class Caller implements Disposable {
     const req = send(url + path, options);
     const response = new Promise<IncomingMessage>((resolve, reject) => {
       req.once("response", resolve);
-      req.on("error", reject); // once answered it is too late to matter: a body that is too large is not read to its end
+      req.on("error", reject); // after the answer an error is irrelevant: the server does not read all of a body that is too large
       req.setTimeout(PATIENCE_MS, () => req.destroy(new Error(`no answer: ${method} ${path}`)));
     });
     req.end(body);
@@ -82,7 +82,7 @@ async function read(res: IncomingMessage): Promise<RawAnswer> {
   return { status: res.statusCode ?? 0, headers: res.headers, text };
 }
 
-/** The lines of a watch. */
+/** Lines of a watch. */
 export class EventReader implements Disposable {
   readonly #req: ClientRequest;
   readonly #lines: AsyncIterator<string>;
@@ -94,7 +94,7 @@ export class EventReader implements Disposable {
     req.on("error", () => undefined);
   }
 
-  /** Lines up to the one that `isLast` holds for, or all. */
+  /** Returns lines up to the first that satisfies `isLast`, or all. */
   async take(isLast: (line: string, count: number) => boolean): Promise<string[]> {
     const taken: string[] = [];
     for (;;) {

@@ -1,10 +1,10 @@
-// Finds what two sides' answers do not have in common.
+// Finds the differences between the answers of two servers.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { Answer } from "./play.ts";
 import { type Case, describeStep } from "./step.ts";
 
-/** One member that differs: undefined where a side has none. */
+/** Member with different values, undefined where it is missing. */
 export interface Difference {
   /** `<step, from 1>/body/metadata/name`. */
   readonly at: string;
@@ -12,7 +12,7 @@ export interface Difference {
   readonly actual: unknown;
 }
 
-/** All differences, in the order of the steps. */
+/** Returns all differences, in the order of the steps. */
 export function differences(expected: readonly Answer[], actual: readonly Answer[]): Difference[] {
   return expected.flatMap((answer, step) => [...walk(`${step + 1}`, answer, actual[step])]);
 }
@@ -27,7 +27,7 @@ function* walk(at: string, expected: unknown, actual: unknown): Generator<Differ
   } else if (expected !== actual) yield { at, expected, actual };
 }
 
-/** A text that says what was sent and what came of it. */
+/** Describes the requests and the differing answers. */
 export function explain({ steps }: Case, found: readonly Difference[]): string {
   const sent = steps.map((step, at) => `  ${at + 1} ${describeStep(step)}${bodyOf(step)}`);
   const lines = found.map(

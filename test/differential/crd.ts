@@ -1,10 +1,10 @@
-// The CustomResourceDefinition of a kind of ours.
+// CustomResourceDefinition of one of our kinds.
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import { isComputed, type TableColumn } from "@virtual-workspaces/apimachinery/tables";
 import type { Resource } from "@virtual-workspaces/framework";
 import type { DifferentialKind } from "./kinds/kind.ts";
 
-/** As `kubectl apply` would take it; the first version is the one that is stored. */
+/** Returns it for `kubectl apply`; the first version is the stored one. */
 export function crdOf(versions: DifferentialKind): object {
   const [{ group, kind, listKind, plural, singular, scope, shortNames, categories }] = versions;
   return {
@@ -32,7 +32,7 @@ function versionOf({ version, schema, columns, selectableFields, subresources }:
   };
 }
 
-/** Every object has these, and a definition may not say more of them. */
+/** Adds the fields that every object has, which a definition may not restrict. */
 function wholeSchema(schema: JsonSchema): JsonSchema {
   const own = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } } as const;
   return { ...schema, properties: { ...own, ...schema.properties } };

@@ -1,4 +1,4 @@
-// Random cases: a few names, a few managers, every verb.
+// Random cases with a few names, a few managers and every verb.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import type { Resource } from "@virtual-workspaces/framework";
 import { Random } from "../_support/random.ts";
@@ -16,12 +16,12 @@ const FINALIZERS: readonly (readonly string[] | null)[] = [
   null,
 ];
 const LABELS: readonly unknown[] = [{ l: "x" }, { l: "y", m: "z" }, { l: null }, null, {}];
-/** Kinds that histories are of: not the one whose writes of nothing differ, see docs/reference/conformance.md. */
+/** Kinds in histories, except the one whose no-op writes differ, see docs/reference/conformance.md. */
 const RESOURCES = KINDS.map(([resource]) => resource).filter(
   ({ kind }) => !/^(?:Formatted|Waiter|Celled\d)$/.test(kind),
 );
 
-/** The history of a seed. */
+/** Returns the history of a seed. */
 export function history(seed: number): Case {
   const random = new Random(seed);
   return new History(random, random.pick(RESOURCES)).case(`history ${seed}`);
@@ -32,9 +32,9 @@ class History {
   readonly #resource: Resource;
   readonly #api: Api;
   readonly #values: Values;
-  /** Names that answers have been given: what an update may start from. */
+  /** Names of answers, from which an update may start. */
   readonly #answers: string[] = [];
-  /** What a scale was last set to: none of the numbers that other writes bring. */
+  /** Latest number of replicas in a scale, different from the numbers in other writes. */
   #replicas = 10;
 
   constructor(random: Random, resource: Resource) {
@@ -44,7 +44,7 @@ class History {
     this.#values = new Values(random, random.pick([0, 0, 0.02, 0.1]));
   }
 
-  /** Under a watch, which is read to its end by a last object that it must see. */
+  /** Returns the case with a watch, which reads all events up to a last object. */
   case(name: string): Case {
     const { kind } = this.#resource;
     const watch = this.#random.pick(["", "&labelSelector=l", "&fieldSelector=metadata.name!%3Db"]);
@@ -108,7 +108,7 @@ class History {
   #scale(): RequestStep {
     const options = { sub: "scale", query: this.#query() };
     if (this.#random.chance(0.2)) return this.#api.get(this.#name(), options);
-    this.#replicas++; // Never to what it is, see intended.ts.
+    this.#replicas++; // A scale never keeps the number, see intended.ts.
     const replicas = this.#random.pick([this.#replicas, this.#replicas, 200, -1]);
     return this.#api.merge(this.#name(), { spec: { replicas } }, options);
   }
@@ -150,7 +150,7 @@ class History {
     );
   }
 
-  /** What a write does not look at is sound: Kubernetes loses the owners of the rest where it is not. */
+  /** Fields that a write ignores are valid; otherwise Kubernetes loses the owners of the other fields. */
   #content(sub?: string): Content {
     const { schema, subresources } = this.#resource;
     const metadata: Record<string, unknown> = {};
@@ -191,5 +191,5 @@ class History {
   }
 }
 
-/** The last object must come to be, whatever its kind knows of its fields. */
+/** Ensures that the last object is created, whatever fields its kind has. */
 const IGNORE = "fieldValidation=Ignore";

@@ -1,37 +1,38 @@
-// Differences that stay; docs/reference/conformance.md gives the reason for each. One that no answer shows any longer fails a test.
+// Differences that stay; docs/reference/conformance.md gives the reason for each. An entry that no longer applies to any
+// answer fails a test.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { type Difference, differences } from "./compare.ts";
 import type { Answer } from "./play.ts";
 import { type Case, describeStep } from "./step.ts";
 
-/** A difference, what was sent, and the two answers that it is between. */
+/** Difference with the request and the two answers. */
 interface Found extends Difference {
-  /** Of the case. */
+  /** Name of the case. */
   readonly name: string;
   readonly sent: string;
-  /** Its Accept. */
+  /** Accept header of the request. */
   readonly asked: string;
   readonly theirs: Answer;
   readonly ours: Answer;
 }
 
 export interface Intended {
-  /** As docs/reference/conformance.md has it. */
+  /** Name, as in docs/reference/conformance.md. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }
 
 const NOT_FOUND_TEXT = "404 page not found\n";
 const NOT_FOUND = "the server could not find the requested resource";
-/** How messages of Go's decoders can be told from Kubernetes' own. */
+/** Distinguishes messages of Go's decoders from Kubernetes' own. */
 const GO_DECODERS =
   /json: |yaml: |cannot be handled as a |the object provided is unrecognized|parsing time |couldn't get version\/kind|in scheme "pkg\//;
-/** What else Kubernetes says of what it cannot read: next to nothing, or how it is parsed. */
+/** Other messages of Kubernetes about unreadable input, which say little or describe its parser. */
 const UNREADABLE = /^(?:invalid JSON patch|invalid object type: \/, Kind=)$|strconv\.|time: invalid duration/;
-/** A patched object that is not what it should be is printed whole. */
+/** Message that contains the whole patched object, because it is invalid. */
 const PATCHED = /^(?: "" is invalid: patch: )?Invalid value: "\{\\"apiVersion/;
-/** What a scale has found in place of its replicas. */
+/** Value that a scale found in place of the number of replicas. */
 const SCALED = /(?<= accessor error: ).*(?= is of the type )/;
 const STORAGE_ERROR = /StorageError: .*AdditionalErrorMsg: /;
 
@@ -264,7 +265,7 @@ export const INTENDED: readonly Intended[] = [
   },
 ];
 
-/** The differences that are not intended; `used` is told of each entry of {@link INTENDED} that holds for one. */
+/** Returns the differences that are not intended. `used` is called with each entry of {@link INTENDED} that explains one. */
 export function unintended(
   { name, steps }: Case,
   [expected, actual]: readonly [readonly Answer[], readonly Answer[]],
@@ -290,17 +291,17 @@ function isStatus(body: unknown): boolean {
   return isJsonObject(body) && body["kind"] === "Status" && body["status"] === "Failure";
 }
 
-/** Whether an answer is an error, of one of these codes. */
+/** Returns whether an answer is an error with one of these codes. */
 function refuses({ status = 0, body }: Answer, ...codes: readonly number[]): boolean {
   return codes.includes(status) && isStatus(body);
 }
 
-/** "" where there is none. */
+/** Returns the message, or "" when there is none. */
 function messageOf({ body }: Answer): string {
   return isJsonObject(body) ? String(body["message"] ?? "") : "";
 }
 
-/** The same for texts that differ in the order of their parts only. */
+/** Returns the same value for texts that differ only in the order of their parts. */
 function lettersOf(message: unknown): string {
   return [...String(message)].sort().join("");
 }

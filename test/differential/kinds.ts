@@ -1,4 +1,4 @@
-// The kinds that both sides serve.
+// Kinds that both servers serve.
 
 import { CELLED } from "./kinds/celled.ts";
 import type { DifferentialKind } from "./kinds/kind.ts";

@@ -1,13 +1,13 @@
-// What views add to answers by themselves.
+// Parts of answers that views add themselves.
 import { SOURCE_VERSION_ANNOTATION } from "@virtual-workspaces/framework";
 import type { Case } from "./step.ts";
 
-/** An object of a view always has annotations, and a patch can tell. */
+/** Returns whether a case reveals that an object of a view always has annotations. */
 export function tells({ name }: Case): boolean {
   return name === "with escapes";
 }
 
-/** The answers without what a view says by itself. */
+/** Returns the answers without the parts that a view adds. */
 export function bare<T>(value: T): T {
   if (Array.isArray(value)) return value.map(bare) as T;
   if (typeof value !== "object" || value === null) return value;

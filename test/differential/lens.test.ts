@@ -1,4 +1,4 @@
-// What was recorded from the oracle, through writable views: a lens answers as Kubernetes does, or it is none.
+// Plays the recordings of the oracle through writable views, which must answer like Kubernetes.
 import { defineResource, view, type WritableSource } from "@virtual-workspaces/framework";
 import { answersAsRecorded } from "./as-recorded.ts";
 import { KINDS } from "./kinds.ts";

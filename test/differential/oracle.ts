@@ -7,7 +7,7 @@ import type { DifferentialKind } from "./kinds/kind.ts";
 
 export interface Oracle extends Target, AsyncDisposable {}
 
-/** An oracle that serves `kinds`. */
+/** Starts an oracle that serves `kinds`. */
 export async function startOracle(kinds: readonly DifferentialKind[]): Promise<Oracle> {
   const program = new Program(goProgram("oracle", "oracle"), [], {});
   program.say(JSON.stringify(kinds.map(crdOf)));

@@ -1,4 +1,4 @@
-// Plays the steps of a case against one server, and tells its answers in a form that another's can be compared with.
+// Plays the steps of a case against one server, and normalizes its answers for comparison.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { parse } from "yaml";
@@ -8,29 +8,29 @@ import type { Case, RequestStep, Step, WatchStep } from "./step.ts";
 import { Symbols } from "./symbols.ts";
 import { wipe } from "./wipe.ts";
 
-/** An answer with symbols in it, and headers that are not as usual. */
+/** Answer with symbols, and with unusual headers. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly events?: readonly unknown[];
-  /** Of the last answer: the versions of the case, oldest first. */
+  /** Versions of the case, oldest first; only in the last answer. */
   readonly order?: string;
 }
 
-/** What clients act upon. */
+/** Headers that affect clients. */
 const HEADERS = ["content-type", "cache-control", "warning", "retry-after", "allow", "location", "www-authenticate"];
 
-/** What nearly every answer has: told of where it is not so. */
+/** Usual values of headers. Only other values are recorded. */
 const USUAL = new Map([
   ["content-type", "application/json"],
   ["cache-control", "no-cache, private"],
 ]);
 
-/** A client that names no manager of fields is called by its user agent. */
+/** The user agent is the default field manager. */
 const OWN_HEADERS = { "user-agent": "differential/1.0 (test)", accept: "application/json" };
 
-/** A server that cases are played against, one after the other. */
+/** Server that plays cases one after the other. */
 export class Player implements Disposable {
   readonly #caller: Caller;
 
@@ -38,7 +38,7 @@ export class Player implements Disposable {
     this.#caller = new Caller(target);
   }
 
-  /** Plays a case from an empty server. @returns an answer for each step */
+  /** Plays a case on an empty server. @returns one answer for each step */
   async play({ steps }: Case): Promise<Answer[]> {
     await wipe(this.#caller, steps);
     using run = new Run(this.#caller);

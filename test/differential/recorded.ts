@@ -1,4 +1,4 @@
-// What the oracle has answered, kept as data: a file for each topic, a line for each exchange.
+// Recorded answers of the oracle: one file for each topic, one line for each exchange.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
@@ -14,18 +14,20 @@ export type Recording = Readonly<Record<string, readonly Exchange[]>>;
 
 const fileOf = (topic: Topic): string => join(import.meta.dirname, "recorded", `${topic.name}.snapshot.json`);
 
-/** The recording of a topic, empty where there is none. */
+/** Returns the recording of a topic, empty if there is none. */
 export function recordingOf(topic: Topic): Recording {
   const file = fileOf(topic);
   return existsSync(file) ? (parseOwnJson(readFileSync(file, "utf8")) as Recording) : {};
 }
 
-/** The recorded answers of a case. @throws Error when it was recorded with other steps, or not at all */
+/** Returns the recorded answers of a case. @throws Error when it is not recorded, or with other steps */
 export function answersOf(recording: Recording, { name, steps }: Case): Answer[] {
   const exchanges = recording[name];
   const recorded = exchanges?.map(({ step }) => stringifyJson(step)).join("\n");
   if (exchanges === undefined || recorded !== steps.map((step) => stringifyJson(step)).join("\n"))
-    throw new Error(`${name} is not recorded as it is now: RECORD=1 npm run test:go -- test/go/differential.test.ts`);
+    throw new Error(
+      `the recording of ${name} is missing or outdated: run RECORD=1 npm run test:go -- test/go/differential.test.ts`,
+    );
   return exchanges.map(({ answer }) => answer);
 }
 

@@ -1,4 +1,4 @@
-// Plays what was recorded from the oracle against a view of ours: no Go needed.
+// Plays the recordings of the oracle against our view, without Go.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -44,14 +44,14 @@ describe("a view answers as Kubernetes does:", function () {
     });
   }
 
-  // Suites of their own run after the topics.
-  describe("but for differences that are intended", () => {
-    it("all of which are still there", function () {
+  // Separate suites run after the topics.
+  describe("intended differences from Kubernetes", () => {
+    it("all still exist", function () {
       if (ASKED !== TOPICS) this.skip();
       expect(INTENDED.filter((entry) => !used.has(entry)).map(({ name }) => name)).to.deep.equal([]);
     });
 
-    it("none of which hides a failure of ours", () => {
+    it("hide no failure of ours", () => {
       const failure: Answer = { status: 500, body: { kind: "Status", status: "Failure", message: "broken" } };
       const hidden = TOPICS.flatMap((topic) => {
         const recording = recordingOf(topic);
@@ -64,8 +64,8 @@ describe("a view answers as Kubernetes does:", function () {
       expect(hidden).to.deep.equal([]);
     });
 
-    it("for the reasons in docs/reference/conformance.md", () => {
-      // What differs from kcp is behind what differs from Kubernetes, and not found by this comparison.
+    it("are listed in docs/reference/conformance.md", () => {
+      // Differences from kcp follow those from Kubernetes, and this comparison does not cover them.
       const [kubernetes = ""] = readFileSync(CONFORMANCE, "utf8").split("\n## Differences from kcp");
       const rows = [...kubernetes.matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);
       const documented = rows.filter((name) => name !== "difference");
@@ -75,9 +75,9 @@ describe("a view answers as Kubernetes does:", function () {
 });
 
 describe("the topics of a run", () => {
-  it("are those that are asked for, all if none are, and never what is mistyped", () => {
+  it("are those in TOPICS or all by default, and a misspelled topic is an error", () => {
     expect(topicsOf("apply,update").map(({ name }) => name)).to.deep.equal(["apply", "update"]);
     expect(topicsOf(undefined)).to.equal(TOPICS);
-    expect(() => topicsOf("apply,updat")).to.throw("there is no topic updat, only create, bodies, ");
+    expect(() => topicsOf("apply,updat")).to.throw('unknown topic "updat": use one of create, bodies, ');
   });
 });

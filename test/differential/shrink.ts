@@ -1,7 +1,7 @@
-// Makes a case smaller as long as it still fails: what is left is what the failure takes.
+// Shrinks a failing case to the steps that are necessary for the failure.
 import type { Case, Step } from "./step.ts";
 
-/** The smallest case found by leaving out steps. */
+/** Returns the smallest failing case found by removing steps. */
 export async function shrink(whole: Case, fails: (smaller: Case) => Promise<boolean>): Promise<Case> {
   let steps = whole.steps;
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -14,7 +14,7 @@ export async function shrink(whole: Case, fails: (smaller: Case) => Promise<bool
   return { ...whole, steps };
 }
 
-/** Whether reads have their watch, and watches that end with an object have it. */
+/** Returns whether each read has its watch, and each watch that ends with an object has that object. */
 function isWhole(steps: readonly Step[]): boolean {
   const sent = JSON.stringify(
     steps.filter((step) => "send" in step && step.send.startsWith("POST")),

@@ -1,22 +1,22 @@
-// What a case is made of. Steps are plain data: they are recorded, and random histories are made of them too.
+// Elements of cases. Steps are plain data, because they are recorded, and random histories consist of them too.
 
-/** One request, one watch that is opened, or some events of it. */
+/** Request, opening of a watch, or read of some of its events. */
 export type Step = RequestStep | WatchStep | ReadStep;
 
-/** In paths, headers and bodies `$(name.metadata.uid)` stands for what the answer called `name` had there. */
+/** Request. In paths, headers and bodies, `$(name.metadata.uid)` is that member of the answer named `name`. */
 export interface RequestStep {
   /** Method and path with its query: `GET /apis/…`. */
   readonly send: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** Body, sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Raw body, instead of `body`. */
   readonly text?: string;
-  /** Sent instead of `body`: `piece` many times, between `head` and `tail`. */
+  /** Generated body, instead of `body`: many copies of `piece` between `head` and `tail`. */
   readonly fill?: { readonly head: string; readonly piece: string; readonly times: number; readonly tail: string };
-  /** The body is the answer called this, with `body` merged into it as a merge patch. */
+  /** Name of an answer that is the body, with `body` merged into it as a merge patch. */
   readonly base?: string;
-  /** What later steps call the answer. */
+  /** Name of the answer in later steps. */
   readonly as?: string;
 }
 
@@ -24,31 +24,31 @@ export interface RequestStep {
 export interface WatchStep {
   readonly watch: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What steps that read from it call it. */
+  /** Name of the watch in read steps. */
   readonly as: string;
 }
 
-/** Reads so many events of a watch, all until it ends, or up to the first of an object. */
+/** Reads a number of events of a watch, all of them, or those up to the first of an object. */
 export type ReadStep = { readonly read: string } & ({ readonly events: number | "end" } | { readonly until: string });
 
-/** A named list of steps, played from an empty server. */
+/** Named list of steps, played on an empty server. */
 export interface Case {
   readonly name: string;
   readonly steps: readonly Step[];
 }
 
-/** Cases of one subject, recorded in one file. */
+/** Cases about one subject, recorded in one file. */
 export interface Topic {
   readonly name: string;
   readonly cases: readonly Case[];
 }
 
-/** A topic of cases by their names. */
+/** Returns a topic of cases by name. */
 export function topic(name: string, cases: Readonly<Record<string, readonly Step[]>>): Topic {
   return { name, cases: Object.entries(cases).map(([title, steps]) => ({ name: title, steps })) };
 }
 
-/** The steps of a case, numbered from 1 in what is said of them. */
+/** Describes a step of a case, for messages in which steps are numbered from 1. */
 export function describeStep(step: Step): string {
   if ("send" in step) return step.send;
   if ("watch" in step) return `WATCH ${step.watch}`;

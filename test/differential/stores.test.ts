@@ -1,4 +1,4 @@
-// What was recorded from the oracle, over the stores of this process: where objects are kept makes no difference.
+// Plays the recordings of the oracle over the stores of this process: the choice of store makes no difference.
 import { rm } from "node:fs/promises";
 import { view, type WritableSource } from "@virtual-workspaces/framework";
 import { lmdbStore, memoryStore, persistent } from "@virtual-workspaces/store";

@@ -1,4 +1,4 @@
-// What is compared with the oracle. Other stores and servers take its place by giving the same.
+// Implementation that is compared with the oracle. Other stores and servers provide the same interface.
 import {
   allow,
   converted,
@@ -13,12 +13,12 @@ import type { DifferentialKind } from "./kinds/kind.ts";
 
 export interface Subject extends Target, AsyncDisposable {}
 
-/** What stands between clients and the collection that keeps a kind's objects. */
+/** Wraps the collection of a kind's objects for clients. */
 export type Between = (stored: DifferentialKind[0]) => WritableSource;
 
 const NOTHING: Between = (stored) => stored.collection({ garbageCollected: true });
 
-/** A view of ours: each kind on a collection of its own. */
+/** Starts our view, with one collection for each kind. */
 export async function startSubject(kinds: readonly DifferentialKind[], between = NOTHING): Promise<Subject> {
   let resources = served(kinds, between);
   const view = defineVirtualWorkspace({
@@ -38,7 +38,7 @@ export async function startSubject(kinds: readonly DifferentialKind[], between =
   };
 }
 
-/** The same over a store, which is emptied as a client would: its history goes on from case to case. */
+/** Starts the view over a store. It is emptied through requests, so its history continues from case to case. */
 export async function startOverStore(kinds: readonly DifferentialKind[], store: Store): Promise<Subject> {
   const keep = persistent(store, { garbageCollected: true });
   const { url, headers, ...subject } = await startSubject(kinds, (stored) => stored.collection(keep));
@@ -52,7 +52,7 @@ export async function startOverStore(kinds: readonly DifferentialKind[], store: 
   };
 }
 
-/** Its other versions are the stored one's objects under another name, as with the conversion `None`. */
+/** Other versions are the objects of the stored version under another name, as with the conversion `None`. */
 function served(kinds: readonly DifferentialKind[], between: Between): readonly ServedResource[] {
   return kinds.flatMap(([stored, ...others]) => {
     const storage = between(stored);

@@ -1,16 +1,16 @@
-// Takes out of an answer what no two servers can have in common: uids, versions, times and generated names become
-// symbols, numbered as they are first seen, so that what is equal stays equal and what differs stays different.
+// Replaces values that always differ between servers: uids, versions, times and generated names become symbols. They are
+// numbered in order of appearance, so that equal values stay equal and different ones different.
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { setMember, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const VERSION_IN_TEXT = /((?:[Rr]esource ?[Vv]ersion|current)[^\d\n]{1,12}|too old resource version: \d+ \()(\d+)/g;
-/** Told in no particular order. */
+/** Errors in an arbitrary order. */
 const TYPED_ERRORS = /errors:((?:\n {2}\..*)+)/g;
 const RECENT_MS = 10 * 60_000;
 
-/** What one server's answers within a case have named so far. */
+/** Symbols of one server's answers within a case. */
 export class Symbols {
   readonly #uids = new Map<string, string>();
   readonly #versions = new Map<string, string>();
@@ -22,22 +22,22 @@ export class Symbols {
     this.#now = now;
   }
 
-  /** A copy of a JSON value, with symbols. */
+  /** Returns a copy of a JSON value with symbols. */
   value(value: unknown, key = ""): unknown {
     if (typeof value === "string") return this.#text(value, key);
     if (Array.isArray(value)) {
       const items = value.map((item) => this.value(item));
-      return key === "managedFields" ? items.sort(byText) : items; // which are in the order of their seconds
+      return key === "managedFields" ? items.sort(byText) : items; // their order depends on the second of the write
     }
     if (!isJsonObject(value)) return value;
     const copy: JsonObject = {};
-    // In one order, since symbols are numbered as they come.
+    // Sorts members, because symbols are numbered in order of appearance.
     for (const name of Object.keys(value).sort()) setMember(copy, name, this.value(value[name], name));
     if (value["kind"] === "Table") return ageless(copy);
     return value["kind"] === "Status" ? withoutOrder(copy) : copy;
   }
 
-  /** A text, with symbols. */
+  /** Returns a text with symbols. */
   text(text: string): string {
     let result = text
       .replace(UUID, (uid) => symbol(this.#uids, uid, "uid"))
@@ -49,13 +49,13 @@ export class Symbols {
     return result;
   }
 
-  /** Makes names that a server may generate after a prefix known. */
+  /** Recognizes names that a server may generate from a prefix. */
   generates(prefix: string): void {
-    const base = prefix.slice(0, 58).replace(/[^\w-]/g, "\\$&"); // Kubernetes keeps generated names below 64
+    const base = prefix.slice(0, 58).replace(/[^\w-]/g, "\\$&"); // Kubernetes limits generated names to 63 characters
     this.#prefixes.push(new RegExp(`(${base})[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, "g"));
   }
 
-  /** The versions seen, oldest first. */
+  /** Returns the versions seen, oldest first. */
   order(): string {
     const sorted = [...this.#versions].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1));
     return sorted.map(([, name]) => name).join(" < ");
@@ -67,7 +67,7 @@ export class Symbols {
     return this.text(text);
   }
 
-  /** Versions that are asked for in cases are small, or all nines. */
+  /** Versions in the requests of cases are small, or all nines. */
   #version(version: string): string {
     return /^(?:0|1|9{6,})$/.test(version) ? version : symbol(this.#versions, version, "rv");
   }
@@ -79,7 +79,7 @@ function symbol(known: Map<string, string>, text: string, prefix: string): strin
   return name;
 }
 
-/** The cells of dates in a Table tell how long ago something was. */
+/** Removes the ages in date cells of a Table. */
 function ageless(table: JsonObject): JsonObject {
   const columns = table["columnDefinitions"];
   const rows = table["rows"];
@@ -96,7 +96,7 @@ function ageless(table: JsonObject): JsonObject {
   return table;
 }
 
-/** Kubernetes tells several causes in no particular order. */
+/** Kubernetes lists several causes in an arbitrary order. */
 function withoutOrder(status: JsonObject): JsonObject {
   const causes = isJsonObject(status["details"]) ? status["details"]["causes"] : undefined;
   if (!Array.isArray(causes) || causes.length < 2) return status;

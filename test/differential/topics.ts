@@ -1,4 +1,4 @@
-// All topics, in the order of the way of an object.
+// All topics, in the order of an object's life.
 import { APPLY } from "./cases/apply.ts";
 import { APPLY_LISTS } from "./cases/apply-lists.ts";
 import { BODIES, FIELD_VALIDATION } from "./cases/bodies.ts";
@@ -45,7 +45,7 @@ export const TOPICS: readonly Topic[] = [
   VERBS,
 ];
 
-/** The topics of a list like `apply,update`: all without one. @throws Error on a name that no topic has */
+/** Returns the topics of a list such as `apply,update`, or all without a list. @throws Error for an unknown topic */
 export function topicsOf(list: string | undefined): readonly Topic[] {
   return list?.split(",").map(topicOf) ?? TOPICS;
 }
@@ -53,6 +53,6 @@ export function topicsOf(list: string | undefined): readonly Topic[] {
 function topicOf(wanted: string): Topic {
   const found = TOPICS.find(({ name }) => name === wanted);
   if (found === undefined)
-    throw new Error(`there is no topic ${wanted}, only ${TOPICS.map(({ name }) => name).join(", ")}`);
+    throw new Error(`unknown topic "${wanted}": use one of ${TOPICS.map(({ name }) => name).join(", ")}`);
   return found;
 }

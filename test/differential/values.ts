@@ -1,4 +1,4 @@
-// Random values after a schema: mostly good ones.
+// Random values for a schema, mostly valid ones.
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import type { Random } from "../_support/random.ts";
 
@@ -18,11 +18,11 @@ const WORDS = [
   "1Mi",
 ];
 const NUMBERS = [0, 1, 2, 3, 6, 9, 10, -1, 0.5, 100];
-/** Not for keys of lists: Kubernetes loses count of them in managedFields. */
+/** Unsuitable as keys of lists: Kubernetes corrupts them in managedFields. */
 const LARGE = [9007199254740993n, -9223372036854775808n, 1];
 const ODD: readonly unknown[] = [null, "odd", 7, 1.5, true, [], {}, [null], { unknown: 1 }];
 
-/** Values of any schema. `odd` is how likely one is that the schema does not allow, at each place. */
+/** Values for any schema. `odd` is the probability of an invalid value at each place. */
 export class Values {
   readonly #random: Random;
   readonly #odd: number;
@@ -62,7 +62,7 @@ export class Values {
     const wanted = depth === 0 ? 0.9 : 0.4;
     for (const [name, property] of Object.entries(properties)) {
       if (!required.includes(name) && !this.#random.chance(wanted)) continue;
-      // What an apply takes and prunes all the same is kept by Kubernetes, see intended.ts.
+      // Kubernetes keeps values that an apply owns although it prunes them, see intended.ts.
       const isKept = schema["x-kubernetes-preserve-unknown-fields"] === true && property.properties !== undefined;
       object[name] = this.of(property, depth + 1, isKept ? 0 : this.#odd);
     }

@@ -1,4 +1,4 @@
-// Empties a server of the objects of earlier cases: of all kinds that the last case named.
+// Deletes the objects of earlier cases from a server, for all kinds in the last case.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { Caller } from "./caller.ts";
@@ -8,12 +8,12 @@ interface Found {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly finalizers?: readonly string[] };
 }
 
-/** Deletes all objects of the kinds that `steps` name, finalizers or not. */
+/** Deletes all objects of the kinds in `steps`, even with finalizers. */
 export async function wipe(caller: Caller, steps: readonly Step[]): Promise<void> {
   if (caller.target.reset !== undefined) return caller.target.reset();
   for (const { version, plural } of kindsIn(steps)) {
     const { status, text } = await caller.call({ method: "GET", path: `${version}/${plural}`, headers: {} });
-    if (status === 404) continue; // a case about a kind that is not there
+    if (status === 404) continue; // the kind of the case does not exist
     const list = parseOwnJson(text);
     if (!isJsonObject(list) || !Array.isArray(list["items"])) throw new Error(`cannot list ${plural}: ${text}`);
     for (const { metadata } of list["items"] as Found[]) {
@@ -24,7 +24,7 @@ export async function wipe(caller: Caller, steps: readonly Step[]): Promise<void
       if (finalizers !== undefined) await caller.call({ method: "PATCH", path, headers, body });
       await caller.call({ method: "DELETE", path, headers: {} });
     }
-    await caller.call({ method: "GET", path: `${version}/${plural}`, headers: {} }); // brings watch caches up to date
+    await caller.call({ method: "GET", path: `${version}/${plural}`, headers: {} }); // updates watch caches
   }
 }
 

@@ -1,5 +1,5 @@
-// Why: an example that does not compile misleads more than none. The `@example` blocks of all docstrings are type-checked together, each as
-// a module of its own, and the most used exports are known to have one.
+// Why: an example that does not compile misleads more than none. The `@example` blocks of all docstrings are type-checked
+// together, each as its own module, and the most used exports must have one.
 import { globSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { tree } from "../_setup/tree.ts";
 
 interface Example {
   readonly file: string;
-  /** What follows the docstring. */
+  /** Code after the docstring. */
   readonly declaration: string;
   readonly modules: readonly string[];
   readonly guides: readonly string[];
@@ -29,7 +29,7 @@ const examples = sources.sort().flatMap((file): Example[] => {
     }));
 });
 
-/** What examples/ and the pages import most often, without types. */
+/** Returns the exports that examples/ and the pages import most often, without types. */
 function mostUsed(): string[] {
   const uses = new Map<string, number>();
   for (const file of globSync(["examples/**/*.ts", "docs/{tutorials,how-to}/*.md"], { cwd: root }))
@@ -42,13 +42,13 @@ function mostUsed(): string[] {
 }
 
 describe("examples in docstrings", () => {
-  it("are there for thirty exports, the fifteen most imported ones among them", () => {
+  it("exist for thirty exports, among them the fifteen most imported ones", () => {
     const named = examples.map(({ declaration }) => /(?:function|class|const) (\w+)/.exec(declaration)?.[1]);
     expect(named.length).to.be.at.least(30);
     expect(named).to.include.members(mostUsed().slice(0, 15));
   });
 
-  it("are fenced blocks of TypeScript, and each leads to a page that exists", () => {
+  it("are fenced blocks of TypeScript, and each links to an existing page", () => {
     for (const { file, declaration, modules, guides } of examples) {
       const at = `${file}: ${declaration}`;
       expect(modules, at).to.have.length.above(0);
@@ -65,7 +65,7 @@ describe("examples in docstrings", () => {
       "package.json": JSON.stringify({ type: "module" }),
       "tsconfig.json": JSON.stringify({
         extends: join(root, "tsconfig.base.json"),
-        // An example may end with what it makes.
+        // An example may end with an unused variable.
         compilerOptions: { noEmit: true, skipLibCheck: true, noUnusedLocals: false },
       }),
     });

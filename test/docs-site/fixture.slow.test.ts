@@ -1,5 +1,5 @@
-// Why: authors write Markdown as GitHub shows it. What VitePress would take for a template, an attribute or an icon stays text, diagrams are
-// drawn, and what cannot be built is a fault that names its page. A small site shows it, whatever our own pages hold.
+// Why: authors write Markdown as GitHub shows it. Text that VitePress would treat as a template, an attribute or an icon
+// stays text. Diagrams are drawn, and errors name their page. A small site tests this independently of our pages.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -85,7 +85,7 @@ describe("pages of the documentation site", function () {
   });
   after(() => site?.[Symbol.dispose]());
 
-  it("show what looks like a template, HTML or an icon as text", () => {
+  it("show text that looks like a template, HTML or an icon as text", () => {
     const shown = text("how-to/page.html");
     for (const part of [
       "A <page> with {{ braces }} and {{ code }}",
@@ -99,7 +99,7 @@ describe("pages of the documentation site", function () {
     expect(shown).not.to.include("not shown");
   });
 
-  it("link to source files, which are pages, and to each other", () => {
+  it("link to each other, and to source files as pages", () => {
     const page = site.pages.get("how-to/page.html");
     const targets = page?.links().map(({ file, anchor }) => `${file}#${anchor}`);
     expect(targets).to.include.members([
@@ -117,7 +117,7 @@ describe("pages of the documentation site", function () {
     expect(links.map(({ file }) => file)).to.include("how-to/page.html");
   });
 
-  it("lead to this repository for edits when it is given", async () => {
+  it("link to the given repository for edits", async () => {
     using folder = tree(FILES);
     const at = { pages: join(folder.path, "pages"), out: join(folder.path, "out") };
     const repository = "https://git.example.dev/edit/main/";
@@ -177,7 +177,7 @@ describe("pages of the documentation site", function () {
     visit.expectNoFaults();
   });
 
-  it("copy the commands of a console listing without what they print", async function () {
+  it("copy only the commands of a console listing, without their output", async function () {
     await using browser = await chromium(this);
     await using visit = await Visit.at(browser, site.folder);
     await visit.open("how-to/page.html");
@@ -187,7 +187,7 @@ describe("pages of the documentation site", function () {
   });
 });
 
-/** Chromium, closed with the block; without one the test is skipped. */
+/** Starts Chromium for the block; without one the test is skipped. */
 async function chromium(context: Mocha.Context) {
   const browser = (await startChromium()) ?? context.skip();
   return { ...browser, newPage: browser.newPage.bind(browser), [Symbol.asyncDispose]: () => browser.close() };

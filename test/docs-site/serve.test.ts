@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { serveSite } from "../../tools/docs/serve.mjs";
 import { tree } from "../_setup/tree.ts";
 
-/** Asks for a path as it is: `fetch` would resolve the dots in it. */
+/** Requests a raw path: `fetch` would resolve the dots in it. */
 async function get(url: string, path: string) {
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } =

@@ -1,4 +1,4 @@
-// Why: the pages are checked as readers get them: the site is built as `npm run docs` builds it, read whole, and used in a browser.
+// Why: tests the pages as readers get them. The site is built as by `npm run docs`, read completely, and used in a browser.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -55,7 +55,7 @@ describe("documentation site", function () {
     expect(lost.map(({ file }) => file).join("\n")).to.equal("");
   });
 
-  it("has a page for every public export, with its name and what imports it", () => {
+  it("has a page for every public export, with its name and import path", () => {
     const snapshot: Record<string, string[]> = JSON.parse(
       readFileSync(join(root, "test/exports.snapshot.json"), "utf8"),
     );
@@ -65,7 +65,7 @@ describe("documentation site", function () {
         const folder = `reference/api/${entry}`;
         const own = FOLDERS.map((kind) => site.pages.get(`${folder}/${kind}/${name}.html`)).find(Boolean);
         const shown = own?.html.includes(name) === true && own.html.includes(entry);
-        // What comes from another package is documented there.
+        // Exports of another package are documented there.
         const imported = new RegExp(`Re-exports <a href="[^"]*/${name}.html"`).test(
           site.pages.get(`${folder}/index.html`)?.html ?? "",
         );
@@ -104,7 +104,7 @@ describe("documentation site", function () {
     after(() => browser?.close());
 
     for (const base of ["/", "/some/sub/path/"]) {
-      it(`is read by following links, served at ${base}`, async () => {
+      it(`works by following links, served at ${base}`, async () => {
         await using visit = await Visit.at(browser, site.folder, { base });
         await visit.open("");
         await visit.follow('.VPHero a[href$="tutorials/first-view.html"]', "tutorials/first-view.html");
@@ -115,7 +115,7 @@ describe("documentation site", function () {
         await visit.follow('.vp-doc a:has-text("@virtual-workspaces/framework/authz")', `${API}/framework/authz/`);
         await visit.follow('.vp-doc a:has-text("rbac")', `${API}/framework/authz/functions/rbac.html`);
         await visit.follow('.vp-doc a[href$="how-to/authorization.html"]', "how-to/authorization.html");
-        // Loaded by itself, in a folder of its own, and a link of the sidebar from there.
+        // Loads a page in a subfolder directly, and follows a link of its sidebar.
         await visit.open("reference/kcp/bindings.html");
         await visit.follow('.VPSidebar a[href$="reference/errors.html"]', "reference/errors.html");
         await visit.follow('.VPNavBar a:has-text("Virtual Workspaces")', "");
@@ -157,7 +157,7 @@ describe("documentation site", function () {
   });
 });
 
-/** The files that the sidebar of a page leads to. */
+/** Returns the targets of a page's sidebar. */
 function linksOf(site: Site, file: string): ReadonlySet<string> {
   const page = site.pages.get(file);
   return new Set(page?.links(page.sidebar).map((link) => link.file));

@@ -1,5 +1,5 @@
-// Controllers written in Go, unchanged, through the view of an export: an operator of controller-runtime in one workspace,
-// informers of client-go over all of them. The workspaces themselves would refuse them.
+// Unchanged Go controllers use the view of an export: an operator of controller-runtime in one workspace, and informers of
+// client-go over all workspaces. The workspaces themselves would reject them.
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import { sameCaller } from "@virtual-workspaces/forwarding";
 import { apiResourceSchemaOf, definitionOf } from "@virtual-workspaces/kcp/apis";
@@ -70,7 +70,7 @@ describe("controllers through the view of an export", function () {
     return GoClient.start(command, home);
   }
 
-  it("an operator holds, does and cleans up what others make in their workspace", async () => {
+  it("an operator adds its finalizer, reconciles and cleans up objects of another user's workspace", async () => {
     const [one = ""] = bound;
     for (const name of ["a", "b"]) await provider.post(one, TASKS, about("Task", name, { title: name, steps: 3 }));
     await using operator = await start("operator", provider.url("", one));
@@ -87,7 +87,7 @@ describe("controllers through the view of an export", function () {
   });
 
   for (const command of ["informer", "typed-informer", "metadata-informer"] as const)
-    it(`${command} has what all workspaces have, and nothing of one that gives it up`, async () => {
+    it(`${command} has the objects of all workspaces, and loses those of one that deletes its binding`, async () => {
       const [one = "", two = ""] = bound;
       const made = async (cluster: string, name: string): Promise<[string, string]> => {
         const { metadata } = await provider.post(cluster, QUOTES, about("Quote", `${command}-${name}`, { text: name }));
@@ -109,7 +109,7 @@ describe("controllers through the view of an export", function () {
       await informer.end();
     });
 
-  it("an informer that is there before anybody has bound the export has what comes with the first", async () => {
+  it("an informer that starts before the first binding has the objects that arrive with it", async () => {
     const lonely = new Provider(workspaces, await makeWorkspace(workspaces, "lonely"), "work");
     const schema = apiResourceSchemaOf(definitionOf(Quote as never), "v1");
     await lonely.post(lonely.cluster, "/apis/apis.kcp.io/v1alpha1/apiresourceschemas", schema);

@@ -1,4 +1,4 @@
-// Several hubs: processes over one etcd, an agent that dials them, and kubectl at either, one of which is killed.
+// Several hubs: processes over one etcd, an agent that dials them, and kubectl at either. One process is killed.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -30,7 +30,7 @@ describe("a remote cluster with two hubs, by kubectl", function () {
   });
   after(() => running.disposeAsync());
 
-  it("is reached by the one that its agent has not dialled; by either when it has dialled both; and when one is killed", async () => {
+  it("is reachable through a hub without a tunnel, through both hubs with one, and after one hub is killed", async () => {
     const together = running.use(await Together.start());
     const pods = running.use(await Target.start());
     const files = running.use(tree({}));
@@ -66,7 +66,7 @@ describe("a remote cluster with two hubs, by kubectl", function () {
     const metrics = async (of: typeof one): Promise<string | undefined> =>
       /^clusterproxy_tunnels (\d+)$/m.exec(String((await of.get("/metrics")).body))?.[1];
     expect([await metrics(one), await metrics(two)]).to.deep.equal(["1", "0"]);
-    // Nothing but the hub that has no tunnel is asked.
+    // All requests go to the hub without a tunnel.
     for (const env of Object.values(PROTOCOLS)) await expectStreams(own(), home(env));
 
     lone.signal("SIGTERM");
@@ -84,7 +84,7 @@ describe("a remote cluster with two hubs, by kubectl", function () {
     expect(await Promise.all(codes)).to.deep.equal(codes.map(() => 0));
     expect(await list()).to.equal(0);
 
-    // Started again it is the one that it was told of that is gone: it has kept where the other is.
+    // After a restart the agent finds the remaining hub, because it has stored its address.
     both.signal("SIGTERM");
     expect((await both.ended).code, both.stderr).to.equal(0);
     const hub = readFileSync(join(both.folder.path, "hub.kubeconfig"), "utf8");
@@ -94,7 +94,7 @@ describe("a remote cluster with two hubs, by kubectl", function () {
     expect(await list()).to.equal(0);
   });
 
-  it("is on a further shard of both, each of which has a hub at a port of its own", async () => {
+  it("is on a second shard of both processes, each of which has a hub on its own port", async () => {
     const together = running.use(await Together.start());
     const pods = running.use(await Target.start());
     const files = running.use(tree({}));
@@ -130,7 +130,7 @@ describe("a remote cluster with two hubs, by kubectl", function () {
       `127.0.0.1:${port + 1}`,
       `127.0.0.3:${port + 1}`,
     ]);
-    // The hub of that shard at the other process has no tunnel.
+    // The other process' hub of that shard has no tunnel.
     writeFileSync(
       kubeconfig,
       together.kubeconfigOf({ url: `https://127.0.0.3:${port + 1}` }, "/services/clusterproxy/root:far/pods"),
@@ -142,7 +142,7 @@ describe("a remote cluster with two hubs, by kubectl", function () {
   });
 });
 
-/** Has a workspace bind the kind, and makes one. */
+/** Binds the kind in a workspace, and creates a ClusterProxy. */
 async function proxyIn(admin: Admin, workspace: string): Promise<void> {
   const binding = {
     ...{ apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "remote" } },

@@ -1,4 +1,4 @@
-// Remote clusters behind an agent that dials, by the real kubectl: a hub, agents and clusters that are processes of their own.
+// Remote clusters behind an agent that dials the hub, by the real kubectl. Hub, agents and clusters are separate processes.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -21,7 +21,7 @@ const FLAGS = [
   "--batteries-included=+mounts,+cluster-proxy",
 ];
 
-/** Has ClusterProxies in `root`. */
+/** Starts a server with ClusterProxies in `root`. */
 async function startHub(options: StartOptions = {}): Promise<Mounting> {
   return bound(await Mounting.at(await Start.ready({ flags: FLAGS, ...options })));
 }
@@ -34,7 +34,7 @@ async function bound(hub: Mounting): Promise<Mounting> {
   return hub;
 }
 
-/** Makes a ClusterProxy. @returns what an agent is enrolled by */
+/** Creates a ClusterProxy. @returns the file that enrolls an agent */
 async function enrol(
   hub: Mounting,
   name: string,
@@ -74,7 +74,7 @@ describe("a remote cluster, by kubectl", function () {
   const ready = (name: string, phase = "Ready") =>
     hub.admin("wait", `clusterproxy/${name}`, `--for=jsonpath={.status.phase}=${phase}`, "--timeout=40s");
 
-  /** A workspace that is mounted on a ClusterProxy of its name. */
+  /** Creates a workspace that is mounted on the ClusterProxy of the same name. */
   async function workspace(name: string): Promise<void> {
     const ref = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", name };
     await hub.apply({
@@ -88,7 +88,7 @@ describe("a remote cluster, by kubectl", function () {
 
   for (const [protocol, env] of Object.entries(PROTOCOLS))
     for (const name of ["pods", "link"])
-      it(`exec, attach and port-forward pass through ${name} over ${protocol}, as who asks`, async () => {
+      it(`forwards exec, attach and port-forward through ${name} over ${protocol}, as the caller`, async () => {
         const before = pods.upgrades.length;
         await expectStreams(own(), hub.in(name, env));
         const came = pods.upgrades.slice(before);
@@ -99,7 +99,7 @@ describe("a remote cluster, by kubectl", function () {
         }
       });
 
-  it("logs are followed, and end when the agent is killed; then it says why, until another comes", async () => {
+  it("follows logs, which end when the agent is killed; it then reports the reason until another agent connects", async () => {
     pods.log("one");
     await using follow = startKubectl(own(), hub.in("pods"), ["logs", "-f", "running"]);
     await follow.until("a line", () => follow.lines.includes("one"));
@@ -121,7 +121,7 @@ describe("a remote cluster, by kubectl", function () {
     );
   });
 
-  it("lists, watches and applies in another server of workspaces, whose rules decide, and as far as its agent allows", async () => {
+  it("lists, watches and applies on another workspace server, by its rules and within its agent's limits", async () => {
     const remote = running.use(await Start.ready());
     const made = await remote.kubectl(
       "--context",
@@ -169,7 +169,7 @@ describe("a remote cluster, by kubectl", function () {
     expect((await says("far", "get", "configmaps")).stderr).to.match(/User "kcp-admin" cannot list/);
   });
 
-  it("is there again when its hub is started again under load, told or killed, and its agent goes on", async () => {
+  it("recovers when its hub restarts under load, gracefully or killed, while its agent continues", async () => {
     const [folder, log] = [
       running.use(tree({ "tokens.csv": 'loads,loads,1,"system:masters"\n' })),
       { ok: 0, codes: new Set<number>() },
@@ -183,7 +183,7 @@ describe("a remote cluster, by kubectl", function () {
     const url = await first.admin("get", "clusterproxy", "pods", "-o", "jsonpath={.status.URL}");
     const over = new AbortController();
     const asked = async (): Promise<void> => {
-      // Nobody answers while nobody is there.
+      // No server answers while the hub is down.
       const answer = await first.server
         .get(`${new URL(url).pathname}/api/v1/namespaces/default/pods`, { token, ca, at: origin })
         .catch(() => undefined);
@@ -222,7 +222,7 @@ describe("a remote cluster through a front proxy, by kubectl", function () {
   });
   after(() => running.disposeAsync());
 
-  it("is dialled, and runs commands", async () => {
+  it("accepts the agent, and runs commands", async () => {
     const users = 'admin-token,admin,1,"system:kcp:admin"\n';
     const front = running.use(await Front.ready({ flags: FLAGS, users, services: true }));
     const hub = await bound(await Mounting.at(front.server));

@@ -1,4 +1,4 @@
-// The conformance suite on Kubernetes' own server of custom resources: a check that it fails is wrong.
+// Runs the conformance suite on Kubernetes' own server of custom resources: a check that it fails is wrong.
 import { type ConformanceReport, matchResources, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import type { Listener } from "../_support/listener.ts";
@@ -7,10 +7,10 @@ import { type Oracle, startOracle } from "../differential/oracle.ts";
 import { building } from "./support/build.ts";
 import { startFront } from "./support/front.ts";
 
-/** What its clients see of a cluster is the aggregator's, which is not there. */
+/** In a cluster the aggregator answers these requests, and the oracle has none. */
 const AGGREGATOR = /^(T7\.[1489]|S)/;
 
-/** Its rules want more than a schema tells. */
+/** Sample that satisfies the kind's CEL rules, which go beyond the schema. */
 const RULED_SAMPLE = { apiVersion: "oracle.dev/v1", kind: "Ruled", metadata: { generateName: "r-" }, spec: {} };
 
 describe("the conformance suite on the oracle", function () {
@@ -39,7 +39,7 @@ describe("the conformance suite on the oracle", function () {
     });
 
   for (const resource of ["machines", "cards", "richs", "ruleds"]) {
-    it(`passes every check of ${resource}, and leaves nothing behind`, async () => {
+    it(`passes every check for ${resource}, and deletes its objects`, async () => {
       const report = await reportOn(resource);
       expect(report.results.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
       expect(report.left).to.deep.equal([]);

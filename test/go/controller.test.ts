@@ -1,4 +1,4 @@
-// A manager of controller-runtime with its cache and a reconciler, as operators have it.
+// Manager of controller-runtime with its cache and a reconciler, as in operators.
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import { Stage } from "./support/stage.ts";
@@ -8,7 +8,7 @@ describe("controller-runtime", function () {
   before(building("clients"));
 
   for (const as of ["typed", "unstructured", "metadata"]) {
-    it(`reconciles each change of ${as} objects, and nothing else`, async () => {
+    it(`reconciles exactly the changes of ${as} objects`, async () => {
       await using stage = await Stage.start();
       stage.fill(5);
       await using client = stage.client("cache", { as });
@@ -30,7 +30,7 @@ describe("controller-runtime", function () {
     });
   }
 
-  it("goes on where it was through a restart, and sees what left meanwhile", async () => {
+  it("continues through a restart, and notices objects that left meanwhile", async () => {
     await using stage = await Stage.start();
     stage.fill(3);
     await using client = stage.client("cache");

@@ -1,5 +1,5 @@
-// Definitions of kinds, good and bad, as Kubernetes judges them: what is recorded must still be what it says. RECORD=1
-// records anew.
+// Valid and invalid CustomResourceDefinitions at Kubernetes' own server: its answers must still equal the recorded ones.
+// RECORD=1 records them again.
 
 import { expect } from "chai";
 import { startOracle } from "../differential/oracle.ts";
@@ -8,11 +8,11 @@ import { Judge, type Verdict } from "../workspace-server/crds/judge.ts";
 import { record, recorded } from "../workspace-server/crds/recorded.ts";
 import { building } from "./support/build.ts";
 
-describe("definitions of kinds at the oracle", function () {
+describe("CustomResourceDefinitions at the oracle", function () {
   this.timeout(300_000);
   before(building("oracle"));
 
-  it("are judged as recorded", async () => {
+  it("get the recorded answers", async () => {
     await using oracle = await startOracle([]);
     using judge = new Judge(oracle);
     const verdicts: Record<string, Verdict> = {};

@@ -1,4 +1,4 @@
-// `dev --etcd-servers`, the real command over a real etcd: one set of objects served by two processes at once.
+// Runs the real command `dev --etcd-servers` over a real etcd: two processes serve the same objects.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -26,7 +26,7 @@ for (const version of versions)
     const start = (prefix: string): Promise<Dev> =>
       Dev.start({ files: { "note.ts": hostedText() }, flags: [...flagsOf(etcd), "--etcd-prefix", prefix] });
 
-    it("shows in a watch of one process what kubectl writes through another; either may die", async () => {
+    it("shows kubectl's writes through one process in a watch of the other, and either may die", async () => {
       const prefix = etcd.prefix();
       await using one = await start(prefix);
       await using other = await start(prefix);
@@ -57,7 +57,7 @@ for (const version of versions)
       expect((await list(third)).names).to.include.members(["milk", ...writers.acknowledged]);
     });
 
-    it("reloads without losing or refusing a write", async () => {
+    it("reloads without losing or rejecting a write", async () => {
       await using dev = await start(etcd.prefix());
       await using writers = new Writers(dev);
       for (const times of [1, 2]) {
@@ -79,11 +79,11 @@ for (const version of versions)
     });
   });
 
-describe("virtual-workspaces dev and who it is to etcd", function () {
+describe("virtual-workspaces dev, authentication to etcd", function () {
   this.timeout(60_000);
   before(etcdThere("3.6"));
 
-  /** Fails to start: says why in one line, without a secret, and ends with 1. */
+  /** Expects a failed start: one line with the reason, without a secret, and exit code 1. */
   const refused = async (options: DevOptions, why: RegExp): Promise<void> => {
     await using dev = new Dev({ files: { "note.ts": hostedText() }, ...options });
     expect((await dev.ended).code, dev.text).to.equal(1);
@@ -93,12 +93,12 @@ describe("virtual-workspaces dev and who it is to etcd", function () {
     expect(dev.text).not.to.match(/wrong|secret/);
   };
 
-  it("says so when no etcd answers, within a quarter of a minute", async () => {
+  it("reports that no etcd answers within 15 s", async () => {
     const flags = ["--port", "0", "--etcd-servers", "http://127.0.0.1:1"];
     await refused({ flags }, /127\.0\.0\.1:1.*See that etcd runs, that --etcd-servers names it/);
   });
 
-  it("comes as the certificate that the guide's command names, and trusts whom it names", async () => {
+  it("uses the client certificate of the guide's command, and trusts the given authority", async () => {
     const authority = Authority.root("etcd");
     const server = authority.issue({ name: "etcd", usages: [SERVER_AUTH] });
     const { cert, key } = authority.issue({ name: "us" });
@@ -126,9 +126,9 @@ describe("virtual-workspaces dev and who it is to etcd", function () {
     await refused({ files: { ...files, "etcd-ca.crt": stranger }, flags }, /--etcd-cafile/);
   });
 
-  it("comes as the user of the file or of the environment; a wrong password is said, and not shown", async () => {
+  it("uses the user of the file or of the environment, and reports a wrong password without showing it", async () => {
     await using etcd = await EtcdCluster.start({ version: "3.6" });
-    await (await etcd.store())[Symbol.asyncDispose](); // it answers
+    await (await etcd.store())[Symbol.asyncDispose](); // etcd answers
     const tell = (path: string, body: object): Promise<Response> =>
       fetch(`${etcd.endpoints[0]}/v3/auth/${path}`, { method: "POST", body: JSON.stringify(body) });
     await tell("user/add", { name: "root", password: "secret" });

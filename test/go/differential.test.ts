@@ -1,6 +1,6 @@
-// Plays all cases against the oracle: what is recorded must still be what it says. Then random histories against the
-// oracle and ours at once, always the same. RECORD=1 records anew, SEED=… starts at that one, SECONDS=… plays others for
-// so long.
+// Plays all cases against the oracle, whose answers must still equal the recorded ones. Then plays random histories against
+// the oracle and our server, by default always the same. RECORD=1 records again, SEED=… sets the first seed, SECONDS=… plays
+// other histories for that time.
 import { expect } from "chai";
 import type { Target } from "../differential/caller.ts";
 import { type Difference, differences, explain } from "../differential/compare.ts";
@@ -49,7 +49,7 @@ describe("the oracle", function () {
     });
   }
 
-  it("and ours agree on random histories", async function () {
+  it("agrees with our server on random histories", async function () {
     const { SEED, SECONDS } = process.env;
     const end = performance.now() + 1000 * Number(SECONDS);
     this.timeout(SECONDS === undefined ? 240_000 : 1000 * Number(SECONDS) + 120_000);
@@ -69,7 +69,7 @@ describe("the oracle", function () {
   });
 });
 
-/** Kubernetes stops at some of the fields that an apply has no type for, as its maps happen to be ordered. */
+/** For an apply of unknown types, Kubernetes reports only some fields, depending on the order of Go's maps. */
 function isUnlucky({ expected, actual }: Difference): boolean {
   return [expected, actual].every((message) => /^failed to create typed patch object/.test(String(message)));
 }

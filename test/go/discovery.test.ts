@@ -1,4 +1,4 @@
-// What client-go reads about an API before it uses it, in every form there is.
+// Documents that client-go reads about an API, in every form.
 import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { building } from "./support/build.ts";
@@ -39,14 +39,14 @@ const kinds = [
   }),
 ];
 
-/** What can be done to a collection. */
+/** Verbs of a collection. */
 const VERBS = "create delete deletecollection get list patch update watch";
 
 describe("discovery", function () {
   this.timeout(60_000);
   before(building("clients"));
 
-  it("says the same in every form, and every schema resolves", async () => {
+  it("is the same in every form, and every schema resolves", async () => {
     await using stage = await Stage.start({
       view: () =>
         defineVirtualWorkspace({
@@ -90,7 +90,7 @@ describe("discovery", function () {
     await client.end();
   });
 
-  it("of a view with nothing in it is empty, not an error", async () => {
+  it("of an empty view is empty, not an error", async () => {
     await using stage = await Stage.start({
       view: () =>
         defineVirtualWorkspace({

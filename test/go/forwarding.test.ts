@@ -1,4 +1,4 @@
-// Views of what Kubernetes' own server has, through kubectl and client-go, with that server killed and started again.
+// Views of objects on Kubernetes' own server, through kubectl and client-go, while that server is killed and restarted.
 import { Client, type ResourceClient } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -15,7 +15,7 @@ const quote = (name: string, text: string, labels: Record<string, string> = {}) 
   spec: { text },
 });
 
-/** Objects by name, at the versions that the server itself gives. */
+/** Returns the versions on the upstream server by name. */
 async function versions(quotes: QuoteClient): Promise<Map<string, string>> {
   const { items } = await quotes.list();
   return new Map(items.map(({ metadata: { name = "", resourceVersion = "" } }) => [name, resourceVersion]));
@@ -25,14 +25,14 @@ async function changed(quotes: QuoteClient, name: string, text: string): Promise
   await quotes.update({ ...(await quotes.get(name)), spec: { text } });
 }
 
-describe("a view of what Kubernetes' own server has", function () {
+describe("a view of Kubernetes' own server", function () {
   this.timeout(120_000);
   before(async function () {
     await building("clients").call(this);
     await building("oracle").call(this);
   });
 
-  it("kubectl reads and writes through it: create, apply of both sides, patch, conflict, delete", async () => {
+  it("lets kubectl read and write: create, apply on both sides, patch, conflict, delete", async () => {
     await using stage = await startForwarded();
     for (const name of ["quotes", "shown"]) {
       using home = await stage.server.home(name);
@@ -72,7 +72,7 @@ describe("a view of what Kubernetes' own server has", function () {
   });
 
   for (const name of ["quotes", "shown"]) {
-    it(`client-go's informers of ${name} hold what it has, while it is killed and started again`, async () => {
+    it(`keeps client-go's informers of ${name} correct while the upstream is killed and restarted`, async () => {
       await using stage = await startForwarded();
       const { oracle, server } = stage;
       await using direct = new Client({ upstream: oracle.upstream });
@@ -95,12 +95,12 @@ describe("a view of what Kubernetes' own server has", function () {
       await holds();
       expect([...informer.objects.keys()].sort()).to.deep.equal(["changes", "new", "newer", "stays"]);
       expect(informer.all("deleted").map(({ key }) => key)).to.deep.equal(["goes"]);
-      expect(server.failures, "nobody was told that the upstream failed").to.not.deep.equal([]);
+      expect(server.failures, "reported failures of the upstream").to.not.deep.equal([]);
       await informer.end();
     });
   }
 
-  it("frozen for a while: requests end, readiness says so, and once it goes on all is well by itself", async () => {
+  it("with a frozen upstream: requests end, readiness fails, and everything recovers by itself", async () => {
     await using stage = await startForwarded();
     const { oracle, server } = stage;
     await using direct = new Client({ upstream: oracle.upstream });
@@ -118,7 +118,7 @@ describe("a view of what Kubernetes' own server has", function () {
       oracle.freeze();
       for (const { name } of following) {
         while ((await server.readiness(name)) !== 503);
-        // The server gives up after 30 s, and so would we: it is to tell us so, not to be given up first.
+        // Our server gives up after 30 s, like a client by default. A longer client deadline shows the server's answer.
         await using asking = new Client({ upstream: { ...server.as(name), deadlines: { head: 60_000 } } });
         const began = performance.now();
         const codes = [
@@ -157,7 +157,7 @@ describe("a view of what Kubernetes' own server has", function () {
     }
   });
 
-  it("compacted while nobody looks: a page and a watch from before are 410, and informers list once more, rightly", async () => {
+  it("after a compaction: an older page and watch get 410, and informers relist once, correctly", async () => {
     await using stage = await startForwarded();
     const { oracle, server } = stage;
     await using direct = new Client({ upstream: oracle.upstream });
@@ -176,7 +176,7 @@ describe("a view of what Kubernetes' own server has", function () {
     await quotes.delete("goes");
     await changed(quotes, "changes", "4");
     await oracle.compact();
-    // Started anew, it has to ask its etcd for what was before.
+    // After a restart the upstream has to read the past from its etcd.
     await oracle.kill();
     await oracle.resume();
     await using again = await ForwardingServer.start(oracle.upstream, server);
@@ -190,7 +190,7 @@ describe("a view of what Kubernetes' own server has", function () {
     await informer.end();
   });
 
-  it("objects enter and leave a view as their labels change there", async () => {
+  it("lets objects enter and leave as their labels change on the upstream", async () => {
     await using stage = await startForwarded();
     await using direct = new Client({ upstream: stage.oracle.upstream });
     const quotes = direct.resource(Quote);
@@ -213,7 +213,7 @@ describe("a view of what Kubernetes' own server has", function () {
     await informer.end();
   });
 
-  it("a view over a view: objects pass both ways, and a chain that is too long is told as such", async () => {
+  it("over another view: objects pass in both directions, and a chain that is too long is reported as such", async () => {
     await using stage = await startForwarded();
     await using second = await ForwardingServer.start(stage.server.as("shown"));
     using home = await second.home("shown");
@@ -227,7 +227,7 @@ describe("a view of what Kubernetes' own server has", function () {
     await informer.event("deleted", ({ key }) => key === "far");
     await informer.end();
 
-    // Two more behind that are allowed, a third is not.
+    // A chain of four servers is allowed, a longer one is not.
     await using third = await ForwardingServer.start(second.as("quotes"));
     await using fourth = await ForwardingServer.start(third.as("quotes"));
     using allowed = await fourth.home("quotes");

@@ -1,4 +1,5 @@
-// Terminals, logs and ports of pods through a front proxy, by the real kubectl: in a workspace that is mounted, and at a path that leads to the cluster.
+// Terminals, logs and ports of pods through a front proxy, by the real kubectl: in a mounted workspace, and at a path that
+// leads to the cluster.
 import { expect } from "chai";
 import { Front } from "../cli/support/front.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
@@ -30,7 +31,7 @@ describe("pods through a front proxy", function () {
     const { url: backend, ca } = running.use(await startBehindPath("pods", pods.url));
     const mapping = [{ path: "/services/pods", backend, ca }];
     front = running.use(await Front.ready({ flags: MOUNTING, users, mapping }));
-    // It ends with the front proxy.
+    // The front proxy's end stops it.
     const mounting = await Mounting.at(front.server);
     await mounting.mountSecret("pods", pods.url);
     await mounting.mount("link", { type: "Workspace", path: "root:pods" });
@@ -39,7 +40,7 @@ describe("pods through a front proxy", function () {
 
   for (const [protocol, env] of Object.entries(PROTOCOLS))
     for (const [where, path] of Object.entries(PLACES))
-      it(`exec, attach and port-forward pass, to ${where}, over ${protocol}`, async () => {
+      it(`forward exec, attach and port-forward to ${where}, over ${protocol}`, async () => {
         const before = pods.upgrades.length;
         await expectStreams(own(), front.in(path, "admin-token", env));
         const came = pods.upgrades.slice(before);
@@ -47,7 +48,7 @@ describe("pods through a front proxy", function () {
         for (const { upgrade } of came) expect(upgrade).to.match(new RegExp(protocol, "i"));
       });
 
-  it("logs are followed, and the cluster hears when kubectl leaves", async () => {
+  it("follow logs, and the cluster notices when kubectl exits", async () => {
     pods.log("one");
     const homes: readonly KubectlHome[] = Object.values(PLACES).map((path) => front.in(path, "admin-token"));
     for (const home of homes) {
@@ -59,7 +60,7 @@ describe("pods through a front proxy", function () {
     }
   });
 
-  it("who is not known gets no terminal, and nobody another's", async () => {
+  it("give an unauthenticated user no terminal, and no user another's", async () => {
     const says = (token: string) =>
       piped(own(), front.in("/clusters/root:pods", token), { args: ["exec", "running", "--", "say", "hello"] });
     const before = pods.events.length;

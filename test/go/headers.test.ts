@@ -1,4 +1,4 @@
-// Headers as Go's clients send them, over both protocols: 2,000 groups, 200 KiB and more arrive whole, or not at all.
+// Headers from Go clients, over both protocols: 2,000 groups or 200 KiB and more arrive complete, or not at all.
 import type { Authenticator } from "@virtual-workspaces/framework";
 import { authenticatedUser } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -21,7 +21,7 @@ describe("headers of Go's clients", function () {
   this.timeout(60_000);
   before(building("clients"));
 
-  it("arrive whole up to 1 MiB, over HTTP/1.1 and HTTP/2; above they are refused", async () => {
+  it("arrive complete up to 1 MiB, over HTTP/1.1 and HTTP/2, and are rejected above", async () => {
     await using server = await startTls([whoami()], { authentication: [byHeader] });
     const { authority, port } = server;
     using home = await kubeconfigHome({ authority, port, contexts: { who: "/services/who" }, user: "alice" });
@@ -38,7 +38,7 @@ describe("headers of Go's clients", function () {
     expect(told.slice(6, 10)).to.deep.equal(sent.map((count) => [two, 200, true, count]));
     expect(told[10]?.[1]).to.not.equal(200);
     expect(told[11]).to.deep.equal([two, 200, true, 1]);
-    // Before it has heard of the server's limits, too.
+    // The same holds before the client has received the server's settings.
     expect(told.slice(12)).to.deep.equal([2000, 2000].map((count) => [two, 200, true, count]));
     await client.end();
   });

@@ -1,4 +1,4 @@
-// Bookmarks keep the version of a quiet informer young, so that it resumes where it would have to list again.
+// Bookmarks keep the version of a quiet informer recent, so that it resumes instead of relisting.
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import { Stage } from "./support/stage.ts";
@@ -12,7 +12,7 @@ describe("bookmarks", function () {
     ["typed-informer", "Quote"],
     ["metadata-informer", "PartialObjectMetadata"],
   ] as const) {
-    it(`${command}: come as ${kind}, and its version goes along with what it does not see`, async () => {
+    it(`${command}: arrive as ${kind}, and advance the version past unselected changes`, async () => {
       await using stage = await Stage.start({ bookmarkEvery: 20 });
       await using client = stage.client(command, { labels: "team=red" });
       await client.event("synced");
@@ -20,14 +20,14 @@ describe("bookmarks", function () {
       const { resourceVersion } = unseen.metadata;
       const bookmark = await client.event("bookmark", (told) => told["resourceVersion"] === resourceVersion);
       expect([bookmark["kind"], bookmark["initialEventsEnd"]]).to.deep.equal([kind, false]);
-      // The wire tells of a bookmark before the informer has taken it.
+      // The wire sees a bookmark before the informer has processed it.
       await client.reaches(resourceVersion ?? "");
       expect(client.noise()).to.deep.equal([]);
       await client.end();
     });
   }
 
-  it("let an informer resume past more than the history keeps", async () => {
+  it("let an informer resume past more changes than the history keeps", async () => {
     await using stage = await Stage.start({ wire: true, bookmarkEvery: 20, history: { events: 8 } });
     await using client = stage.client("informer", { labels: "team=red" });
     await client.event("synced");
@@ -44,7 +44,7 @@ describe("bookmarks", function () {
     await client.end();
   });
 
-  it("end the initial events once, and nothing else does", async () => {
+  it("end the initial events exactly once", async () => {
     await using stage = await Stage.start({ bookmarkEvery: 20 });
     stage.fill(3);
     await using client = stage.client("informer");

@@ -1,4 +1,4 @@
-// Informers whose watch cannot be continued truthfully: they are told 410, list again, and are exactly right.
+// Informers whose watch cannot continue: they get 410, relist, and are then exactly right.
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import { Stage } from "./support/stage.ts";
@@ -6,12 +6,12 @@ import { Quote, quotesView } from "./support/views.ts";
 
 const HISTORY = { events: 8 };
 
-describe("informers through a 410", function () {
+describe("informers after a 410", function () {
   this.timeout(60_000);
   before(building("clients"));
 
   for (const command of ["informer", "typed-informer", "metadata-informer"] as const) {
-    it(`${command}: cut off while more happens than the history keeps`, async () => {
+    it(`${command}: relists when more happens during a disconnection than the history keeps`, async () => {
       await using stage = await Stage.start({ wire: true, history: HISTORY });
       stage.fill(50);
       await using client = stage.client(command);
@@ -36,7 +36,7 @@ describe("informers through a 410", function () {
     });
   }
 
-  it("cut off while less happens: they resume and no relist is needed", async () => {
+  it("resume without a relist when less happens during a disconnection", async () => {
     await using stage = await Stage.start({ wire: true, history: HISTORY });
     stage.fill(50);
     await using client = stage.client("informer");
@@ -52,7 +52,7 @@ describe("informers through a 410", function () {
     await client.end();
   });
 
-  it("too slow for what happens: the watch ends with 410 where the history has gone on", async () => {
+  it("get 410 when they are too slow and the history has moved on", async () => {
     await using stage = await Stage.start({ wire: true, history: HISTORY });
     stage.fill(3);
     await using client = stage.client("informer");
@@ -73,7 +73,7 @@ describe("informers through a 410", function () {
     await client.end();
   });
 
-  it("a resource that vanishes from discovery takes its watches along within a second, and comes back", async () => {
+  it("lose their watches within a second when a resource vanishes from discovery, and return with it", async () => {
     let served = true;
     await using stage = await Stage.start({
       view: (quotes) => {

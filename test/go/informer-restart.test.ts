@@ -1,4 +1,4 @@
-// Informers through the end of a server and the beginning of another: what was missed is made up for, deletes included.
+// Informers across the end of one server and the start of another: they catch up on all changes, including deletes.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import { GoClient } from "./support/client.ts";
 import { Stage } from "./support/stage.ts";
 import { QUOTES } from "./support/views.ts";
 
-describe("informers through a restart", function () {
+describe("informers across a restart", function () {
   this.timeout(60_000);
   before(building("clients"));
 
   for (const command of ["informer", "typed-informer", "metadata-informer"] as const) {
-    it(`${command}: versions of a killed process are refused with 410, and the relist is exactly right`, async () => {
+    it(`${command}: gets 410 for versions of a killed process, and relists exactly`, async () => {
       const authority = createAuthority();
       await using before = new ChildServer();
       await before.set("stays", "changes", "goes");
@@ -41,7 +41,7 @@ describe("informers through a restart", function () {
       ]);
       const { objects } = await client.state();
       expect(Object.keys(objects)).to.have.members(["new", "stays", "changes"]);
-      // The relist asks for nothing older than it knows first: 410 again, then for whatever there is.
+      // The relist first requests at least the known version, and gets 410 again; then it requests any version.
       const lists = client.all("request").filter(({ verb, code }) => verb === "watchlist" && code !== undefined);
       expect(lists.map(({ code }) => code)).to.deep.equal([200, 410, 200]);
       await after.set("goes");
@@ -51,7 +51,7 @@ describe("informers through a restart", function () {
   }
 
   for (const command of ["informer", "typed-informer"] as const) {
-    it(`${command}: goes on where it was when a killed process had its objects on disk, without a relist`, async () => {
+    it(`${command}: continues without a relist when a killed process had its objects on disk`, async () => {
       const authority = createAuthority();
       const dir = await mkdtemp(join(tmpdir(), "quotes-"));
       try {
@@ -81,7 +81,7 @@ describe("informers through a restart", function () {
     });
   }
 
-  it("resume where they were when another server takes over the same objects, without a relist or a word", async () => {
+  it("resume without a relist or a message when another server takes over the same objects", async () => {
     await using stage = await Stage.start();
     stage.fill(10);
     await using client = stage.client("informer");
@@ -99,7 +99,7 @@ describe("informers through a restart", function () {
     await client.end();
   });
 
-  it("relist when another server has taken over without the old one's objects", async () => {
+  it("relist when another server has taken over without the old objects", async () => {
     await using stage = await Stage.start();
     stage.fill(10);
     await using client = stage.client("informer");

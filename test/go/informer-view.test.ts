@@ -1,4 +1,4 @@
-// What enters and leaves what an informer looks at, for whatever reason: a selector, a field, a view's own rule.
+// Objects that enter and leave the scope of an informer, by a selector, a field or a view's own rule.
 import { defineResource, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { building } from "./support/build.ts";
@@ -6,7 +6,7 @@ import type { GoClient } from "./support/client.ts";
 import { Stage } from "./support/stage.ts";
 import { Quote, quotesView } from "./support/views.ts";
 
-/** Keys that the informer has told of, with what became of them, since its sync. */
+/** Returns the keys and event types that the informer has reported since its sync. */
 function told(client: GoClient): string[] {
   const after = client.events.findIndex(({ event }) => event === "synced");
   const objects = client.events.slice(after + 1).filter(({ event }) => /^(added|updated|deleted)$/.test(event));
@@ -99,7 +99,7 @@ describe("informers of a part", function () {
     await client.end();
   });
 
-  it("of a view through a cut: what left meanwhile is seen leaving", async () => {
+  it("of a view through a disconnection: objects that left meanwhile are seen leaving", async () => {
     await using stage = await Stage.start({
       wire: true,
       view: (quotes) =>

@@ -1,4 +1,4 @@
-// The informers of client-go, with WatchList as it comes: dynamic, typed and of metadata only.
+// Informers of client-go with its default WatchList: dynamic, typed and metadata-only ones.
 import { allow, authenticated, CLUSTER_ANNOTATION, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { building } from "./support/build.ts";
@@ -14,7 +14,7 @@ describe("informers", function () {
 
   for (const informer of INFORMERS) {
     describe(informer, () => {
-      it("syncs on what is there with a single WatchList", async () => {
+      it("syncs on existing objects with a single WatchList", async () => {
         await using stage = await Stage.start();
         stage.fill(500);
         await using client = stage.client(informer);
@@ -25,7 +25,7 @@ describe("informers", function () {
         await client.end();
       });
 
-      it("holds the objects as they are", async () => {
+      it("holds the objects unchanged", async () => {
         await using stage = await Stage.start();
         const quote = stage.root.set(
           "ssh",
@@ -42,7 +42,7 @@ describe("informers", function () {
         await client.end();
       });
 
-      it("syncs within a second where there is nothing yet, and hears of the first object", async () => {
+      it("syncs within a second without any objects, and receives the first one", async () => {
         await using stage = await Stage.start();
         await using client = stage.client(informer);
         const asked = await client.event("request");
@@ -55,7 +55,7 @@ describe("informers", function () {
         await client.end();
       });
 
-      it("hears of every change, in order, with its version", async () => {
+      it("receives every change, in order, with its version", async () => {
         await using stage = await Stage.start();
         stage.fill(3);
         await using client = stage.client(informer);
@@ -87,7 +87,7 @@ describe("informers", function () {
     });
   }
 
-  it("miss nothing that happens while the initial objects are on their way", async () => {
+  it("miss no change during the initial events", async () => {
     await using stage = await Stage.start({ wire: true });
     const text = "long ".repeat(1000);
     for (let at = 0; at < 4000; at++) stage.root.set(`quote-${at}`, { text: `${at} ${text}` });
@@ -108,7 +108,7 @@ describe("informers", function () {
     await client.end();
   });
 
-  it("miss nothing that happens while the watch is being opened", async () => {
+  it("miss no change while the watch is being opened", async () => {
     let late = 0;
     await using stage = await Stage.start({
       view: (quotes) =>
@@ -129,7 +129,7 @@ describe("informers", function () {
     await client.end();
   });
 
-  it("sync by LIST and WATCH where WatchList is off, as older ones do", async () => {
+  it("sync by LIST and WATCH without WatchList, like older ones", async () => {
     await using stage = await Stage.start();
     stage.fill(20);
     const env = { KUBE_FEATURE_WatchListClient: "false" };
@@ -142,7 +142,7 @@ describe("informers", function () {
     await client.end();
   });
 
-  it("come in with a token as well as with a certificate", async () => {
+  it("authenticate with a token as well as with a certificate", async () => {
     await using stage = await Stage.start({ user: "alice" });
     stage.fill(3);
     await using client = stage.client("informer");
@@ -150,7 +150,7 @@ describe("informers", function () {
     await client.end();
   });
 
-  it("of all logical clusters see each object with the cluster it is from", async () => {
+  it("of all logical clusters see each object with its cluster", async () => {
     await using stage = await Stage.start({
       cluster: "*",
       view: (quotes) =>

@@ -1,4 +1,4 @@
-// Kubernetes' own kinds, written by typed Go clients with default settings: what they send is protobuf.
+// Kubernetes' own kinds, written by typed Go clients with default settings, which send protobuf.
 import { expect } from "chai";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
 import { KINDS, kindsView } from "../workspace-server/kinds/served.ts";
@@ -49,30 +49,30 @@ describe("Kubernetes' own kinds", function () {
       });
     });
 
-  it("came in protobuf", () => {
+  it("arrive in protobuf", () => {
     const others = Object.keys(types).filter((sent) => !sent.startsWith("application/vnd.kubernetes.protobuf "));
-    // client-go's own method for that asks for no protobuf
+    // client-go's own method for that does not use protobuf
     expect(others.filter((sent) => !sent.endsWith("/finalize"))).to.deep.equal([]);
     expect(Object.keys(types).length).to.be.above(20);
   });
 
-  it("take what is only written, and applies", () => {
+  it("accept write-only kinds, and applies", () => {
     expect(steps.get("Secret stringData")).to.deep.equal({ data: "v", type: "Opaque", plain: 0 });
     expect(steps.get("ConfigMap apply")).to.deep.equal({ data: "v", owner: "me" });
     expect(steps.get("controller-runtime")).to.deep.equal({ data: "w" });
   });
 
-  it("are updated without a version, and created by an update, where Kubernetes does so", () => {
+  it("accept updates without a version, and updates that create, where Kubernetes does", () => {
     expect(steps.get("Update without a version")).to.deep.equal({ data: "w" });
     expect(steps.get("Update that creates")).to.deep.equal({ uid: true });
   });
 
-  it("are deleted by the options that come in protobuf", () => {
+  it("apply the delete options from protobuf", () => {
     expect(steps.get("Delete with a wrong uid")).to.include({ reason: "Conflict" });
     expect(steps.get("Delete dry")).to.deep.equal({});
   });
 
-  it("let a namespace go when the last of its spec's finalizers is gone", () => {
+  it("delete a namespace once the last finalizer of its spec is gone", () => {
     expect(steps.get("Finalize")).to.include({ phase: "Terminating", label: true, reason: "NotFound" });
   });
 
@@ -80,7 +80,7 @@ describe("Kubernetes' own kinds", function () {
     expect(steps.get("leader election")).to.deep.equal({});
   });
 
-  it("are what kubectl makes, shows and describes", async () => {
+  it("can be created, shown and described with kubectl", async () => {
     const run = async (command: string): Promise<string> => {
       const { code, stdout, stderr } = await kubectl(builtKubectl(), home, command.split(" "));
       expect({ code, stderr }, command).to.deep.equal({ code: 0, stderr: "" });

@@ -1,4 +1,4 @@
-// kubectl watches and waits: each of them, for everything that it can wait for.
+// Every kubectl watches and waits, for everything that it supports.
 import { expect } from "chai";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
 import { allKubectls } from "../e2e/support/kubectls.ts";
@@ -34,11 +34,11 @@ describe("kubectl that watches", function () {
   this.timeout(60_000);
   before(building("clients"));
 
-  // The built one is there only after the build.
+  // The built one exists only after the build.
   for (const kubectlOf of [builtKubectl, ...allKubectls().map((file) => () => file)]) {
     const name = kubectlOf === builtKubectl ? "built" : nameOf(kubectlOf());
     describe(name, () => {
-      it("get -w sees every change, get -w -l what enters and leaves", async () => {
+      it("get -w prints every change, get -w -l objects that enter and leave", async () => {
         await using setting = await start();
         const { home, quotes } = setting;
         const arguments_ = ["get", "quotes", "-w", "--output-watch-events"];
@@ -79,7 +79,7 @@ describe("kubectl that watches", function () {
         const { home, quotes } = setting;
         await using one = startKubectl(kubectlOf(), home, ["get", "quote", "ssh", "-w", "-o", "name"]);
         await one.until("the object", () => one.lines.length === 1);
-        // kubectl passes over whatever comes first in such a watch, so that a single change might be it.
+        // kubectl ignores the first event of such a watch, so a single change might be lost.
         const changing = setInterval(() => quotes.set("ssh", { text: `${Math.random()}` }), 20);
         try {
           quotes.set("worlds", { text: "not the one" });
@@ -118,7 +118,7 @@ describe("kubectl that watches", function () {
         expect([(await gone.ended).code, ...gone.lines]).to.deep.equal([0, "note.example.dev/call condition met"]);
       });
 
-      it("wait --for=create, as far as it knows that", async () => {
+      it("wait --for=create, in versions that support it", async () => {
         await using setting = await start();
         const { home } = setting;
         const version = await kubectl(kubectlOf(), home, ["version", "--client", "-o", "json"]);
@@ -132,7 +132,7 @@ describe("kubectl that watches", function () {
         else expect([code, ...wait.lines]).to.deep.equal([0, "note.example.dev/coming condition met"]);
       });
 
-      it("wait says when it was in vain", async () => {
+      it("wait reports a timeout", async () => {
         await using setting = await start();
         const { home } = setting;
         const flags = ["--for=jsonpath={.status.phase}=Never", "--timeout=1s"];

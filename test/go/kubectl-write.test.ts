@@ -1,4 +1,4 @@
-// The newest kubectl writes as the machine's own do: the cases are those of test/e2e.
+// The newest kubectl writes like the installed ones, in the cases of test/e2e.
 import { changeCases, deleteCases } from "../e2e/support/change-cases.ts";
 import { createAndApplyCases } from "../e2e/support/write-cases.ts";
 import { building } from "./support/build.ts";

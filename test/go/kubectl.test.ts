@@ -1,4 +1,4 @@
-// kubectl reads everything there is: the newest one, the machine's own, and older ones where they are at hand.
+// kubectl reads everything: the newest version, the installed one, and older ones if they are available.
 import { expect } from "chai";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
 import { allKubectls } from "../e2e/support/kubectls.ts";
@@ -6,7 +6,7 @@ import { building } from "./support/build.ts";
 import { KINDS, kinds } from "./support/kinds.ts";
 import { builtKubectl, kubectl, nameOf, type Output } from "./support/kubectl.ts";
 
-/** What every kubectl says alike. */
+/** Commands with the same output for every kubectl. */
 const COMMANDS = `
 api-resources
 api-resources -o wide
@@ -55,7 +55,7 @@ auth can-i create quotes -q
 auth can-i get /apis
 auth can-i --list
 `;
-/** Empty lines come and go between versions. */
+/** Removes empty lines, which differ between versions. */
 function compact(output: Output | undefined): Output | undefined {
   return output && { ...output, stdout: output.stdout.replaceAll(/\n{2,}/g, "\n") };
 }
@@ -80,7 +80,7 @@ describe("kubectl", function () {
     await server.close();
   });
 
-  /** What the built one wrote: to stdout, or to stderr when it failed. */
+  /** Returns the output of the built kubectl: stdout, or stderr after a failure. */
   const told = (command: string): string => {
     const output = expected.get(command);
     if (output === undefined) throw new Error(`${command} was not run`);
@@ -120,7 +120,7 @@ describe("kubectl", function () {
       ]);
     });
 
-    it("selects", () => {
+    it("applies selectors", () => {
       expect(told("get quotes -l team=red").split("\n")).to.have.length(2);
       expect(told("get quotes -l team!=red").split("\n")).to.have.length(3);
       expect(told("get quotes --field-selector=spec.author=kcp")).to.include("worlds");
@@ -137,7 +137,7 @@ describe("kubectl", function () {
       expect(told("explain notes.nothing")).to.equal('1: error: field "nothing" does not exist');
     });
 
-    it("asks who it is and what it may do, in protobuf", async () => {
+    it("reviews its identity and permissions, in protobuf", async () => {
       const { stdout, stderr } = await kubectl(builtKubectl(), home, ["auth", "whoami", "-v=8"]);
       expect(stdout)
         .to.match(/^Username +admin$/m)
@@ -149,7 +149,7 @@ describe("kubectl", function () {
       );
     });
 
-    it("is told what there is not", () => {
+    it("reports missing objects and kinds", () => {
       expect(told("get quote missing")).to.equal(
         '1: Error from server (NotFound): quotes.example.dev "missing" not found',
       );
@@ -173,7 +173,7 @@ describe("kubectl", function () {
   });
 
   for (const file of allKubectls()) {
-    it(`${nameOf(file)} of the machine sees the same as the built one`, async () => {
+    it(`${nameOf(file)} of the machine prints the same as the built one`, async () => {
       for (const command of commands) {
         const output = await kubectl(file, home, command.split(" "));
         expect(compact(output), `kubectl ${command}`).to.deep.equal(compact(expected.get(command)));

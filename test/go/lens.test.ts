@@ -1,4 +1,4 @@
-// Real clients write through views, and in a version that is not kept: they must not be able to tell.
+// Real clients write through views, and in a version that is not stored: they must not notice a difference.
 import { type Collection, converted, defineResource, type ServedResource, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { building } from "./support/build.ts";
@@ -25,7 +25,7 @@ const form = {
   },
   subresources: Task.subresources,
 } as const;
-/** As a task, under another name and with another name for its title. */
+/** The same object as a task, under another kind and with another field for its title. */
 const Job = defineResource({ ...form, version: "v1", kind: "Job" });
 const TaskV2 = defineResource({ ...form, version: "v2", kind: "Task" });
 
@@ -73,7 +73,7 @@ const WAYS: Readonly<Record<string, Serve>> = {
   },
 };
 
-/** What a client tells of each of its steps. */
+/** Returns the results of a client's steps. */
 async function stepsOf(command: GoCommand, serve?: Serve): Promise<unknown[]> {
   await using stage = await TaskStage.start(serve);
   await using client = stage.client(command);
@@ -91,7 +91,7 @@ describe("clients that write", function () {
   for (const command of ["writes", "dynamic", "scale"] as const) {
     let direct: Promise<unknown[]> | undefined;
     for (const [name, serve] of Object.entries(WAYS)) {
-      it(`${command}: tell the same of ${name} as of the objects themselves`, async () => {
+      it(`${command}: reports the same for ${name} as for the objects themselves`, async () => {
         direct ??= stepsOf(command);
         expect(await stepsOf(command, serve)).to.deep.equal(await direct);
       });
@@ -99,7 +99,7 @@ describe("clients that write", function () {
   }
 
   for (const [name, serve] of Object.entries(WAYS)) {
-    it(`count right through ${name}`, async () => {
+    it(`count correctly through ${name}`, async () => {
       await using stage = await TaskStage.start(serve);
       await using client = stage.client("increment");
       const { count, expected } = await client.event("counted", undefined, 45_000);
@@ -124,12 +124,12 @@ describe("clients that write", function () {
   });
 });
 
-describe("informers of a version that is not kept", function () {
+describe("informers of a version that is not stored", function () {
   this.timeout(60_000);
   before(building("clients"));
 
   for (const command of ["informer", "typed-informer", "metadata-informer"] as const) {
-    it(`${command}: see what is written in the other`, async () => {
+    it(`${command}: see writes in the other version`, async () => {
       const names = { group: "example.dev", kind: "Quote", scope: "Cluster" } as const;
       const words = { type: "array", items: { type: "string" } } as const;
       const QuoteV2 = defineResource({

@@ -1,5 +1,5 @@
-// Metadata of all logical clusters, as controllers read it that are written for kcp: client-go's metadata client and informers
-// over /clusters/*.
+// Metadata of all logical clusters, as controllers for kcp read it: with client-go's metadata client and informers over
+// /clusters/*.
 import { expect } from "chai";
 import type { Answer } from "../_support/plain.ts";
 import { createAuthority, type KubeconfigHome, kubeconfigHome, type TestAuthority } from "../_support/server.ts";
@@ -20,7 +20,7 @@ import { GoClient } from "./support/client.ts";
 
 const WIDGETS = "/apis/example.dev/v1/widgets";
 
-/** The same, over TLS. */
+/** Returns the same calls over TLS. */
 function callsTo(server: Workspaces, { ca }: TestAuthority) {
   const caller = new Caller({ url: server.url, headers: {}, tls: { ca } });
   const ask = async (call: string, body?: unknown, headers: object = {}): Promise<Answer> => {
@@ -93,7 +93,7 @@ describe("metadata of all logical clusters", function () {
     return [metadata.name, metadata.resourceVersion];
   };
 
-  it("is what an informer syncs on, and hears of as it changes", async () => {
+  it("syncs an informer, which receives the changes", async () => {
     const resource = "widgets.v1.example.dev";
     await using client = GoClient.start("metadata-informer", { kubeconfig: home.kubeconfig, flags: { resource } });
     expect((await client.event("synced"))["count"]).to.equal(0);
@@ -114,7 +114,7 @@ describe("metadata of all logical clusters", function () {
     await client.end();
   });
 
-  it("tells enough to find each object again, where it is and in the version that is served there", async () => {
+  it("identifies each object, with its cluster and served version", async () => {
     const resource = "widgets.v9.example.dev";
     await using client = GoClient.start("marker", { kubeconfig: home.kubeconfig, flags: { resource } });
     await made("consumer");
@@ -131,7 +131,7 @@ describe("metadata of all logical clusters", function () {
     await client.end();
   });
 
-  it("is read of built-in kinds alike", async () => {
+  it("is the same for built-in kinds", async () => {
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "map", labels: { is: "ours" } } };
     await at("two").create(paths.MAPS, map);
     const flags = { resource: "configmaps.v1.", labels: "is=ours" };

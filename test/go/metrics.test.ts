@@ -1,4 +1,4 @@
-// Our metrics as Prometheus' own parser reads them, and what its linter says.
+// Our metrics in Prometheus' own parser and linter.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -23,19 +23,19 @@ async function scraped(metrics: string): Promise<Scraped> {
   return JSON.parse(stdout) as Scraped;
 }
 
-/** Names that are Kubernetes' or prom-client's, whatever the linter says of them. */
+/** Metrics with names of Kubernetes or prom-client, which the linter may reject. */
 const THEIRS = /^(authentication_attempts|nodejs_|process_)/;
 
-describe("metrics to Prometheus", () => {
+describe("metrics in Prometheus", () => {
   before(building("oracle"));
 
-  it("are well-formed, of the types that they should be, and explained", async () => {
+  it("are well-formed, have the right types, and have help texts", async () => {
     await using server = await startAudited({
       policy: policy({ level: "Metadata" }),
       metrics: metrics({ authorize: authenticated() }),
     });
     const leave = new AbortController();
-    // Kept: fetch ends what nobody refers to any more.
+    // Keeps a reference, because fetch ends unreferenced responses.
     const watch = await server.ask(`${MEMOS}?watch=true`, { signal: leave.signal });
     for (const path of [MEMOS, `${MEMOS}/first`, `${MEMOS}/"\\`, `${VIEW}/apis`, "/none", "/livez"])
       await (await server.ask(path)).text();

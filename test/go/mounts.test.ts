@@ -1,4 +1,5 @@
-// Workspaces that are mounted on API servers written in Go, by the real kubectl: one of pods, and Kubernetes' own of custom resources.
+// Workspaces that are mounted on API servers written in Go, by the real kubectl: one with pods, and Kubernetes' own server of
+// custom resources.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -35,7 +36,7 @@ describe("mounted workspaces, by kubectl", function () {
 
   for (const [protocol, env] of Object.entries(PROTOCOLS))
     for (const name of ["pods", "link"])
-      it(`exec, attach and port-forward pass through ${name} over ${protocol}, as who asks`, async () => {
+      it(`forward exec, attach and port-forward through ${name} over ${protocol}, as the caller`, async () => {
         const before = pods.upgrades.length;
         await expectStreams(own(), mounting.in(name, env));
         const came = pods.upgrades.slice(before);
@@ -46,7 +47,7 @@ describe("mounted workspaces, by kubectl", function () {
         }
       });
 
-  it("logs are followed through all of them", async () => {
+  it("follow logs through all of them", async () => {
     pods.log("one");
     for (const name of ["pods", "link", "moved"]) {
       await using follow = startKubectl(own(), mounting.in(name), ["logs", "-f", "running"]);
@@ -55,7 +56,7 @@ describe("mounted workspaces, by kubectl", function () {
     expect(await says("moved", "get", "pod", "running", "-o", "name")).to.include({ code: 0, stdout: "pod/running" });
   });
 
-  it("Kubernetes' own server of custom resources is listed, written and watched", async () => {
+  it("list, write and watch Kubernetes' own server of custom resources", async () => {
     await using oracle = await startOracle(KINDS);
     await using front = await startFront(oracle, "oracle.dev");
     await mounting.mountSecret("oracle", front.url, { identity: { type: "None" } });
@@ -70,7 +71,7 @@ describe("mounted workspaces, by kubectl", function () {
     expect(await says("oracle", "delete", "plain", "one")).to.include({ code: 0 });
   });
 
-  it("a target that goes away is 503 until it is back, whoever asks meanwhile, and open streams end", async () => {
+  it("answer 503 to every caller until an absent target returns, and end open streams", async () => {
     const other = await Target.start();
     await mounting.mountSecret("frail", other.url);
     other.log("one");

@@ -1,4 +1,4 @@
-// A small operator of controller-runtime: it holds tasks by a finalizer, does their steps, and reports in their status.
+// Small operator of controller-runtime: it adds a finalizer to tasks, performs their steps, and reports in their status.
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import type { GoClient } from "./support/client.ts";
@@ -14,7 +14,7 @@ describe("an operator", function () {
   this.timeout(60_000);
   before(building("clients"));
 
-  it("gets to where it wants, step by step, and then rests", async () => {
+  it("reaches its desired state step by step, and then stays idle", async () => {
     await using stage = await TaskStage.start();
     for (const name of ["a", "b", "c"]) stage.tasks.set(name, { title: name, steps: 4 });
     await using operator = stage.client("operator");
@@ -37,7 +37,7 @@ describe("an operator", function () {
     await operator.end();
   });
 
-  it("cleans up after what is deleted, and lets it go", async () => {
+  it("cleans up after deleted objects, and releases them", async () => {
     await using stage = await TaskStage.start();
     stage.tasks.set("a", { title: "a" });
     await using operator = stage.client("operator");
@@ -50,7 +50,7 @@ describe("an operator", function () {
     await operator.end();
   });
 
-  it("goes on through a restart of the server: what changed meanwhile is done, what was deleted is cleaned up", async () => {
+  it("continues through a restart of the server: it handles changes and deletions made meanwhile", async () => {
     await using stage = await TaskStage.start();
     for (const name of ["changes", "goes", "stays"]) stage.tasks.set(name, { title: name, steps: 1 });
     await using operator = stage.client("operator");

@@ -1,4 +1,4 @@
-// kcp's multicluster provider while shards come, go and come again, and while their store is away.
+// kcp's multicluster provider while shards appear, disappear and return, and while their store is unavailable.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -21,7 +21,7 @@ describe("kcp's multicluster provider and shards", function () {
     await building("provider").call(this);
   });
 
-  it("engages what is on one that comes, lets go of what goes, and engages what is on it when it comes again", async () => {
+  it("engages workspaces on a new shard, disengages those that go, and engages them when the shard returns", async () => {
     const at = ["--bind-address=127.0.0.1", `--secure-port=${await twoPorts()}`];
     await using server = await Start.ready({ at });
     const sites = await Sites.make(server);
@@ -54,7 +54,7 @@ describe("kcp's multicluster provider and shards", function () {
     await controller.end();
   });
 
-  it("goes on when their store has been away", async function () {
+  it("continues after their store was unavailable", async function () {
     await etcdThere("3.4").call(this);
     await using etcd = await EtcdCluster.start({ version: "3.4" });
     const flags = ["--shards=2", "--etcd-servers", etcd.endpoints.join(), "--etcd-prefix", etcd.prefix()];
@@ -72,7 +72,7 @@ describe("kcp's multicluster provider and shards", function () {
     await sites.shows("far", "home", "After");
     await sites.in("far", "delete", "site", "home");
     await told(controller, "taken-down", far);
-    expect(controller.all("disengaged"), "nobody has left").to.deep.equal([]);
+    expect(controller.all("disengaged"), "disengaged workspaces").to.deep.equal([]);
     await controller.end();
   });
 });

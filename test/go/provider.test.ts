@@ -1,5 +1,5 @@
-// kcp's multicluster provider and multicluster-runtime, unchanged, over two shards: a controller that is a service account in
-// one workspace, and acts on what is made in others, where nobody knows it.
+// kcp's multicluster provider and multicluster-runtime, unchanged, over two shards. Their controller is a service account of
+// one workspace, and acts on objects in others, which do not know it.
 import { expect } from "chai";
 import { Start, type StartOptions } from "../cli/support/start.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
@@ -24,7 +24,7 @@ describe("kcp's multicluster provider", function () {
   });
   after(() => running.disposeAsync());
 
-  it("engages workspaces on every shard as they bind, and lets go of those that no longer do", async () => {
+  it("engages workspaces on every shard when they bind, and disengages those that unbind", async () => {
     await using controller = sites.run();
     await controller.event("elected");
     const near = await sites.consumer("near", "root");
@@ -49,7 +49,7 @@ describe("kcp's multicluster provider", function () {
     expect(urls).to.have.length(2).and.include(first);
     expect(await asked(controller, "sites")).to.deep.equal([`${far}/home`, `${near}/home`].sort());
 
-    await sites.in("far", "delete", "apibinding", "sites"); // which waits for what is bound to be taken down
+    await sites.in("far", "delete", "apibinding", "sites"); // the deletion waits until the bound objects are cleaned up
     await told(controller, "taken-down", far);
     await told(controller, "disengaged", far);
     expect(await sites.page("far", "home")).to.match(/not found/);
@@ -69,7 +69,7 @@ describe("kcp's multicluster provider", function () {
     expect(server.stderr).not.to.match(/ (warn|error) +controller failed/);
   });
 
-  it("keeps what its controller claims, tells of it, and cleans up; another controller takes over, and knows paths", async () => {
+  it("keeps claimed objects, sends events, and cleans up; another controller takes over, and knows paths", async () => {
     await using controller = sites.run();
     await controller.event("elected");
     await using other = sites.run("-paths");
@@ -84,7 +84,7 @@ describe("kcp's multicluster provider", function () {
     await sites.shows("shop", "home", "Shop");
     await sites.in("shop", "patch", "configmap", "home-page", "--type=merge", "-p", '{"data":{"index.html":"mine"}}');
     await sites.shows("shop", "home", "Shop");
-    // Before it is told to end: a lease that it is about to renew then is an error to client-go.
+    // Checked before the end, because client-go logs an error when the end interrupts a lease renewal.
     expect(controller.noise()).to.deep.equal([]);
     await controller.end();
 
@@ -99,7 +99,7 @@ describe("kcp's multicluster provider", function () {
     await other.end();
   });
 
-  it("goes on when the server is killed and starts again: what comes then is published, and what goes is taken down", async () => {
+  it("continues when the server is killed and restarted: it publishes new objects and cleans up deleted ones", async () => {
     await using controller = sites.run();
     for (const [name, shard] of [
       ["north", "root"],
@@ -118,11 +118,11 @@ describe("kcp's multicluster provider", function () {
       await sites.in(name, "delete", "site", "home");
       expect(await sites.page(name, "home")).to.match(/not found/);
     }
-    // A server that has yet to find out what it has says so, and not that nothing is there or allowed, or nobody known.
+    // A starting server must report that it is not ready, instead of denying or missing objects and users.
     const noise = controller.noise().map(({ message }) => String(message));
     const wrong = noise.filter((message) => /forbidden|not found|could not find|nauthorized/.test(message));
-    expect(wrong.join("\n"), "what it was told").to.equal("");
-    expect(controller.all("disengaged"), "nobody has left").to.deep.equal([]);
+    expect(wrong.join("\n"), "unexpected log messages").to.equal("");
+    expect(controller.all("disengaged"), "disengaged workspaces").to.deep.equal([]);
     await controller.end();
   });
 });

@@ -1,16 +1,16 @@
-// A server of quotes in a process of its own, which dies with everything it remembers but what is in the folder that it was
-// given, if any. Its parent tells it what to hold.
+// Server of quotes in a separate process. A crash loses all its state, except for the given folder. The parent process sends
+// the quotes.
 import { lmdbStore, persistent } from "@virtual-workspaces/store";
 import { startTls, type TestAuthority, type TlsServer } from "../_support/server.ts";
 import { Quote, quotesView, versionsOf } from "./support/views.ts";
 
-/** What the parent says. */
+/** Message of the parent. */
 export type Order =
   | { readonly start: { readonly authority: Pick<TestAuthority, "ca" | "server">; readonly port: number } }
   | { readonly set: readonly string[] }
   | { readonly delete: readonly string[] };
 
-/** What is answered to each order: where it is served, and key to resource version of what is held. */
+/** Answer to each message: URL, and resource versions by key. */
 export interface Report {
   readonly port: number;
   readonly versions: readonly (readonly [string, string])[];

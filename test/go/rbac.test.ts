@@ -1,4 +1,4 @@
-// Single RBAC rules against Kubernetes' own comparison of rules: random ones, and requests written as rules.
+// Random RBAC rules in comparison with Kubernetes' own function for covered rules, with requests written as rules.
 import { type Decision, User } from "@virtual-workspaces/framework";
 import { type PolicyRule, rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
@@ -64,7 +64,7 @@ describe("an RBAC rule", function () {
   this.timeout(60_000);
   before(building("clients"));
 
-  it("allows what Kubernetes says that it covers", async () => {
+  it("allows exactly the requests that it covers according to Kubernetes", async () => {
     const random = new Random(11);
     const questions = random.many(5_000, () => question(random));
     await using program = new Program(goProgram("clients", "rules"), []);

@@ -1,4 +1,4 @@
-// Clients that read without keeping: the pager, the watcher that resumes by itself, and tables.
+// Clients that read without a cache: the pager, the watcher that resumes by itself, and tables.
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import { Stage } from "./support/stage.ts";
@@ -7,7 +7,7 @@ describe("the pager", function () {
   this.timeout(60_000);
   before(building("clients"));
 
-  it("reads one state in pages, whatever changes meanwhile", async () => {
+  it("reads one state in pages despite changes", async () => {
     await using stage = await Stage.start();
     stage.fill(25);
     const then = stage.versions;
@@ -48,7 +48,7 @@ describe("the watcher that resumes by itself", function () {
   this.timeout(60_000);
   before(building("clients"));
 
-  it("goes on through cuts and restarts without a gap or a repetition", async () => {
+  it("continues through disconnections and restarts without a gap or a repetition", async () => {
     await using stage = await Stage.start({ wire: true });
     stage.fill(3);
     await using client = stage.client("watch");
@@ -72,7 +72,7 @@ describe("the watcher that resumes by itself", function () {
     await client.end();
   });
 
-  it("stops with 410 where the history does not reach back", async () => {
+  it("stops with 410 when the history does not reach back", async () => {
     await using stage = await Stage.start({ history: { events: 8 } });
     const first = stage.root.set("first", { text: "f" }).metadata.resourceVersion ?? "";
     stage.fill(20);

@@ -1,4 +1,4 @@
-// The Go twin of examples/controller.ts: the same users see the same of it, and of both at once.
+// Go twin of examples/controller.ts: the same users see the same results, also when both run.
 import { expect } from "chai";
 import { ours, Sites, type StartController } from "../e2e/support/sites.ts";
 import { play, playRestart } from "../e2e/support/sites-played.ts";
@@ -12,17 +12,17 @@ describe("the Go twin of examples/controller.ts", function () {
   before(building("clients"));
 
   for (const shards of [["root"], ["root", "shard-1"]])
-    it(`reconciles what users do in workspaces of ${shards.join(" and ")}`, async () => {
+    it(`reconciles users' changes in workspaces of ${shards.join(" and ")}`, async () => {
       await using sites = await Sites.ready(shards.length);
       await play(sites, twin, shards);
     });
 
-  it("goes on when all shards end and are there again", async () => {
+  it("continues after a restart of all shards", async () => {
     await using sites = await Sites.ready(2);
     await playRestart(sites, twin);
   });
 
-  it("is refused in the workspace itself, and reads, watches and writes the same through the view", async () => {
+  it("is denied in the workspace itself, and reads, watches and writes the same through the view", async () => {
     await using sites = await Sites.ready(1);
     const cluster = await sites.workspace("shop", "root");
     await sites.bind("shop");
@@ -46,7 +46,7 @@ describe("the Go twin of examples/controller.ts", function () {
     await informer.end();
   });
 
-  it("does not fight with it when both run", async () => {
+  it("does not fight with the original when both run", async () => {
     await using sites = await Sites.ready(1);
     await sites.workspace("one", "root");
     await sites.bind("one");
@@ -57,7 +57,7 @@ describe("the Go twin of examples/controller.ts", function () {
     for (const name of names) await sites.published("one", name, "first");
     const versions = ["get", "site,configmap", "-l", "!none", "-o", "jsonpath={.items[*].metadata.resourceVersion}"];
     const settled = await sites.user("one", ...versions);
-    // Whoever still had something to say of these would say it before this is published.
+    // A pending write to the other sites would take place before this one is published.
     await sites.make("one", "last", "last");
     await sites.published("one", "last", "last");
     for (const version of settled.split(" ")) expect(await sites.user("one", ...versions)).to.include(version);

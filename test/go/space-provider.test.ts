@@ -1,4 +1,4 @@
-// A space provider that is written in Go, by the standard library alone: it passes the conformance suite, and a manager has its spaces.
+// Space provider in Go, with only the standard library: it passes the conformance suite, and a manager uses its spaces.
 import { namespaceOf, restProvider } from "@virtual-workspaces/spaces";
 import { checkSpaceProvider } from "@virtual-workspaces/testing";
 import { expect } from "chai";
@@ -24,11 +24,11 @@ describe("a space provider in Go", function () {
   it("passes the conformance suite", async () => {
     const { results, left, serverVersion } = await checkSpaceProvider({ url, token: TOKEN, write: true });
     const others = results.filter(({ outcome }) => outcome !== "passed").map(({ id, reason }) => `${id}: ${reason}`);
-    expect(others).to.deep.equal(["P1.2: it serves none"]);
+    expect(others).to.deep.equal(["P1.2: it serves no document"]);
     expect({ left, serverVersion }).to.deep.equal({ left: [], serverVersion: "go" });
   });
 
-  it("has spaces made, reached and deleted by a manager", async () => {
+  it("lets a manager create, reach and delete spaces", async () => {
     await using management = await Management.start();
     await using manager = management.manager({ types: { rest: restProvider() } });
     await manager.started;
@@ -41,7 +41,7 @@ describe("a space provider in Go", function () {
     await management.removeSpace(HERE, "one");
   });
 
-  it("ends with what it is asked for, and lets watches come to their end", async () => {
+  it("completes requests before it exits, and ends watches properly", async () => {
     const answer = await fetch(`${url}/v1/spaces?watch=1`, { headers: { authorization: `Bearer ${TOKEN}` } });
     program.endInput();
     expect(await answer.text()).to.match(/^\{"type":"BOOKMARK"\}\n/);

@@ -1,4 +1,4 @@
-// Spaces together, as one API server, to clients written in Go: an informer that knows nothing of spaces, and kubectl.
+// All spaces as one API server for clients in Go: an informer that knows nothing of spaces, and kubectl.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -11,12 +11,12 @@ import { type KubectlHome, kubectl, startKubectl } from "./support/kubectl.ts";
 
 const own = (): string => kubectls()[0] ?? "";
 const FLAGS = ["--batteries-included=+spaces"];
-/** Of an administrator, also of a server that is started again. */
+/** Token of an administrator, also after a restart. */
 const TOKEN = "of-the-go-tests";
 const FILES = { "tokens.csv": `${TOKEN},somebody,1,system:kcp:admin\n` };
 const MENUS = ["--field-selector=metadata.name!=kube-root-ca.crt"];
 
-describe("spaces together, to clients written in Go", function () {
+describe("all spaces together, for clients in Go", function () {
   this.timeout(120_000);
   let server: Start;
   let port: number;
@@ -34,7 +34,7 @@ describe("spaces together, to clients written in Go", function () {
   });
   after(() => server?.[Symbol.asyncDispose]());
 
-  /** A kubeconfig of a place below the server. */
+  /** Returns a kubeconfig for a path below the server. */
   function home(path: string): KubectlHome {
     const name = path.replaceAll(/\W/g, "-");
     const kubeconfig = join(server.folder.path, `${name}.kubeconfig`);
@@ -66,7 +66,7 @@ describe("spaces together, to clients written in Go", function () {
     await says(management(), "wait", "space", name, "--for=jsonpath={.status.Phase}=Ready", "--timeout=60s");
   }
 
-  it("are followed by an informer, spaces coming and going, through the end of the server", async () => {
+  it("are followed by an informer while spaces appear and disappear, across a restart of the server", async () => {
     await says(at("default/one"), "create", "configmap", "soup");
     await says(at("default/two"), "create", "configmap", "fish");
     await using client = GoClient.start("informer", {
@@ -99,7 +99,7 @@ describe("spaces together, to clients written in Go", function () {
     await again.end("SIGTERM");
   });
 
-  it("are read, watched and changed by kubectl as one server", async () => {
+  it("can be read, watched and changed with kubectl as one server", async () => {
     await using second = await Start.ready({ flags: FLAGS, files: FILES });
     server = second;
     for (const name of ["one", "two"]) await make(name);

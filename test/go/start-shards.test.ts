@@ -1,4 +1,4 @@
-// `virtual-workspaces start --shards` on one etcd: keys of each shard apart, and all of it after a crash, also of etcd.
+// `virtual-workspaces start --shards` on one etcd: each shard has its own keys, and all survive a crash, also of etcd.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -16,7 +16,7 @@ describe("shards of one process on etcd", function () {
   this.timeout(120_000);
   before(etcdThere("3.4"));
 
-  it("have keys of their own, and are there again after a crash", async () => {
+  it("have keys of their own, and return after a crash", async () => {
     await using etcd = await EtcdCluster.start({ version: "3.4" });
     const prefix = etcd.prefix();
     const flags = ["--shards=2", "--etcd-servers", etcd.endpoints.join(), "--etcd-prefix", prefix];

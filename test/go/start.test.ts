@@ -1,5 +1,4 @@
-// `virtual-workspaces start` and a Go program with client-go's typed clients as they come: on disk, on etcd, and after a
-// crash.
+// `virtual-workspaces start` and a Go program with client-go's default typed clients: on disk, on etcd, and after a crash.
 import { expect } from "chai";
 import { Start } from "../cli/support/start.ts";
 import { kubectls } from "../e2e/support/kubectls.ts";
@@ -8,7 +7,7 @@ import { GoClient, type GoEvent } from "./support/client.ts";
 import { EtcdCluster, etcdThere } from "./support/etcd.ts";
 import { kubectl } from "./support/kubectl.ts";
 
-/** What a namespace comes to. */
+/** Expected objects of a namespace. */
 const made = (namespace: string): object => ({
   before: 0,
   after: 1,
@@ -21,13 +20,13 @@ describe("a workspace of virtual-workspaces start", function () {
   this.timeout(120_000);
   before(building("clients"));
 
-  /** What a run tells, step by step. */
+  /** Returns the results of a run, step by step. */
   async function run(server: Start): Promise<Map<string, Omit<GoEvent, "event" | "at">>> {
     await using client = GoClient.start("workspace", { kubeconfig: server.home.kubeconfig });
     await client.event("done", undefined, 60_000);
     const { types } = await client.event("sent");
     const others = Object.keys(types).filter((sent) => !sent.startsWith("application/vnd.kubernetes.protobuf "));
-    expect(others, "sent otherwise than in protobuf").to.deep.equal([]);
+    expect(others, "requests without protobuf").to.deep.equal([]);
     const steps = client.all("step").map(({ event: _event, at: _at, step, ...said }) => [String(step), said] as const);
     await client.end();
     return new Map(steps);
@@ -47,7 +46,7 @@ describe("a workspace of virtual-workspaces start", function () {
     expect(server.stderr).not.to.match(/ (warn|error) /);
   });
 
-  it("does the same on etcd, where another process goes on after a crash", async function () {
+  it("does the same on etcd, where another process continues after a crash", async function () {
     await etcdThere("3.4").call(this);
     await using etcd = await EtcdCluster.start({ version: "3.4" });
     const flags = ["--etcd-servers", etcd.endpoints.join(), "--etcd-prefix", etcd.prefix()];

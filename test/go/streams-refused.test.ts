@@ -1,4 +1,4 @@
-// Terminals and ports that are not had: what kubectl is told, and what it tries next.
+// Terminals and ports that fail: the messages of kubectl, and its fallbacks.
 import { rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
 import { building } from "./support/build.ts";
@@ -11,7 +11,7 @@ const run = (home: KubectlHome, ...args: readonly string[]) => piped(builtKubect
 const exec = (home: KubectlHome, pod = "running") => run(home, "exec", pod, "--", "say", "out", "err");
 const RBAC = "rbac.authorization.k8s.io";
 
-/** Alice may read whatever there is, and has these verbs on ways into pods. */
+/** Alice may read everything, and has these verbs on the subresources of pods. */
 function mayOpen(...verbs: readonly string[]) {
   const rules = [
     { nonResourceURLs: ["*"], verbs: ["get"] },
@@ -31,7 +31,7 @@ function mayOpen(...verbs: readonly string[]) {
 const attempts = ({ target }: PassedOn): string[] =>
   target.upgrades.map(({ method, path, upgrade }) => `${method} ${path.split("/").at(-1)} ${upgrade}`);
 
-describe("pods through a view that kubectl does not get into", function () {
+describe("pods through a view that denies kubectl", function () {
   this.timeout(60_000);
   before(async function () {
     await building("clients").call(this);
@@ -40,7 +40,7 @@ describe("pods through a view that kubectl does not get into", function () {
 
   for (const protocol of ["WebSocket", "SPDY"] as const)
     describe(`over ${protocol}`, () => {
-      it("whoever may only get them is told what is missing, and nothing gets to the cluster", async () => {
+      it("a user with only get learns the missing permission, and the cluster gets no request", async () => {
         await using setting = await startPassedOn(mayOpen("get"));
         const home = by(protocol, setting);
         for (const [subresource, args] of [
@@ -55,7 +55,7 @@ describe("pods through a view that kubectl does not get into", function () {
         expect(attempts(setting)).to.deep.equal([]);
       });
 
-      it("what the cluster says is passed on: 400, 404, 500", async () => {
+      it("errors of the cluster are forwarded: 400, 404, 500", async () => {
         await using setting = await startPassedOn();
         for (const [pod, why] of [
           ["unassigned", "pod unassigned does not have a host assigned"],
@@ -68,7 +68,7 @@ describe("pods through a view that kubectl does not get into", function () {
         }
       });
 
-      it("a cluster that is down is said to be", async () => {
+      it("an unreachable cluster is reported", async () => {
         await using setting = await startPassedOn({ upgradesTo: "http://127.0.0.1:9" });
         for (const args of [
           ["exec", "running", "--", "say", "a", "b"],
@@ -80,7 +80,7 @@ describe("pods through a view that kubectl does not get into", function () {
       });
     });
 
-  it("over WebSocket it falls back to SPDY where the rule allows to create and not to get", async () => {
+  it("kubectl falls back from WebSocket to SPDY when the user may create but not get", async () => {
     await using setting = await startPassedOn(mayOpen("create"));
     const { code, stdout, stderr } = await exec(by("WebSocket", setting));
     expect([code, String(stdout)], stderr).to.deep.equal([0, "out\n"]);
@@ -89,7 +89,7 @@ describe("pods through a view that kubectl does not get into", function () {
     expect(attempts(setting)).to.deep.equal(["POST exec SPDY/3.1", "POST portforward SPDY/3.1"]);
   });
 
-  it("so it does where the cluster is too old for WebSockets", async () => {
+  it("kubectl falls back to SPDY when the cluster is too old for WebSockets", async () => {
     await using setting = await startPassedOn({ older: true });
     const { code, stdout, stderr } = await exec(by("WebSocket", setting));
     expect([code, String(stdout)], stderr).to.deep.equal([0, "out\n"]);

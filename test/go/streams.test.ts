@@ -1,4 +1,4 @@
-// Terminals, logs and ports of pods in a plain cluster, by kubectl through a view that passes everything on.
+// Terminals, logs and ports of pods in a plain cluster, by kubectl through a view that forwards everything.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
@@ -11,10 +11,10 @@ import { Program } from "./support/program.ts";
 import { PortForward, PROTOCOLS, type Protocol, piped, summed } from "./support/streams.ts";
 
 const MiB = 1024 * 1024;
-/** How kubectl ends whose terminal is cut. Over SPDY client-go takes that for an end, whatever is between it and the cluster. */
+/** Exit code of kubectl after its terminal is cut. Over SPDY, client-go treats every cut as a normal end. */
 const CUT = { WebSocket: 1, SPDY: 0 };
 
-/** By which method and protocol upgrades came to the target, with what first on offer, and as whom. */
+/** Returns method, protocol, first offered subprotocol and user of the upgrades at the target. */
 const came = ({ target }: PassedOn): unknown[] =>
   target.upgrades.map(({ method, upgrade, protocols, user, groups }) => [
     ...[method, upgrade, protocols[0], user],
@@ -31,17 +31,17 @@ const PORTS = {
   SPDY: ["POST", "SPDY/3.1", "portforward.k8s.io", ...ALICE],
 };
 
-/** Who runs kubectl in a setting, by a protocol. */
+/** Returns the environment of kubectl for a protocol. */
 const by = (protocol: Protocol, { home }: PassedOn): KubectlHome => ({ ...home, env: PROTOCOLS[protocol] });
 const run = (home: KubectlHome, args: readonly string[], input?: Buffer) =>
   piped(builtKubectl(), home, { args, ...(input && { input }) });
 
 const LEAVING = [
   ["the cluster", ({ target }: PassedOn) => target.kill()],
-  ["the server between", ({ server }: PassedOn) => server.close()],
+  ["the server in between", ({ server }: PassedOn) => server.close()],
 ] as const;
 
-/** A kubectl that follows a log and has its first line. */
+/** Starts a kubectl that follows a log, and waits for its first line. */
 async function follow({ target, home }: PassedOn): Promise<Program> {
   target.log("one");
   const program = startKubectl(builtKubectl(), home, ["logs", "-f", "running"]);
@@ -58,7 +58,7 @@ describe("pods through a view", function () {
 
   for (const protocol of ["WebSocket", "SPDY"] as const)
     describe(`over ${protocol}`, () => {
-      it("exec has stdout, stderr and the exit code", async () => {
+      it("exec returns stdout, stderr and the exit code", async () => {
         await using setting = await startPassedOn();
         const home = by(protocol, setting);
         const said = await run(home, ["exec", "running", "--", "say", "out", "err"]);
@@ -68,7 +68,7 @@ describe("pods through a view", function () {
         expect(came(setting)).to.deep.equal([COMMANDS[protocol], COMMANDS[protocol]]);
       });
 
-      it("exec takes a large upload whole, and gives it back", async () => {
+      it("exec takes a large upload completely, and returns it", async () => {
         await using setting = await startPassedOn();
         const bytes = randomBytes(8 * MiB);
         const up = await run(by(protocol, setting), ["exec", "-i", "running", "--", "sum"], bytes);
@@ -77,7 +77,7 @@ describe("pods through a view", function () {
         expect([both.code, summed(both.stdout)], both.stderr).to.deep.equal([0, summed(bytes)]);
       });
 
-      it("exec with a terminal hears its size, and each new one", async () => {
+      it("exec with a terminal passes its size, and each new one", async () => {
         await using setting = await startPassedOn();
         const { home, kubeconfig } = setting.home;
         const args = protocol === "SPDY" ? ["-spdy", "size"] : ["size"];
@@ -92,7 +92,7 @@ describe("pods through a view", function () {
         expect(came(setting)).to.deep.equal([COMMANDS[protocol]]);
       });
 
-      it("attach joins what runs", async () => {
+      it("attach joins a running container", async () => {
         await using setting = await startPassedOn();
         const home = by(protocol, setting);
         const { code, stdout, stderr } = await run(home, ["attach", "-i", "running"], Buffer.from("hello\n"));
@@ -101,7 +101,7 @@ describe("pods through a view", function () {
         await setting.target.event("detached");
       });
 
-      it("port-forward carries many connections at once, much both ways, and each end's last word", async () => {
+      it("port-forward carries many connections at once, large data in both directions, and half-closed connections", async () => {
         await using setting = await startPassedOn();
         await using echo = await PortForward.start(builtKubectl(), by(protocol, setting), ["running", 7]);
         const all = [1, 2, 3, 4, 5].map((size) => randomBytes(size * MiB));
@@ -113,7 +113,7 @@ describe("pods through a view", function () {
         expect(came(setting)).to.deep.equal([PORTS[protocol], PORTS[protocol]]);
       });
 
-      it("port-forward says that nobody listens", async () => {
+      it("port-forward reports a port without a listener", async () => {
         await using setting = await startPassedOn();
         await using none = await PortForward.start(builtKubectl(), by(protocol, setting), ["running", 9]);
         expect(await none.exchange(Buffer.from("x")).catch(() => Buffer.alloc(0))).to.have.length(0);
@@ -123,7 +123,7 @@ describe("pods through a view", function () {
         );
       });
 
-      it("the cluster hears when kubectl leaves", async () => {
+      it("the cluster notices when kubectl exits", async () => {
         await using setting = await startPassedOn();
         const { target } = setting;
         const home = by(protocol, setting);
@@ -140,7 +140,7 @@ describe("pods through a view", function () {
       });
 
       for (const [who, leave] of LEAVING)
-        it(`kubectl ends when ${who} leaves`, async () => {
+        it(`kubectl exits when ${who} exits`, async () => {
           await using setting = await startPassedOn();
           const { target } = setting;
           const home = by(protocol, setting);
@@ -157,7 +157,7 @@ describe("pods through a view", function () {
         });
     });
 
-  it("logs are whole, followed line by line, and end when the container does", async () => {
+  it("logs are complete, arrive line by line, and end with the container", async () => {
     await using setting = await startPassedOn();
     const { target, home } = setting;
     for (const line of ["one", "two"]) target.log(line);
@@ -173,7 +173,7 @@ describe("pods through a view", function () {
     expect(followed.lines).to.deep.equal(["one", "two", "three", "four"]);
   });
 
-  it("logs that are followed end there when kubectl leaves", async () => {
+  it("followed logs end at the cluster when kubectl exits", async () => {
     await using setting = await startPassedOn();
     await using followed = await follow(setting);
     followed.signal("SIGKILL");
@@ -181,7 +181,7 @@ describe("pods through a view", function () {
   });
 
   for (const [who, leave] of LEAVING)
-    it(`logs that are followed end when ${who} leaves, which is no end of theirs`, async () => {
+    it(`followed logs end when ${who} exits, which does not count as their proper end`, async () => {
       await using setting = await startPassedOn();
       await using followed = await follow(setting);
       await leave(setting);
@@ -190,7 +190,7 @@ describe("pods through a view", function () {
     });
 
   for (const file of kubectls())
-    it(`${nameOf(file)} of this machine comes through too, by the protocols that it prefers`, async () => {
+    it(`${nameOf(file)} of this machine works too, with its preferred protocols`, async () => {
       await using setting = await startPassedOn();
       const bytes = randomBytes(MiB);
       const { code, stdout, stderr } = await piped(file, setting.home, {

@@ -8,7 +8,7 @@ const home = join(root, "test/go");
 const modules = readdirSync(home).filter((folder) => existsSync(join(home, folder, "go.mod")));
 
 describe("Go sources", function () {
-  this.timeout(300_000); // the first vet compiles what they import
+  this.timeout(300_000); // the first vet compiles their dependencies
 
   it("are formatted", async () => {
     expect(await run("gofmt", ["-l", home])).to.deep.equal({ ok: true, output: "" });

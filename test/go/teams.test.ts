@@ -1,4 +1,4 @@
-// The Go twin of examples/initializer.ts: the same users see the same of it, and of both at once.
+// Go twin of examples/initializer.ts: the same users see the same results, also when both run.
 import { expect } from "chai";
 import type { StartController } from "../e2e/support/provided.ts";
 import { ours, Teams } from "../e2e/support/teams.ts";
@@ -12,7 +12,7 @@ describe("the Go twin of examples/initializer.ts", function () {
   this.timeout(180_000);
   before(building("clients"));
 
-  it("sets up what users make, and sees to what they delete, on two shards, alone and beside ours", async () => {
+  it("sets up new workspaces and handles deletions, on two shards, alone and beside ours", async () => {
     await using teams = await Teams.ready(2);
     await play(teams, twin, ["root", "shard-1"]);
     await using one = GoClient.start("teams", { kubeconfig: teams.account });

@@ -1,4 +1,4 @@
-// client-go's informer meets another process with each request, while these are killed one after another.
+// client-go's informer reaches another process with each request, while these are killed one after another.
 import { expect } from "chai";
 import { kubeconfigHome } from "../_support/server.ts";
 import { Fleet } from "../cli/support/fleet.ts";
@@ -10,7 +10,7 @@ describe("replicas with workers that are killed", function () {
   this.timeout(180_000);
   before(building("clients"));
 
-  it("client-go's informer misses nothing", async () => {
+  it("client-go's informer misses no change", async () => {
     await using fleet = await Fleet.ready({ replicas: 2, workers: 2 });
     const notes = new Notes(fleet);
     const { authority, balancer } = fleet;
@@ -49,7 +49,7 @@ describe("replicas with workers that are killed", function () {
   });
 });
 
-/** Until it is known to be done: an answer that never came says neither. */
+/** Repeats a write until its outcome is known, because a missing answer says nothing. */
 async function done(write: () => Promise<{ readonly code: number }>, codes: readonly number[]): Promise<void> {
   for (let code = 0; !codes.includes(code); ) code = (await write()).code;
 }

@@ -1,4 +1,4 @@
-// What operators and tools write with the Go libraries, and what the libraries make of the answers.
+// Writes of operators and tools with the Go libraries, and how the libraries interpret the answers.
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import type { GoCommand } from "./support/client.ts";
@@ -6,7 +6,7 @@ import { TaskStage } from "./support/tasks.ts";
 
 type Told = Readonly<Record<string, unknown>>;
 
-/** What a client tells of each of its steps. */
+/** Returns the results of a client's steps. */
 async function stepsOf(command: GoCommand): Promise<(step: string) => Told> {
   await using stage = await TaskStage.start();
   await using client = stage.client(command);
@@ -16,7 +16,7 @@ async function stepsOf(command: GoCommand): Promise<(step: string) => Told> {
   const steps = new Map(client.all("step").map(({ event: _event, at: _at, step, ...told }) => [String(step), told]));
   return (step) => {
     const told = steps.get(step);
-    if (told === undefined) throw new Error(`there is no step ${step}: ${[...steps.keys()].join(", ")}`);
+    if (told === undefined) throw new Error(`unknown step ${step}, expected one of ${[...steps.keys()].join(", ")}`);
     return told;
   };
 }
@@ -30,7 +30,7 @@ describe("controller-runtime's client", function () {
     of = await stepsOf("writes");
   });
 
-  it("creates or updates, and writes nothing where nothing is to be changed", () => {
+  it("creates or updates, and writes nothing without a change", () => {
     expect(of("CreateOrUpdate creates")).to.include({ result: "created", title: "first", generation: 1 });
     expect(of("CreateOrUpdate leaves")).to.include({ result: "unchanged", generation: 1 });
     expect(of("CreateOrUpdate updates")).to.include({ result: "updated", title: "second", generation: 2 });
@@ -39,25 +39,25 @@ describe("controller-runtime's client", function () {
     expect(of("CreateOrPatch patches object and status")).to.include(patched);
   });
 
-  it("knows its refusals by their reasons", () => {
+  it("recognizes errors by their reasons", () => {
     expect(of("Create again")).to.include({ reason: "AlreadyExists" });
     expect(of("Update from an old version")).to.include({ reason: "Conflict" });
     expect(of("Patch with a strategic merge")).to.include({ reason: "UnsupportedMediaType" });
     expect(of("Delete with a wrong uid")).to.include({ reason: "Conflict" });
   });
 
-  it("writes the status by itself, and nothing else with it", () => {
+  it("writes only the status through its subresource", () => {
     expect(of("Status().Update")).to.include({ title: "third", phase: "Done", generation: 4 });
     expect(of("Status().Patch")).to.include({ done: 7, ready: true, generation: 4 });
     expect(of("Update leaves status")).to.include({ phase: "Done", done: 7, generation: 4 });
   });
 
-  it("locks its patches", () => {
+  it("uses optimistic locks in patches", () => {
     expect(of("Patch with optimistic lock")).to.include({ title: "locked", generation: 5 });
     expect(of("Patch with an old optimistic lock")).to.include({ reason: "Conflict" });
   });
 
-  it("applies, is told of conflicts, and forces", () => {
+  it("applies, reports conflicts, and forces", () => {
     expect(of("Apply")).to.deep.equal({ title: "applied", generation: 1, owners: ["one Apply "] });
     expect(of("Apply the same")).to.deep.equal(of("Apply"));
     const conflict = { reason: "Conflict", causes: ["FieldManagerConflict .spec.title"] };
@@ -71,13 +71,13 @@ describe("controller-runtime's client", function () {
     expect(of("Status().Apply")).to.deep.equal({ phase: "Started", owners: ["reporter Apply status", "two Apply "] });
   });
 
-  it("holds an object by a finalizer, and lets it go", () => {
+  it("keeps an object with a finalizer, and releases it", () => {
     expect(of("AddFinalizer")).to.include({ result: true, finalizers: 1 });
     expect(of("Delete what a finalizer holds")).to.include({ deleting: true, finalizers: 1 });
     expect(of("RemoveFinalizer")).to.include({ reason: "NotFound" });
   });
 
-  it("runs dry, and deletes all of a selection", () => {
+  it("performs dry runs, and deletes all selected objects", () => {
     expect(of("Dry run")).to.include({ uid: true, reason: "NotFound" });
     expect(of("DeleteAllOf")).to.deep.equal({ names: ["applied", "c"] });
   });
@@ -101,7 +101,7 @@ describe("client-go", function () {
     expect(of("deletecollection")).to.deep.equal({ left: 0 });
   });
 
-  it("hands warnings to whoever shows them", async () => {
+  it("passes warnings to their handler", async () => {
     const of = await stepsOf("dynamic");
     expect(of("warned")).to.deep.include({ title: "validated", warnings: ['299 - unknown field "spec.mistyped"'] });
     expect(of("strict")).to.include({ reason: "BadRequest", warnings: null });
@@ -109,7 +109,7 @@ describe("client-go", function () {
     expect(of("ignored")).to.include({ title: "validated", warnings: null });
   });
 
-  it("counts right with eight writers that retry their conflicts", async () => {
+  it("counts correctly with eight writers that retry their conflicts", async () => {
     await using stage = await TaskStage.start();
     await using client = stage.client("increment");
     const { count, expected, generation } = await client.event("counted", undefined, 45_000);

@@ -1,5 +1,5 @@
-// Why: a guide whose listings do not run misleads more than none. Here all listings are type-checked together; the files beside
-// this one serve or run each as it stands, with the commands below it, side by side.
+// Why: a guide whose listings do not run misleads more than none. This file type-checks all listings together. The files
+// beside it serve or run each listing unchanged, with the commands below it, concurrently.
 import { globSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "chai";
@@ -13,7 +13,7 @@ const guides = globSync("docs/{tutorials,how-to}/*.md", { cwd: root }).map((file
   file.replace(/^docs\/|\.md$/g, ""),
 );
 
-/** The modules of a page with their paths: those of a session beside each other, so that they can import one another. */
+/** Returns the modules of a page with their paths. Those of a session share a folder, so that they can import each other. */
 function modulesOf(name: string, text: string): (readonly [path: string, module: string])[] {
   if (!isSession(text)) return listings(text).map(({ module }, at) => [`${name}-${at + 1}.ts`, module]);
   const blocks = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
@@ -24,11 +24,11 @@ function modulesOf(name: string, text: string): (readonly [path: string, module:
   });
 }
 
-/** The one that test/e2e/guide.test.ts runs step by step. */
+/** The page that test/e2e/guide.test.ts runs step by step. */
 const STEP_BY_STEP = "tutorials/first-view";
 
 describe("guides", () => {
-  it("are each run by one test file", () => {
+  it("each have one test file that runs them", () => {
     const files = globSync("test/guides/*.e2e.test.ts", { cwd: root });
     const run = files.flatMap((file) =>
       [...readFileSync(join(root, file), "utf8").matchAll(/"((?:tutorials|how-to)\/[\w-]+)"/g)].map(([, name]) => name),

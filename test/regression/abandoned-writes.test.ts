@@ -1,5 +1,5 @@
-// A write was done although its client had been told 504, or had left, while `admit` was still thinking: who repeated it
-// then met 409 or did it twice.
+// A write was executed although its client had received 504, or had disconnected, while `admit` was still running. A client
+// that repeated it got 409, or wrote twice.
 import { once } from "node:events";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ const note = (name: string, text: string): object => ({
   spec: { text },
 });
 
-/** Notes, and a rule that answers only when nobody waits for it any more. */
+/** Serves notes with an admission rule that answers only after the client has stopped waiting. */
 async function start(): Promise<{ server: PlainServer; asked: Promise<void>; texts: () => (string | undefined)[] }> {
   const notes = Note.collection();
   notes.in("").set("a", { text: "before" });
@@ -32,7 +32,7 @@ async function start(): Promise<{ server: PlainServer; asked: Promise<void>; tex
 }
 
 describe("a write whose client no longer waits", () => {
-  it("is not done when the deadline has been answered", async () => {
+  it("is not executed after the deadline", async () => {
     const { server, texts } = await start();
     await using _ = server;
     const answers = [
@@ -48,7 +48,7 @@ describe("a write whose client no longer waits", () => {
     expect(texts()).to.deep.equal(["before", undefined]);
   });
 
-  it("is told that the connection closes when its body is not there by then", async () => {
+  it("gets an answer that closes the connection when its body has not arrived by then", async () => {
     const { server } = await start();
     await using _ = server;
     using wire = await Wire.open(Number(new URL(server.url).port));
@@ -60,7 +60,7 @@ describe("a write whose client no longer waits", () => {
     expect(await wire.end()).to.equal("end");
   });
 
-  it("is not done when the client has left", async () => {
+  it("is not executed after the client disconnected", async () => {
     const { server, asked, texts } = await start();
     await using _ = server;
     const wire = await Wire.open(Number(new URL(server.url).port));

@@ -1,5 +1,5 @@
-// Whoever applied in one version, and then in another, was answered 500 for good: what a manager leaves behind was
-// worked out by converting an object without it, and conversions are written for objects that have what they must.
+// A manager that applied in one version and then in another got 500 forever. The server computed the dropped fields by
+// converting an object without them, but conversions expect valid objects.
 import { allow, converted, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { APPLY } from "../_support/patches.ts";
@@ -82,8 +82,8 @@ async function start() {
   return { server, apply, faults };
 }
 
-describe("a manager that goes on applying in another version", () => {
-  it("gives up what it no longer applies, and converts nothing but valid objects", async () => {
+describe("a manager that continues to apply in another version", () => {
+  it("drops the fields that it no longer applies, and converts only valid objects", async () => {
     const { server, apply, faults } = await start();
     await using _ = server;
     const loud = { name: "a", tone: "X", loud: true };
@@ -104,7 +104,7 @@ describe("a manager that goes on applying in another version", () => {
     expect(faults).to.deep.equal([]);
   });
 
-  it("leaves what the kind cannot be without", async () => {
+  it("keeps the fields that the kind requires", async () => {
     const { server, apply, faults } = await start();
     await using _ = server;
     await apply("ann", "v1beta1", { duration: "5m", note: "n", bells: [] });

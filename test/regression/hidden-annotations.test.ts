@@ -1,5 +1,5 @@
-// What `kubectl apply` had last applied to a source, hidden fields included, was shown by every view of it, and taken by
-// kubectl for what was applied to the view; and a view could not hide annotations as it can labels.
+// Every view of a source showed the last configuration that `kubectl apply` had applied to the source, including hidden
+// fields, and kubectl took it for that of the view. Also, a view could hide labels but not annotations.
 import { allow, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { MERGE } from "../_support/patches.ts";
@@ -60,8 +60,8 @@ async function start() {
   return { here: tasks.in("root"), server, annotate, shown };
 }
 
-describe("what was applied last", () => {
-  it("is each kind's own, and hidden from the others", async () => {
+describe("the last-applied annotation", () => {
+  it("belongs to each kind, and is hidden from the others", async () => {
     const { server, here, annotate, shown } = await start();
     await using _ = server;
     here.set("a", { text: "t", secret: "s" }, { annotations: { [LAST]: '{"spec":{"secret":"s"}}', note: "n" } });
@@ -82,8 +82,8 @@ describe("what was applied last", () => {
   });
 });
 
-describe("annotations that `map` gives", () => {
-  it("are all that is shown, besides the server's, and writes keep the others", async () => {
+describe("annotations that `map` returns", () => {
+  it("are the only visible ones besides the server's, and writes keep the others", async () => {
     const { server, here, annotate, shown } = await start();
     await using _ = server;
     here.set("a", { text: "t" }, { labels: { team: "blue" }, annotations: { private: "p" } });

@@ -1,9 +1,9 @@
-// Who met a name taken by an object that their view does not show was told whether that object is being deleted.
+// A create with a name that a hidden object had taken revealed whether that object was being deleted.
 import { expect } from "chai";
 import { MERGE, MINE, mine, outcome, serve, TASKS, Task, task } from "../framework/lens-kinds.ts";
 
-describe("a name that is taken by what a view does not show", () => {
-  it("is taken, and no more is told", async () => {
+describe("a name that is taken by an object outside the view", () => {
+  it("is taken, and the answer reveals nothing else", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t", owner: "bob" });
     await using server = await serve(tasks, Task.serve(mine(tasks)));

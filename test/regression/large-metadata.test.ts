@@ -1,5 +1,5 @@
-// Two megabytes of owner references took the process down: what is wrong with each of them quoted all of them. Finalizers
-// were looked up in lists, and objects grew by one patch after another to any size.
+// Two megabytes of owner references crashed the process, because the message about each of them quoted all. Lookups of
+// finalizers were linear, and repeated patches let an object grow to any size.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { computed } from "../_support/cpu.ts";
@@ -24,8 +24,8 @@ async function start() {
   return { notes: notes.in(""), server };
 }
 
-describe("metadata that is large", () => {
-  it("is refused in few words when much is wrong with it", async () => {
+describe("large metadata", () => {
+  it("is rejected with a short message despite many faults", async () => {
     const { server } = await start();
     await using _ = server;
     const owner = { apiVersion: "v1", kind: "A", name: "a", uid: "u", controller: true };
@@ -44,7 +44,7 @@ describe("metadata that is large", () => {
     }
   });
 
-  it("is compared in time that grows with its length alone", async () => {
+  it("is compared in linear time", async () => {
     const { server } = await start();
     await using _ = server;
     const finalizers = many(60_000, (at) => `a.b/f${at}`);
@@ -57,8 +57,8 @@ describe("metadata that is large", () => {
   });
 });
 
-describe("an object that grows", () => {
-  it("does so up to what could be sent back, and shrinks and goes from there", async () => {
+describe("a growing object", () => {
+  it("grows up to the size of a request, and can shrink and be deleted from there", async () => {
     const { server, notes } = await start();
     await using _ = server;
     const piece = "x".repeat(1_500_000);
@@ -78,7 +78,7 @@ describe("an object that grows", () => {
 });
 
 describe("a deletecollection of many objects", () => {
-  it("lets others have their turn", async () => {
+  it("leaves time for other requests", async () => {
     const { server, notes } = await start();
     await using _ = server;
     for (let at = 0; at < 3000; at++) notes.set(`n${at}`, {});

@@ -1,5 +1,5 @@
-// A conflict that stays was tried again a hundred times by each view that lay above another: a million times by three,
-// and nobody else was served meanwhile.
+// Each view in a stack retried a permanent conflict a hundred times, so three views tried a million times, and the server
+// answered no other requests in the meantime.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   allow,
@@ -16,7 +16,7 @@ import { startPlain } from "../_support/plain.ts";
 type Content = { spec: { text?: string } };
 const NOTE = "/services/notes/apis/test.dev/v1/notes/a";
 
-/** What is shown of `from` by two views, one above the other. */
+/** Returns `from` as shown by two views, one above the other. */
 function twice(from: WritableSource<Content>): ServedResource {
   const below = view({ from, mapToSource: (note) => note });
   return Note.serve(view({ from: below, mapToSource: (note) => note }));
@@ -27,8 +27,8 @@ const start = (resource: ServedResource) =>
 const taken = () => ApiError.conflict({ group: "test.dev", resource: "notes" }, "a", "somebody has it");
 const MESSAGE = 'Operation cannot be fulfilled on notes.test.dev "a": somebody has it';
 
-describe("a conflict that stays", () => {
-  it("is answered at once if a view says so", async () => {
+describe("a permanent conflict", () => {
+  it("is answered immediately when a view reports it", async () => {
     const notes = Note.collection();
     notes.in("").set("a", {});
     let asked = 0;
@@ -44,7 +44,7 @@ describe("a conflict that stays", () => {
     expect([status, body.message, asked]).to.deep.equal([409, MESSAGE, 1]);
   });
 
-  it("is tried again by whoever writes to the storage that says so, and by nobody above", async () => {
+  it("is retried only by the layer that writes to the reporting storage, not by views above", async () => {
     const notes = Note.collection();
     notes.in("").set("a", {});
     const asked = { update: 0, delete: 0 };

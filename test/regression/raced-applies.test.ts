@@ -1,4 +1,4 @@
-// Two who applied an object that was not there yet: the slower was told that it is there already, by a verb that cannot say so.
+// When two clients applied a missing object, the slower one got AlreadyExists, which an apply must not return.
 import { allow, defineVirtualWorkspace, view, type WritableSource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
@@ -8,8 +8,8 @@ import { startPlain } from "../_support/plain.ts";
 type Content = { spec: { text?: string } };
 const NOTE = "/services/notes/apis/test.dev/v1/notes/a?fieldManager=slow&force=true";
 
-describe("an apply of what somebody else creates meanwhile", () => {
-  it("is an apply to that", async () => {
+describe("an apply of an object that another client creates meanwhile", () => {
+  it("applies to that object", async () => {
     const notes = Note.collection();
     let creates = 0;
     const raced: WritableSource<Content> = {

@@ -1,6 +1,6 @@
-// Two views of one source: what one keeps at the source about the owners of its fields was shown by the other, values of
-// sets and names of hidden fields included, and its clients could write it. And a version that a replacement took, seen
-// over all logical clusters, was refused to a delete.
+// One view of a source showed the field ownership that another view stores there, including values of sets and names of
+// hidden fields, and its clients could write it. Also, a delete rejected a version, read over all logical clusters, that an
+// update accepted.
 import { allow, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { APPLY, MERGE } from "../_support/patches.ts";
@@ -49,7 +49,7 @@ async function start() {
     map: ({ spec }) => ({ spec: spec.text === undefined ? {} : { text: spec.text } }),
     mapToSource: ({ spec }, { source }) => ({ spec: { ...source?.spec, ...spec } }),
   });
-  // A view of a view: what it keeps passes through the one below.
+  // View of a view, whose stored ownership passes through the lower one.
   const title = view({
     from: short,
     to: Title,
@@ -78,8 +78,8 @@ async function start() {
   return { here: tasks.in("root"), server, apply };
 }
 
-describe("views beside each other", () => {
-  it("do not show what each keeps about the owners of its fields", async () => {
+describe("views of the same source", () => {
+  it("do not show the field ownership that others store", async () => {
     const { server, here, apply } = await start();
     await using _ = server;
     expect((await apply("Full", "boss", { text: "t", codes: ["hidden-code"] })).status).to.equal(201);
@@ -92,7 +92,7 @@ describe("views beside each other", () => {
     expect(JSON.stringify(await watch.next())).not.to.contain("hidden-code");
   });
 
-  it("do not let clients say what another keeps, nor lose it", async () => {
+  it("do not let clients write or lose the ownership that others store", async () => {
     const { server, here, apply } = await start();
     await using _ = server;
     await apply("Full", "boss", { text: "t", codes: ["c"] });
@@ -107,7 +107,7 @@ describe("views beside each other", () => {
     expect((await apply("Full", "boss", { text: "v" })).body.spec).to.deep.equal({ text: "v" });
   });
 
-  it("keep their owners through one below them", async () => {
+  it("keep their ownership through a lower view", async () => {
     const { server, apply } = await start();
     await using _ = server;
     expect((await apply("Title", "ann", { title: "x" })).status).to.equal(201);
@@ -120,7 +120,7 @@ describe("views beside each other", () => {
 });
 
 describe("a delete through a view", () => {
-  it("takes the version that was seen over all logical clusters, while it is the one now", async () => {
+  it("accepts a current version that was read over all logical clusters", async () => {
     const { server, here } = await start();
     await using _ = server;
     here.set("a", { text: "one" });

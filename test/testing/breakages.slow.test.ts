@@ -1,5 +1,5 @@
-// Why: each check of the conformance suite must have been seen failing, and failing alone: one that fails with the
-// fault of another sends people to the wrong place. Servers are broken here in one way each, as servers in the field are.
+// Why: each check of the conformance suite must have been seen failing, and failing alone: a check that also fails for
+// another fault misleads people. Each server here has one fault, as real servers have it.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
@@ -7,17 +7,17 @@ import { breakages } from "./broken/all.ts";
 import type { BrokenReport } from "./broken/worker.ts";
 
 const WORKERS = Math.min(4, availableParallelism());
-/** Runs under way at once in a worker: most of their time they wait for what does not come. */
+/** Maximum number of concurrent runs in a worker: they mostly wait for events that never arrive. */
 const AT_ONCE = 8;
-/** The index of a server that is not broken. */
+/** Index of a server without a breakage. */
 const NONE = -1;
-/** The same, with the checks that write. */
+/** The same, for checks that write. */
 const NONE_WRITING = -2;
-/** The same, with those about what goes by itself. */
+/** The same, for checks of garbage collection. */
 const NONE_COLLECTING = -3;
 const UNBROKEN = [NONE, NONE_WRITING, NONE_COLLECTING];
 
-describe("a server that is broken on purpose", function () {
+describe("the conformance suite, on a server that", function () {
   this.timeout(180_000);
   const pending = [...UNBROKEN, ...breakages.keys()];
   const reports = new Map(pending.map((index) => [index, Promise.withResolvers<BrokenReport>()]));
@@ -47,11 +47,11 @@ describe("a server that is broken on purpose", function () {
 
   const reportOf = async (index: number): Promise<BrokenReport> => {
     const report = (await reports.get(index)?.promise) as BrokenReport;
-    expect(report.logged, "logged by the server behind").to.deep.equal([]);
+    expect(report.logged, "logged by the real server").to.deep.equal([]);
     return report;
   };
 
-  it("passes every check when it is not", async () => {
+  it("has no fault: passes", async () => {
     const results = (await Promise.all(UNBROKEN.map(reportOf))).flatMap((report) => report.results);
     expect(results.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
   });
@@ -63,7 +63,7 @@ describe("a server that is broken on purpose", function () {
     });
   }
 
-  it("is found by every check of the suite", async () => {
+  it("has a fault for each check of the suite", async () => {
     const results = (await Promise.all(UNBROKEN.map(reportOf))).flatMap((report) => report.results);
     const checks = new Set(results.map(({ id }) => id));
     const seen = new Set(breakages.flatMap(({ fails }) => fails));

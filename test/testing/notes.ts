@@ -1,4 +1,4 @@
-// A view on which every check of the conformance suite has something to check: namespaced, labelled, several objects.
+// View that gives every check of the conformance suite something to check: it has several namespaced objects with labels.
 import {
   allow,
   authenticated,
@@ -21,12 +21,12 @@ const Note = defineResource({
 
 export interface NotesView {
   readonly view: VirtualWorkspace;
-  /** Below the server's URL. */
+  /** Path below the server's URL. */
   readonly path: string;
   readonly mutate: Mutations;
 }
 
-/** Four notes in two namespaces, two of them labelled, and how to change them. */
+/** Serves four notes in two namespaces, two of them with labels, and returns hooks that change them. */
 export function notesView(): NotesView {
   const notes = Note.collection();
   const here = notes.in("root", "default");
@@ -66,7 +66,7 @@ const WritableNote = defineResource({
   gracePeriodSeconds: 30,
 });
 
-/** No notes yet, which can be written over the wire; by `patcher` only patched. */
+/** Serves notes that are writable over HTTP, without any at first. The user `patcher` may only patch. */
 export function writableNotesView(): Omit<NotesView, "mutate"> & { readonly mutate?: undefined } {
   return {
     path: "/services/notes/clusters/root",

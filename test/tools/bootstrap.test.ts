@@ -12,7 +12,7 @@ console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, sour
 `;
 
 describe("bootstrap", () => {
-  it("runs the entry in its own process once all is in place", async () => {
+  it("runs the entry in its own process when everything is in place", async () => {
     using folder = tree({ "entry.mjs": program });
     const child = spawn(process.execPath, [flag, "tools/bootstrap.mjs", `${folder.path}/entry.mjs`, "a", "b"], {
       cwd: root,
@@ -22,7 +22,7 @@ describe("bootstrap", () => {
     expect(JSON.parse(String(output))).to.deep.equal({ args: ["a", "b"], pid: child.pid, source: [flag] });
   });
 
-  it("hands over to a process with the right flags, and its exit code is the entry's", () => {
+  it("starts a process with the right flags, and exits with the entry's exit code", () => {
     using folder = tree({ "entry.mjs": `${program}process.exitCode = 3;` });
     const { status, stdout } = spawnSync(process.execPath, ["tools/bootstrap.mjs", `${folder.path}/entry.mjs`], {
       cwd: root,
@@ -36,7 +36,7 @@ describe("bootstrap", () => {
     ["SIGINT", 7, null],
     ["SIGTERM", null, "SIGTERM"],
   ] as const) {
-    it(`passes ${signal} on, ends as the entry does and leaves no orphan`, async () => {
+    it(`forwards ${signal}, ends like the entry and leaves no orphan`, async () => {
       using folder = tree({ "entry.mjs": program });
       const child = spawn(process.execPath, ["tools/bootstrap.mjs", `${folder.path}/entry.mjs`, "wait"], { cwd: root });
       const [output] = await once(child.stdout.setEncoding("utf8"), "data");

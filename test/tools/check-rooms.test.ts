@@ -7,7 +7,7 @@ import { tree } from "../_setup/tree.ts";
 const long = "// more\n".repeat(61);
 const rooms = (more: object = {}): string => JSON.stringify({ rows: [["words.ts"], ["shelf"], ["index.ts"]], ...more });
 
-/** A package with three rows: nothing is wrong with it. */
+/** A package with three rows, without faults. */
 const healthy = {
   "lib/layers.json": rooms(),
   "lib/src/words.ts": `export const word = 1;\n${long}`,
@@ -75,7 +75,7 @@ describe("check rooms", () => {
       ['lib/src: shelf/page.ts (1 lines) has one user, shelf/book.ts: fold it in, or give a reason under "seams"'],
     ],
     [
-      "a seam that is none any more",
+      "an obsolete seam",
       { "lib/layers.json": rooms({ seams: { "words.ts": "x" } }) },
       ['lib/src: layers.json: "words.ts" is no short file with one user'],
     ],
@@ -91,7 +91,7 @@ describe("check rooms", () => {
     expect(checkRooms([home])).to.deep.equal([`${home} has no layers.json: declare its rows there`]);
   });
 
-  it("accepts a cycle of types and a seam that are listed, and five cycles at most", () => {
+  it("accepts a listed type cycle and a listed seam, and five cycles at most", () => {
     const cycle = {
       "lib/src/shelf/a.ts": `import type { B } from "./b.ts";\nexport type A = B[];\n${long}`,
       "lib/src/shelf/b.ts": 'import type { A } from "./a.ts";\nexport type B = A[];\n',

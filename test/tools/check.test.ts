@@ -11,7 +11,7 @@ const scope = "@virtual-workspaces/";
 const manifest = (name: string, more: object = {}): string =>
   JSON.stringify({ name, version: "1.0.0", type: "module", ...more });
 
-/** Two packages in their rows: nothing is wrong with them. */
+/** Two packages in their rows, without faults. */
 const healthy = {
   "packages/apimachinery/package.json": manifest(`${scope}apimachinery`),
   "packages/apimachinery/layers.json": '{ "rows": [["a.ts"], ["index.ts"]] }',
@@ -24,7 +24,7 @@ const healthy = {
 };
 
 describe("check layers", () => {
-  it("finds nothing wrong with packages that keep to their rows", () => {
+  it("accepts packages that keep to their rows", () => {
     using root = tree(healthy);
     expect(checkLayers(root.path)).to.deep.equal([]);
   });
@@ -73,7 +73,7 @@ describe("check layers", () => {
 });
 
 describe("check length", () => {
-  it("takes 400 lines and refuses 401, in tests and in Go too", () => {
+  it("accepts 400 lines and rejects 401, in tests and in Go too", () => {
     using root = tree({
       "packages/a/src/fits.ts": "//\n".repeat(400),
       "test/a/long.test.ts": "//\n".repeat(401),
@@ -90,7 +90,7 @@ describe("check length", () => {
 });
 
 describe("check package shape", () => {
-  it("finds an entry that is not in the tarball, and types that do not resolve", async function () {
+  it("finds an entry that is missing from the tarball, and types that do not resolve", async function () {
     this.timeout(30_000);
     using root = tree({
       "package.json": JSON.stringify({ name: "root", private: true, workspaces: ["packages/*"] }),
@@ -115,7 +115,7 @@ describe("lint", () => {
   };
   const rules = ["noFloatingPromises", "noExplicitAny", "noConsole", "useMaxParams"];
 
-  it("refuses a floating promise, any, console and a fourth parameter", async () => {
+  it("rejects a floating promise, any, console and a fourth parameter", async () => {
     using folder = tree({ "biome.json": readFileSync(`${root}/biome.json`, "utf8"), ...bad });
     const { ok, output } = await run("biome", ["lint", "--colors=off", "."], { cwd: folder.path });
     expect(ok).to.equal(false);

@@ -33,7 +33,7 @@ async function document(index: string): Promise<{ readonly ok: boolean; readonly
 describe("the API reference", function () {
   this.timeout(120_000);
 
-  it("accepts exports that are documented", async () => {
+  it("accepts documented exports", async () => {
     const { ok, output } = await document("/** What it is. */\nexport const a = 1;\n");
     expect(output).to.contain("markdown generated");
     expect(ok).to.equal(true);

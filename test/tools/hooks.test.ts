@@ -4,7 +4,7 @@ import { expect } from "chai";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Runs a fixture as the suite is run, in a process of its own. */
+/** Runs a fixture like the suite, in a process of its own. */
 function run(fixture: string): { readonly status: number | null; readonly output: string } {
   const file = `test/tools/fixtures/hooks/${fixture}.fixture.ts`;
   const flags = ["--conditions=@virtual-workspaces/source", "tools/bootstrap.mjs", "tools/test.mjs", "test", file];
@@ -19,7 +19,7 @@ describe("root hooks", () => {
     expect(status).to.equal(0);
   });
 
-  it("fail the file that leaves a server listening, name it, and go on", () => {
+  it("fail the file that leaves a server listening, name it, and continue", () => {
     const { status, output } = run("leak");
     expect(output).to.match(/leak\.fixture\.ts left open: 1 TCPServerWrap/);
     expect(output).to.match(/Server \{"address":"127\.0\.0\.1"/);
@@ -41,7 +41,7 @@ describe("root hooks", () => {
     expect(status).to.equal(1);
   });
 
-  it("end a process that does not end by itself", () => {
+  it("end a process that does not exit by itself", () => {
     const { status, output } = run("stuck");
     expect(output).to.match(/the process does not end:\nactive: .*Timeout/);
     expect(status).to.equal(1);

@@ -9,7 +9,7 @@ const install = `import(${JSON.stringify(`${root}/tools/install.mjs`)}).then((m)
 const lock = (packages: object): string =>
   JSON.stringify({ name: "clone", lockfileVersion: 3, packages: { "": {}, ...packages } });
 
-/** Runs the installation in `clone` with a registry at a port where nobody listens. */
+/** Runs the installation in `clone` with an unreachable registry. */
 function installOffline(clone: Tree): { readonly status: number | null; readonly stderr: string } {
   const env = {
     ...process.env,
@@ -21,7 +21,7 @@ function installOffline(clone: Tree): { readonly status: number | null; readonly
 }
 
 describe("installation", () => {
-  it("says what it fetches, and names the remedy when no registry can be reached", function () {
+  it("reports what it fetches, and names the remedy when no registry is reachable", function () {
     this.timeout(30_000);
     const packages = { "node_modules/no-such": { version: "1.0.0", integrity: "sha512-AA==" } };
     using clone = tree({
@@ -46,7 +46,7 @@ describe("installation", () => {
     expect(installOffline(clone)).to.include({ status: 0, stderr: "" });
   });
 
-  it("believes what npm recorded itself, and sees when the lock file moved on", () => {
+  it("trusts npm's own record, and notices a newer lock file", () => {
     const one = { "node_modules/a": { version: "1.0.0", integrity: "sha512-one" } };
     using clone = tree({ "package-lock.json": lock(one), "node_modules/.package-lock.json": lock(one) });
     expect(isInstalled(clone.path)).to.equal(true);
@@ -57,7 +57,7 @@ describe("installation", () => {
     expect(isInstalled(clone.path)).to.equal(false);
   });
 
-  it("does not miss the packages of other machines", () => {
+  it("ignores packages for other platforms", () => {
     const other = { "node_modules/b": { version: "1.0.0", integrity: "sha512-b", os: ["plan9"] } };
     using clone = tree({ "package-lock.json": lock(other) });
     mkdirSync(join(clone.path, "node_modules"));
@@ -75,5 +75,5 @@ describe("installation", () => {
     ["npm error code EUSAGE", /disagree/],
     ["npm error code EWHATEVER", /log/],
   ];
-  for (const [log, remedy] of remedies) it(`knows a remedy for ${log}`, () => expect(remedyFor(log)).to.match(remedy));
+  for (const [log, remedy] of remedies) it(`has a remedy for ${log}`, () => expect(remedyFor(log)).to.match(remedy));
 });

@@ -1,4 +1,5 @@
-// Why: the language check is only worth its time when it finds the sentences that the project used to write. Most bad ones here are from earlier versions.
+// Why: the language check is worth its time only if it finds sentences from earlier versions of the project. Most bad
+// sentences here are such.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -76,7 +77,7 @@ const BAD: readonly (readonly [rules: string, file: string, text: string])[] = [
   ["spelling", TS, message('the certifcate of "a" has expired: renew it')],
 ];
 
-/** Sentences that say the same in plain English, and what looks like a fault and is none. */
+/** Sentences in plain English with the same meaning, and correct text that resembles a fault. */
 const GOOD: readonly (readonly [file: string, text: string])[] = [
   [TS, help("Client certificate for that server. Its user needs impersonation rights.")],
   [TS, help("Hosts that may receive the caller's bearer token (Mounts with `identity.type: Caller`).")],

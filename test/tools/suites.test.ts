@@ -25,7 +25,7 @@ describe("arguments of a suite", () => {
     expect(status).not.to.equal(0);
   });
 
-  it("takes the value of an option for no folder", () => {
+  it("does not treat the value of an option as a folder", () => {
     const { output } = run("test", "-g", "docs", "test/workspaces/readme.test.ts");
     expect(output).to.contain("test: 0 passed, 0 failed");
   });

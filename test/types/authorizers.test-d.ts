@@ -1,4 +1,4 @@
-// Rules that are put together know the path's parameters, and what they misspell must not compile.
+// Combined authorizers know the path's parameters, and a misspelled one must not compile.
 
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
 import {
@@ -51,7 +51,7 @@ const roleRef = { kind: "Role", name: "r" } as const;
 // @ts-expect-error a ClusterRoleBinding is to a ClusterRole
 rbac({ objects: [{ kind: "ClusterRoleBinding", metadata: { name: "b" }, roleRef }] });
 
-// One that asks another server knows them too.
+// An authorizer that queries another server knows them too.
 const upstream = { url: "https://kube.example" };
 defineVirtualWorkspace({ ...at, authorize: subjectAccessReview({ upstream }) });
 defineVirtualWorkspace({ ...at, authorize: union(groups("admins"), subjectAccessReview({ upstream })) });

@@ -1,5 +1,5 @@
-// Misuse of the client must not compile. This file is compiled, never run: a misuse that does compile is a directive below
-// that the compiler reports as unused.
+// Misuse of the client must not compile. This file is compiled but never run. If a misuse compiles, the compiler reports its
+// directive below as unused.
 import { Client } from "@virtual-workspaces/client";
 import { defineResource } from "@virtual-workspaces/framework";
 
@@ -42,6 +42,6 @@ for await (const event of quotes.watch()) {
   event.object.spec.text;
   if (event.type !== "BOOKMARK") event.object.spec.text.trim();
 }
-// A kind that nobody defined here.
+// Kind without a definition in this file.
 const pods = client.resource({ group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" });
 export const anything: unknown = (await pods.get("a"))["spec"];

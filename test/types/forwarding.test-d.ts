@@ -1,5 +1,4 @@
-// Misuse of forward() that must not compile: each `@ts-expect-error` that stops being one is an error that the compiler
-// reports as unused.
+// Misuse of forward() must not compile. If it compiles, the compiler reports its `@ts-expect-error` as unused.
 import { forward } from "@virtual-workspaces/forwarding";
 import { defineResource, view } from "@virtual-workspaces/framework";
 
@@ -16,7 +15,7 @@ const Memo = defineResource({
 const Other = defineResource({ group: "test.dev", version: "v1", kind: "Other", scope: "Cluster" });
 const there = { resource: Memo, upstream: { url: "https://kubernetes.example:6443" } } as const;
 
-// What is forwarded can be served, be the source of views, and be written through them.
+// Forwarded objects can be served, be the source of views, and be written through them.
 const memos = forward(there);
 export type Text = Expect<Equals<Parameters<typeof memos.create>[1]["spec"]["text"], string>>;
 Memo.serve(memos);
@@ -25,7 +24,7 @@ Memo.serve(view({ from: memos, mapToSource: (object) => object }));
 // @ts-expect-error another kind
 Other.serve(memos);
 
-// With a way back it can be written, without one it cannot.
+// With a reverse function the resource is writable, without one it is not.
 const both = forward({ ...there, transform: { show: (memo) => memo, keep: (memo) => memo } });
 Memo.serve(view({ from: both, mapToSource: (object) => object }));
 const shown = forward({

@@ -1,5 +1,5 @@
-// Misuse of the framework must not compile. This file is compiled, never run: a misuse that does compile is a
-// directive below that the compiler reports as unused.
+// Misuse of the framework must not compile. This file is compiled but never run. If a misuse compiles, the compiler reports
+// its directive below as unused.
 import {
   allow,
   type Collection,

@@ -1,5 +1,5 @@
-// Types as tests: this file is compiled, never run. A wrong inference is an error of Equals, a schema that should not
-// compile but does is an unused @ts-expect-error.
+// Tests of types: this file is compiled but never run. A wrong inference is an error of Equals. A wrong schema that compiles
+// is an unused @ts-expect-error.
 import type { CheckedSchema, FromSchema, JsonSchema, KubeObject } from "@virtual-workspaces/apimachinery";
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -104,7 +104,7 @@ const embedded = define({
 });
 export const template: KubeObject = embedded.template;
 
-// A schema kept in a constant is a literal with `as const`, readonly all the way down.
+// A schema in a constant is a literal with `as const`, which is deeply readonly.
 const constant = {
   type: "object",
   required: ["a"],
@@ -112,13 +112,13 @@ const constant = {
 } as const satisfies JsonSchema;
 export type Constant = Expect<Equals<FromSchema<typeof constant>, { a: ("x" | "y")[] }>>;
 
-// What is not known as a literal is unknown, and a list of required names that is not known requires none.
+// A schema that is not a literal has the type unknown, and a list of required names that is not a literal requires none.
 export type Unknown = Expect<Equals<FromSchema<JsonSchema>, unknown>>;
 export type NotRequired = Expect<
   Equals<FromSchema<{ type: "object"; required: string[]; properties: { a: { type: "string" } } }>, { a?: string }>
 >;
 
-// Values can be assigned to, although the schema is readonly.
+// Values are writable, although the schema is readonly.
 quote.author = "someone";
 nested.list.push({ name: "x" });
 
@@ -154,7 +154,7 @@ define({ type: "object", required: ["txt"], properties: { text: { type: "string"
 // @ts-expect-error a required name that is no property, further down
 define({ type: "array", items: { type: "object", required: ["b"], properties: { a: { type: "string" } } } });
 
-// What is right stays right.
+// Valid schemas stay valid.
 define({ type: "object", required: ["anything"] });
 define({ type: "object", additionalProperties: false, properties: {} });
 define({

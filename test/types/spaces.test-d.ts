@@ -1,5 +1,5 @@
-// Misuse of lists and watches across spaces must not compile. This file is compiled, never run: a misuse that does compile is a directive below
-// that the compiler reports as unused.
+// Misuse of lists and watches across spaces must not compile. This file is compiled but never run. If a misuse compiles, the
+// compiler reports its directive below as unused.
 import { Client } from "@virtual-workspaces/client";
 import { defineResource } from "@virtual-workspaces/framework";
 import { followSpaces } from "@virtual-workspaces/spaces";
@@ -40,7 +40,7 @@ for await (const page of spaces.pages(Quote, { limit: 10 })) page.items[0]?.obje
 spaces.watch(Quote, { resourceVersion: "1" });
 // @ts-expect-error a watch has no pages
 spaces.watch(Quote, { limit: 1 });
-// A kind that nobody defined here.
+// Kind without a definition in this file.
 const Pod = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" } as const;
 for await (const event of spaces.watch(Pod))
   if (event.type === "ADDED") {

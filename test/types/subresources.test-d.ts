@@ -1,5 +1,5 @@
-// Misuse of subresources must not compile. This file is compiled, never run: a misuse that does compile is a directive
-// below that the compiler reports as unused.
+// Misuse of subresources must not compile. This file is compiled but never run. If a misuse compiles, the compiler reports
+// its directive below as unused.
 import { defineResource, type NamedSubresource } from "@virtual-workspaces/framework";
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -28,7 +28,7 @@ const Ticket = defineResource({
 });
 const machines = Machine.collection();
 
-// Each is told of the object and of its own kind.
+// Each function gets the object and its own kind.
 Machine.serve(machines, {
   subresources: {
     log: {

@@ -1,5 +1,5 @@
-// Misuse of writable views and of versions that must not compile: each `@ts-expect-error` that stops being one is an
-// error that the compiler reports as unused.
+// Misuse of writable views and of versions must not compile. If it compiles, the compiler reports its `@ts-expect-error` as
+// unused.
 import { converted, defineResource, view } from "@virtual-workspaces/framework";
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

@@ -11,39 +11,39 @@ import {
   type Storage,
 } from "@virtual-workspaces/framework/storage";
 
-/** What a {@link FakeSource} is like. */
+/** Options of a {@link FakeSource}. */
 export interface FakeSourceOptions {
-  /** The version of the empty source. @default 1000 */
+  /** Version of the empty source. @default 1000 */
   readonly version?: number;
-  /** Whether it has `head`, a cheaper way to its version than a list. @default true */
+  /** Whether the storage has `head`, which returns the version at a lower cost than a list. @default true */
   readonly head?: boolean;
-  /** Whether it hands out bytes rather than objects. @default false */
+  /** Whether the storage returns encoded bytes instead of objects. @default false */
   readonly encoded?: boolean;
 }
 
-/** How often a {@link FakeSource} was asked for what. */
+/** Number of calls to a {@link FakeSource}, by method. */
 export interface FakeSourceCounts {
   readonly list: number;
   readonly changes: number;
   readonly head: number;
   readonly get: number;
-  /** Streams open now. */
+  /** Number of streams that are open now. */
   readonly open: number;
 }
 
-/** Which object; without a namespace where the kind has none. */
+/** Name of an object, without a namespace for cluster-scoped kinds. */
 export type FakeName = Pick<ObjectKey, "name"> & Partial<Pick<ObjectKey, "namespace">>;
 
-/** What an object holds besides its names: as much as the test needs of its content, and labels. */
+/** Content of an object besides its names: the fields that the test needs, and labels. */
 export type FakeContent<T> = Partial<T> & { readonly labels?: Readonly<Record<string, string>> };
 
 /**
- * A source of objects that does what a test tells it to: change, stay behind, fail, lose its history. Its
- * {@link storage} is an object of functions over a version line of its own, as an upstream server's would be.
+ * Source of objects under the control of a test: it can change, lag behind, fail or lose its history. Its {@link storage} is
+ * an object of functions with a sequence of versions of its own, as for an upstream server.
  */
 export class FakeSource<T extends object = object> {
   readonly storage: Storage<ObjectOf<T>>;
-  /** What streams were opened with: for whom, and after which version. */
+  /** Scope and start version of each stream that was opened. */
   readonly asked: { readonly scope: Scope; readonly after: string }[] = [];
   readonly #resource: TypedDefinition<T>;
   readonly #options: FakeSourceOptions;
@@ -51,11 +51,11 @@ export class FakeSource<T extends object = object> {
   readonly #counts = { list: 0, changes: 0, head: 0, get: 0, open: 0 };
   #history: { readonly version: number; readonly change: (scope: Scope) => Change<ObjectOf<T>> }[] = [];
   #version: number;
-  /** Streams asked to start after an older version are told that it is lost. */
+  /** Streams that start after an older version get `expired`. */
   #floor: number;
   #problem: Error | undefined;
   #round = Promise.withResolvers<void>();
-  /** Counts up when open streams are to end. */
+  /** Increases when open streams must end. */
   #epoch = 0;
 
   constructor(resource: TypedDefinition<T>, options: FakeSourceOptions = {}) {
@@ -72,17 +72,17 @@ export class FakeSource<T extends object = object> {
     };
   }
 
-  /** How often it was asked so far. */
+  /** Number of calls so far. */
   get counts(): FakeSourceCounts {
     return { ...this.#counts };
   }
 
-  /** The version of the state. */
+  /** Current version. */
   get version(): string {
     return String(this.#version);
   }
 
-  /** Creates the object or replaces all of it. @returns the object as it now stands */
+  /** Creates the object or replaces all of it. @returns the stored object */
   set({ namespace = "", name }: FakeName, content: FakeContent<T> = {}): ObjectOf<T> {
     const { labels, ...rest } = content;
     const object = {
@@ -103,20 +103,20 @@ export class FakeSource<T extends object = object> {
     return object;
   }
 
-  /** Deletes the object; streams are told even when there was none. */
+  /** Deletes the object. Streams get the change even when the object did not exist. */
   delete({ namespace = "", name }: FakeName): void {
     this.#objects.delete(`${namespace}/${name}`);
     const resourceVersion = this.#next();
     this.#tell(() => ({ type: "delete", key: { cluster: "", namespace, name }, resourceVersion }));
   }
 
-  /** Moves the version on without a change, as writes elsewhere do. @param told whether open streams hear of it */
+  /** Raises the version without a change, like a write elsewhere. @param told whether open streams receive the new version */
   progress({ told = true }: { readonly told?: boolean } = {}): void {
     const resourceVersion = this.#next();
     if (told) this.#tell(() => ({ type: "progress", resourceVersion }));
   }
 
-  /** Changes the state without telling anybody, and forgets what led to it: streams are told that they have lost it. */
+  /** Changes the state without an event and forgets the history, so that streams get `expired`. */
   forget(change: () => void = () => undefined): void {
     const told = [...this.#history];
     change();
@@ -125,18 +125,18 @@ export class FakeSource<T extends object = object> {
     this.#wake();
   }
 
-  /** Every question fails with `error`, open streams too, until {@link mend}. */
+  /** Makes every call and every open stream fail with `error`, until {@link mend}. */
   break(error: Error): void {
     this.#problem = error;
     this.#wake();
   }
 
-  /** Answers again. */
+  /** Ends the failures that {@link break} began. */
   mend(): void {
     this.#problem = undefined;
   }
 
-  /** Ends the open streams, as a server does whose time is up. */
+  /** Ends the open streams, like a server at its request timeout. */
   end(): void {
     this.#epoch += 1;
     this.#wake();

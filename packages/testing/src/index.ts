@@ -1,6 +1,5 @@
 /**
- * Testing Kubernetes-style API servers: a conformance suite that anybody with a URL can run, and what the author of a
- * view needs to test one.
+ * Tests for Kubernetes-style API servers: a conformance suite that runs against any URL, and the tools to test a view.
  *
  * @module
  */
@@ -29,7 +28,7 @@ export {
 } from "./probe/options.ts";
 // A server to test a view on
 export { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
-// Providers of spaces
+// Checks of space providers
 export { checkSpaceProvider } from "./space-provider/check-space-provider.ts";
 export type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./space-provider/provider-options.ts";
 export { parseSamples } from "./writing/samples.ts";

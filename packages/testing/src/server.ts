@@ -9,26 +9,26 @@ import {
 } from "@virtual-workspaces/framework";
 import type { Credentials } from "./http/credentials.ts";
 
-/** What a test server does unlike others: any option of a server, but TLS. */
+/** Options of a test server: every option of a server, except TLS. */
 export interface TestServerOptions extends Partial<Omit<ServerOptions, "virtualWorkspaces" | "tls">> {
-  /** Whom {@link TestServer.credentials} stand for. @default "tester", in no group but `system:authenticated` */
+  /** User of {@link TestServer.credentials}. @default "tester", only in the group `system:authenticated` */
   readonly user?: Partial<Identity> & { readonly name: string };
 }
 
-/** A server for tests, up until it is disposed of. */
+/** Server for tests, which runs until it is disposed. */
 export interface TestServer extends AsyncDisposable {
   readonly server: Server;
-  /** `http://127.0.0.1:<port>`, without a trailing slash: a view is at `/services/<name>`, or its prefix, and its path. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash. A view is at `/services/<name>`, or at its prefix and path. */
   readonly url: string;
-  /** A token of this server alone. */
+  /** Token of this server alone. */
   readonly credentials: Credentials & { readonly token: string };
 }
 
 /**
- * Serves views on a free port of this machine, over plain HTTP, to one user with a token. Whoever can reach the port
- * and knows the token is that user: for tests only.
+ * Serves views on a free port of this machine, over plain HTTP, to one user with a token. Security: every client that can
+ * reach the port and knows the token acts as that user, so use it only in tests.
  *
- * @throws what a view's `setup` throws, and Error on views that clash
+ * @throws the error of a view's `setup`, and Error for views that clash
  */
 export async function startTestServer(
   virtualWorkspaces: readonly VirtualWorkspace[],

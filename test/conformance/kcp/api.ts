@@ -1,4 +1,4 @@
-// Paths and objects of cases.
+// Paths and objects that cases use.
 import type { Ask, User } from "./step.ts";
 
 export const WS = "/clusters/$(ws)";
@@ -12,7 +12,7 @@ export const APIS2 = "/apis/apis.kcp.io/v1alpha2";
 export const MAPS = "/api/v1/namespaces/default/configmaps";
 export const NAMESPACES = "/api/v1/namespaces";
 
-/** How kubectl asks for tables. */
+/** kubectl's header for tables. */
 export const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" };
 const MERGE = { "content-type": "application/merge-patch+json" };
 
@@ -59,7 +59,7 @@ export const clusterRoleBinding = (name: string, role: string, subjects: unknown
   });
 export const user = (name: string): More => ({ kind: "User", apiGroup: RBAC_GROUP, name });
 
-/** Lets somebody into the workspace. */
+/** Grants a user access to the workspace. */
 export const enters = (name: User): Ask =>
   create(
     `${WS}${RBAC}/clusterrolebindings`,
@@ -67,7 +67,7 @@ export const enters = (name: User): Ask =>
     { user: "root", tell: ["roleRef"] },
   );
 
-/** Lets somebody in and do this. */
+/** Grants a user access to the workspace, and one more rule. */
 export const may = (name: User, rule: object): readonly Ask[] => [
   enters(name),
   create(`${WS}${RBAC}/clusterroles`, clusterRole(`${name}-may`, [rule]), { user: "root", tell: ["rules"] }),
@@ -131,7 +131,7 @@ export const resourceSchema = (name = "v1.widgets.example.dev", more: More = {})
     },
   });
 
-/** As v1alpha2 has it. */
+/** APIExport in version v1alpha2. */
 export const apiExport = (name: string, more: More = {}): More =>
   object("apis.kcp.io/v1alpha2", "APIExport", {
     name,

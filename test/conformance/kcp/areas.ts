@@ -1,4 +1,4 @@
-// All areas, in the order in which they are played.
+// All areas, in the order in which the suite plays them.
 import { access } from "./areas/access.ts";
 import { apis } from "./areas/apis.ts";
 import { core } from "./areas/core.ts";
@@ -24,13 +24,13 @@ export const AREAS: readonly Area[] = [
   ...LIFECYCLE,
 ];
 
-/** Those that are asked for, like `urls,workspaces`. @default all @throws Error when there is no such area */
+/** Returns the named areas, such as `urls,workspaces`. @default all @throws Error for an unknown area */
 export function areasOf(asked: string | undefined): readonly Area[] {
   if (asked === undefined) return AREAS;
   return asked.split(",").map((name) => {
     const found = AREAS.find((area) => area.name === name);
     if (found === undefined)
-      throw new Error(`there is no area ${name}, only ${AREAS.map((area) => area.name).join(", ")}`);
+      throw new Error(`unknown area "${name}": use one of ${AREAS.map((area) => area.name).join(", ")}`);
     return found;
   });
 }

@@ -1,5 +1,5 @@
-// What kcp answers otherwise than we do, and why it stays: docs/reference/conformance.md has the reasons. An entry that no answer
-// shows any longer fails a test.
+// Differences between kcp's answers and ours that stay, with reasons in docs/reference/conformance.md. An entry that no
+// longer applies to any answer fails a test.
 import { isEmpty, isNothing, isStatus, type Known, kindOf, messageOf, refuses } from "./found.ts";
 import { OF_WAITING } from "./lifecycle-differences.ts";
 import { OF_VIEWS } from "./view-differences.ts";

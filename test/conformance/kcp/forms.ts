@@ -1,14 +1,14 @@
-// Puts answers into one form: without what no two servers have in common, and without orders that mean nothing.
+// Normalizes answers: removes values that always differ between servers, and orders without meaning.
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { setMember } from "@virtual-workspaces/apimachinery/json";
 
-/** Who owns which fields is compared by the differential suite; the hash is one of how storage is laid out. */
+/** The differential suite compares field ownership; the hash describes the layout of the storage. */
 const LEFT_OUT = new Set(["managedFields", "storageVersionHash", "uid"]);
 
 /**
- * A copy of a JSON value: members in one order, since symbols are numbered as they come, no uids, and lists of what is
- * served by name, so that what is missing in one does not shift the rest. The order of
- * groups is told beside them, but for those of CustomResourceDefinitions, which kcp has in another order each time.
+ * Returns a normalized copy of a JSON value. Members are sorted, since symbols are numbered in order of appearance, and uids
+ * are removed. Lists of served resources are keyed by name, so that a missing entry does not shift the others. The order of
+ * groups is recorded beside them, except for those of CustomResourceDefinitions, whose order changes in kcp.
  */
 export function formed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(formed);
@@ -32,7 +32,7 @@ function withoutWords(columns: unknown): unknown {
   return columns.map(({ description: _description, ...column }: JsonObject) => column);
 }
 
-/** However old, and whatever the type of the column says. */
+/** Removes ages, whatever the type of the column is. */
 function ageless(rows: unknown): unknown {
   if (!Array.isArray(rows)) return rows;
   return rows.map((row: JsonObject) => {

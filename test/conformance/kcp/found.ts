@@ -1,11 +1,11 @@
-// A difference between two answers, and what tells one from another.
+// Differences between two answers, and helpers to distinguish them.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import type { Difference } from "../../differential/compare.ts";
 import type { Answer } from "../../differential/play.ts";
 
-/** A difference, what was sent, and the two answers that it is between. */
+/** Difference with the request and the two answers. */
 export interface Found extends Difference {
-  /** Of the case. */
+  /** Name of the case. */
   readonly name: string;
   readonly sent: string;
   readonly theirs: Answer;
@@ -13,7 +13,7 @@ export interface Found extends Difference {
 }
 
 export interface Known {
-  /** As docs/reference/conformance.md has it. */
+  /** Name, as in docs/reference/conformance.md. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }
@@ -30,12 +30,12 @@ export function isNothing({ status, body }: Answer): boolean {
   return status === 200 && isJsonObject(body) && JSON.stringify(body["resources"]) === "{}";
 }
 
-/** Whether an answer is an error of this code. */
+/** Returns whether an answer is an error with this code. */
 export function refuses(answer: Answer, code: number): boolean {
   return answer.status === code && isStatus(answer);
 }
 
-/** "" where there is none. */
+/** Returns the message, or "" when there is none. */
 export function messageOf({ body }: Answer): string {
   return isJsonObject(body) ? String(body["message"] ?? "") : "";
 }

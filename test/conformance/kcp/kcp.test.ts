@@ -1,6 +1,6 @@
-// Plays all cases against a kcp, where KCP_KUBECONFIG names the admin.kubeconfig of one that runs: what is recorded must
-// still be what it says. RECORD=1 records anew. With VIEWS its views of APIExports are ours, over its workspaces: they must
-// say what is recorded, but for what is known. See README.md.
+// Plays all cases against a running kcp, whose admin.kubeconfig is in KCP_KUBECONFIG: its answers must still equal the
+// recorded ones. RECORD=1 records them again. With VIEWS, our server serves the views of APIExports over kcp's workspaces.
+// Their answers must equal the recorded ones, except for known differences. See README.md.
 
 import type { Difference } from "../../differential/compare.ts";
 import { differences } from "../../differential/compare.ts";
@@ -14,14 +14,14 @@ import { OF_SHARDS } from "./shard-differences.ts";
 import type { Case } from "./step.ts";
 import { publishedBy, theirs, versionOf } from "./theirs.ts";
 
-/** Making a workspace takes it seconds, most of which it waits. */
+/** Creating a workspace takes kcp seconds, mostly of waiting. */
 const AT_ONCE = 4;
 const KUBECONFIG = process.env["KCP_KUBECONFIG"];
-/** Their URL, or `kcp`: it passes on what it is asked of them. */
+/** URL of the views, or `kcp` when kcp forwards requests to them. */
 const VIEWS = process.env["VIEWS"];
 
 if (KUBECONFIG !== undefined)
-  describe("a kcp still answers as recorded:", function () {
+  describe("kcp still answers as recorded:", function () {
     this.timeout(1_800_000);
 
     for (const area of areasOf(process.env["AREAS"])) {

@@ -1,4 +1,4 @@
-// What two sides' answers do not have in common, but for what is known.
+// Differences between the answers of two servers, without the known ones.
 import type { Difference } from "../../differential/compare.ts";
 import { differences } from "../../differential/compare.ts";
 import type { Answer } from "../../differential/play.ts";
@@ -7,13 +7,13 @@ import type { Known } from "./found.ts";
 import { type Case, describeStep } from "./step.ts";
 
 interface Knowing {
-  /** @default {@link KNOWN} */
+  /** Known differences. @default {@link KNOWN} */
   readonly known?: readonly Known[];
-  /** Told of each entry that holds for a difference. */
+  /** Called with each entry that explains a difference. */
   readonly used?: (entry: Known) => void;
 }
 
-/** The differences that are not known. */
+/** Returns the differences that are not known. */
 export function unknown(
   { name, steps }: Case,
   [expected, actual]: readonly [readonly Answer[], readonly Answer[]],
@@ -30,7 +30,7 @@ export function unknown(
   });
 }
 
-/** A text that says what was sent and what came of it. */
+/** Describes the requests and the differing answers. */
 export function explain({ steps }: Case, found: readonly Difference[]): string {
   const sent = steps.map((step, at) => `  ${at + 1} ${describeStep(step)}`);
   const lines = found.map(

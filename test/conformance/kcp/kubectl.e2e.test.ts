@@ -1,5 +1,6 @@
-// The machine's kubectl, at a workspace server of ours, says what it says at a kcp. KCP_KUBECONFIG with RECORD=1 has a kcp
-// tell it anew, without it only whether it is still so. Pending with a kubectl of another version than was recorded.
+// The installed kubectl prints the same at our workspace server as at a kcp. KCP_KUBECONFIG names a kcp: with RECORD=1 its
+// output is recorded again, without it the recording is verified. The suite is pending when the recording has another version
+// of kubectl.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -15,7 +16,7 @@ const FILE = join(import.meta.dirname, "recorded", "kubectl.snapshot.txt");
 const KUBECONFIG = process.env["KCP_KUBECONFIG"];
 const RECORDS = KUBECONFIG !== undefined && process.env["RECORD"] !== undefined;
 
-/** What is recorded, by heading. */
+/** Returns the recorded output, by heading. */
 function recorded(): ReadonlyMap<string, string> {
   const [, ...sections] = `\n${readFileSync(FILE, "utf8")}`.split("\n## ");
   return new Map(sections.map((section) => section.split(/\n(.*)/s) as [string, string]));
@@ -28,7 +29,7 @@ async function said(subject: Subject, name: string): Promise<string> {
   return await typist.type(TRANSCRIPTS[name] ?? []);
 }
 
-describe("kubectl says of a workspace server what it says of kcp:", function () {
+describe("kubectl at a workspace server prints the same as at kcp:", function () {
   this.timeout(300_000);
   let subject: Subject & Partial<AsyncDisposable>;
 
@@ -40,7 +41,7 @@ describe("kubectl says of a workspace server what it says of kcp:", function () 
   after(() => subject?.[Symbol.asyncDispose]?.());
 
   if (RECORDS) {
-    it("told anew", async () => {
+    it("is recorded again", async () => {
       const sections = [`## kubectl\n${await minorOf(KUBECTL)}\n`];
       for (const name of Object.keys(TRANSCRIPTS)) sections.push(`## ${name}\n${await said(subject, name)}\n`);
       writeFileSync(FILE, sections.join(""));

@@ -1,4 +1,4 @@
-// Types commands of kubectl at a workspace server, and keeps what it says in a form that is the same each time.
+// Runs kubectl commands at a workspace server, and normalizes their output.
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ import { FILES } from "./transcripts.ts";
 const ACCESS = clusterRoleBinding("bob-access", "system:kcp:workspace:access", [user("bob")]);
 const AGE = /(?<= )(?:\d+[smhd])+(?= |$)/gm;
 const SPACES = / {2,}|\t+/g;
-/** What a line of kubectl's own log begins with: when, and which process. */
+/** Start of a line of kubectl's own log: time and process id. */
 const LOGGED = /^[EIW]\d{4} [\d:.]+ +\d+ /gm;
 
-/** Its minor version: each has other words. */
+/** Returns the minor version, since messages differ between versions. */
 export async function minorOf(file: string): Promise<string> {
   const { stdout } = await promisify(execFile)(file, ["version", "--client", "-o", "json"]);
   return (JSON.parse(stdout) as { clientVersion: { minor: string } }).clientVersion.minor;
@@ -29,7 +29,7 @@ interface Said {
   readonly text: string;
 }
 
-/** One list of commands, in a workspace of its own in `root`. */
+/** Runs one list of commands, in a workspace of its own in `root`. */
 export class Typist implements Disposable {
   readonly #folder = tree({});
   readonly #file: string;
@@ -53,7 +53,7 @@ export class Typist implements Disposable {
     writeFileSync(join(this.#folder.path, "ca.crt"), subject.tls?.ca ?? "");
   }
 
-  /** @returns what was typed, and what came of it */
+  /** @returns the commands and their output */
   async type(lines: readonly string[]): Promise<string> {
     await this.#must("root", "create -f workspace");
     const ready = "--for=jsonpath={.metadata.labels.tenancy\\.kcp\\.io/phase}=Ready";
@@ -63,7 +63,7 @@ export class Typist implements Disposable {
     this.#symbols.name(this.#name, "<name>");
     const here = `root:${this.#name}`;
     await this.#must(here, "create -f access");
-    // Until it is known that he may enter.
+    // Waits until the server knows that the user has access.
     for (const start = performance.now(); performance.now() - start < this.#subject.patienceMs; )
       if ((await this.#run("bob", here, "auth whoami")).code === 0) break;
     const said: string[] = [];

@@ -1,4 +1,4 @@
-// What kcp's views of workspaces that wait answer otherwise than ours, and why it stays: docs/reference/conformance.md has the reasons.
+// Differences between kcp's views of waiting workspaces and ours that stay, with reasons in docs/reference/conformance.md.
 import { type Found, isEmpty, isStatus, type Known, messageOf, refuses } from "./found.ts";
 
 const NO_HOLDER = /workspaces\/(?:setup|\$\(ws\):|:setup|\$\(path\):setup|\$\(ws\):setup:x|a%20b:setup)\/clusters/;
@@ -108,7 +108,7 @@ const OF_LIFECYCLE: readonly Known[] = [
   },
 ];
 
-/** Those hold for these views alone, but for the group that others say the view has given them. */
+/** Limits these differences to the views of waiting workspaces, except for the last one. */
 export const OF_WAITING: readonly Known[] = [
   ...OF_LIFECYCLE.map(({ name, is }) => ({
     name,

@@ -1,19 +1,19 @@
-// What cases of kcp's views of workspaces that wait begin with: a type in the case's workspace, and workspaces of it that
-// are set up or torn down.
+// Setup for cases of kcp's views of waiting workspaces: a type in the case's workspace, and workspaces of it that are being
+// initialized or terminated.
 import { create, get, ofType, remove, TENANCY, WS, workspaceType } from "./api.ts";
 import type { Ask, Step, User } from "./step.ts";
 import { quiet } from "./view.ts";
 
 type More = Readonly<Record<string, unknown>>;
 
-/** What of workspaces' lifecycle a view is of, and what is called after it. */
+/** Phase of a workspace that a view shows, and the names that derive from it. */
 export interface Phase {
   readonly is: "initializing" | "terminating";
   readonly verb: "initialize" | "terminate";
-  /** Of a WorkspaceType. */
+  /** Field of a WorkspaceType. */
   readonly flag: "initializer" | "terminator";
   readonly permissions: "initializerPermissions" | "terminatorPermissions";
-  /** Of a LogicalCluster's status. */
+  /** Field of a LogicalCluster's status. */
   readonly member: "initializers" | "terminators";
 }
 
@@ -43,7 +43,7 @@ export const allOf = (phase: Phase, type = "setup"): string => `${rootOf(phase, 
 export const oneOf = (phase: Phase, type = "setup", kid = "kid"): string =>
   `${rootOf(phase, `$(ws):${type}`)}/$(${kid}.spec.cluster)`;
 
-/** A type whose owner wants to see its workspaces. */
+/** Creates a type whose owner uses the view of its workspaces. */
 export const typed = (phase: Phase, name = "setup", more: More = {}): readonly Ask[] => [
   create(TYPES, workspaceType(name, { [phase.flag]: true, ...more }), quiet),
   get(`${TYPES}/${name}`, {
@@ -52,7 +52,7 @@ export const typed = (phase: Phase, name = "setup", more: More = {}): readonly A
   }),
 ];
 
-/** A workspace of a type that waits for its owner. */
+/** Creates a workspace of a type, which waits for the owner. */
 export function waiting(
   phase: Phase,
   { type = "setup", kid = "kid", of = type, user }: { type?: string; kid?: string; of?: string; user?: User } = {},
@@ -68,14 +68,14 @@ export function waiting(
   ];
 }
 
-/** Once the view of a type has it. */
+/** Waits until the view of a type contains the workspace. */
 export const seen = (phase: Phase, type = "setup", kid = "kid"): Ask =>
   get(`${allOf(phase, type)}${CLUSTERS}`, {
     until: { body: { items: [{ metadata: { annotations: { "kcp.io/cluster": `$(${kid}.spec.cluster)` } } }] } },
     tell: ["kind"],
   });
 
-/** A type of both's, and a workspace of it. */
+/** Creates a type that both users may use, and a workspace of it. */
 export const shared = (phase: Phase): readonly Step[] => [
   ...typed(phase),
   ...typed(phase, "other"),
@@ -92,11 +92,11 @@ function reference(name: string): object {
   return { name, path: "$(path)" };
 }
 
-/** Who may see the workspaces of a type. */
+/** Rule for the workspaces of a type. */
 export const owning = ({ verb }: Phase, more: More = {}): object => ({
   ...{ apiGroups: ["tenancy.kcp.io"], resources: ["workspacetypes"], resourceNames: ["setup"] },
   ...{ verbs: [verb], ...more },
 });
 
-/** A phase's cases, as an area's are. */
+/** Cases of a phase, as in an area. */
 export type Cases = Readonly<Record<string, readonly Step[]>>;

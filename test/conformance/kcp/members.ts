@@ -1,7 +1,7 @@
 // Finds members of answers.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 
-/** Whether a value has these members, by value; a list has them if for each some item has it. */
+/** Returns whether a value has these members, by value. A list has them if each wanted item matches one of its items. */
 export function has(value: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) return Array.isArray(value) && wanted.every((one) => value.some((item) => has(item, one)));
   if (isJsonObject(wanted))
@@ -9,7 +9,7 @@ export function has(value: unknown, wanted: unknown): boolean {
   return value === wanted;
 }
 
-/** Some members of a value, by paths like `items.metadata.name`: through a list they lead to all that is in it. */
+/** Returns some members of a value, by paths such as `items.metadata.name`. A path through a list applies to each of its items. */
 export function toldOf(value: unknown, paths: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(paths.map((path) => [path, at(value, path.split("."))]));
 }

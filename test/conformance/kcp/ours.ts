@@ -1,4 +1,4 @@
-// Our side.
+// Our workspace server as a subject.
 import { randomUUID } from "node:crypto";
 import { ApiModel, apiExportView, apiResourceSchemaView } from "@virtual-workspaces/apiexport";
 import { staticTokens } from "@virtual-workspaces/framework";
@@ -10,7 +10,7 @@ import { lifecycleViews } from "../../plugins/lifecycle/support/owner.ts";
 import { startWorkspaces } from "../../workspace-server/support/workspaces.ts";
 import type { Subject } from "./play.ts";
 
-/** As kcp's administrators, and as `--token-auth-file` makes users. */
+/** Users as kcp defines them: its administrators, and those of `--token-auth-file`. */
 const USERS = {
   root: { name: "shard-admin", groups: ["system:masters"], uid: randomUUID() },
   admin: { name: "kcp-admin", groups: ["system:kcp:admin"], uid: randomUUID() },
@@ -18,7 +18,10 @@ const USERS = {
   bob: { name: "bob", uid: "bob" },
 };
 
-/** A workspace server in this process, with the views that kcp has. Its tokens are the users' names. With an authority it is reached by TLS alone. */
+/**
+ * Starts a workspace server in this process, with kcp's views. Its tokens are the users' names. With an authority it serves
+ * only TLS.
+ */
 export async function startOurs(authority?: TestAuthority): Promise<Subject & AsyncDisposable> {
   const authentication = [staticTokens(USERS), anonymous()];
   const server = await startWorkspaces(memoryStore(), { authentication, ...views(), ...(authority && { authority }) });

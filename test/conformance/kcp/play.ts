@@ -9,14 +9,14 @@ import { has, toldOf } from "./members.ts";
 import type { Ask, Case, Step, User, Watch } from "./step.ts";
 import { KcpSymbols } from "./symbols.ts";
 
-/** A workspace server, and the tokens of users. */
+/** Workspace server with the tokens of its users. */
 export interface Subject extends Target {
-  /** How long controllers are waited for. */
+  /** Timeout for controllers, in ms. */
   readonly patienceMs: number;
   readonly tokens: Readonly<Record<Exclude<User, "nobody" | "stranger">, string>>;
-  /** Where its views are that we have as well, if not there too. */
+  /** Server of the virtual workspaces, if it is a different one. */
   readonly views?: Target;
-  /** The address that it publishes for them, if another than its own. */
+  /** Address that the server publishes for its views, if it differs from its own. */
   readonly published?: string;
 }
 
@@ -35,7 +35,7 @@ export class Player implements Disposable {
     this.#callers = new Callers(subject);
   }
 
-  /** @returns an answer for each step */
+  /** @returns one answer for each step */
   async play({ steps }: Case): Promise<Answer[]> {
     const run = new Run(this.#subject, this.#callers);
     const isAlone = /\$\((?:ws|path|name)\)/.test(stringifyJson(steps));
@@ -51,7 +51,7 @@ export class Player implements Disposable {
   }
 }
 
-/** Those of a server and of its views. */
+/** Callers of a server and of its views. */
 class Callers implements Disposable {
   readonly #server: Caller;
   readonly #views: Caller;
@@ -89,7 +89,7 @@ class Run {
     await this.#ask({ send: `POST ${WORKSPACES}`, body: { ...body, spec: { type: UNIVERSAL } } });
     const until = { body: { status: { phase: "Ready" } } };
     const ready = await this.#ask({ send: `GET ${WORKSPACES}/${this.#name}`, until });
-    if (ready.status !== 200) throw new Error(`no workspace to play in: ${ready.status} ${ready.text}`);
+    if (ready.status !== 200) throw new Error(`the workspace of the case is not ready: ${ready.status} ${ready.text}`);
     const { cluster } = (parsed(ready.text) as { spec: { cluster: string } }).spec;
     this.#answers.set("ws", cluster);
     this.#answers.set("path", `root:${this.#name}`);
@@ -109,7 +109,7 @@ class Run {
     return this.#told(answer, step);
   }
 
-  /** Sends a request, again and again where something is waited for. */
+  /** Sends a request, and repeats it until `until` holds. */
   async #ask({ send, user, headers, body, text, until }: Ask): Promise<RawAnswer> {
     const [method = "", path = ""] = (this.#answers.fill(send) as string).split(/ (.*)/s);
     const payload = text ?? (body === undefined ? undefined : stringifyJson(this.#answers.fill(body)));

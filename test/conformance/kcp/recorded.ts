@@ -1,4 +1,4 @@
-// What kcp has answered, kept as data: a file for each area, a line for each exchange.
+// Recorded answers of kcp: one file for each area, one line for each exchange.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
@@ -6,7 +6,7 @@ import type { Answer } from "../../differential/play.ts";
 import type { Area, Case, Step } from "./step.ts";
 
 interface Recording {
-  /** Which kcp it was. */
+  /** Version of kcp. */
   readonly kcp: string;
   readonly cases: Readonly<Record<string, readonly { readonly step: Step; readonly answer: Answer }[]>>;
 }
@@ -18,12 +18,12 @@ export function recordingOf(area: Area): Recording {
   return existsSync(file) ? (parseOwnJson(readFileSync(file, "utf8")) as unknown as Recording) : { kcp: "", cases: {} };
 }
 
-/** The recorded answers of a case. @throws Error when it was recorded with other steps, or not at all */
+/** Returns the recorded answers of a case. @throws Error when it is not recorded, or with other steps */
 export function answersOf({ cases }: Recording, { name, steps }: Case): Answer[] {
   const exchanges = cases[name];
   const recorded = exchanges?.map(({ step }) => stringifyJson(step)).join("\n");
   if (exchanges === undefined || recorded !== steps.map((step) => stringifyJson(step)).join("\n"))
-    throw new Error(`${name} is not recorded as it is now: see README.md beside ${import.meta.filename}`);
+    throw new Error(`the recording of ${name} is missing or outdated: see README.md beside ${import.meta.filename}`);
   return exchanges.map(({ answer }) => answer);
 }
 

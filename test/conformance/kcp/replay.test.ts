@@ -1,4 +1,4 @@
-// Plays what was recorded from a kcp against a workspace server of ours. Nothing of kcp is needed for it.
+// Replays the requests recorded from a kcp against our workspace server, without a kcp.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -44,14 +44,14 @@ describe("a workspace server answers as kcp does:", function () {
     });
   }
 
-  // Suites of their own run after the areas.
-  describe("but for differences that are known", () => {
-    it("all of which are still there", function () {
+  // Separate suites run after the areas.
+  describe("known differences from kcp", () => {
+    it("all still exist", function () {
       if (ASKED !== AREAS) this.skip();
       expect(KNOWN.filter((entry) => !used.has(entry)).map(({ name }) => name)).to.deep.equal([]);
     });
 
-    it("for the reasons in docs/reference/conformance.md", () => {
+    it("are listed in docs/reference/conformance.md", () => {
       const [, kcp = ""] = readFileSync(CONFORMANCE, "utf8").split(HEADING);
       const [section = ""] = kcp.split("\n## ");
       const rows = [...section.matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);

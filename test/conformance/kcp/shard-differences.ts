@@ -1,17 +1,18 @@
-// What a kcp's shard itself answers otherwise where its views are in another process: the same whether that is kcp's own
-// `virtual-workspaces` or ours, and recorded is a kcp that has them in its own.
+// Differences of a kcp shard that runs its views in another process, be it kcp's own `virtual-workspaces` or ours. The
+// recorded kcp serves its views itself.
 import type { Known } from "./found.ts";
 import { messageOf, refuses } from "./found.ts";
 
 export const OF_SHARDS: readonly Known[] = [
   {
-    // Only what is below `/services/` is passed on.
+    // kcp forwards only paths below `/services/`.
     name: "The path of all views",
     is: ({ sent, theirs, ours }) =>
       / \/services(?: |$)/.test(sent) && theirs.status === 307 && [403, 404].includes(Number(ours.status)),
   },
   {
-    // It asks itself, before it passes a request on, and that a path outside of logical clusters; views ask what the request is for.
+    // kcp itself checks impersonation before it forwards a request, for a path outside logical clusters. Views check it for
+    // the target of the request.
     name: "Impersonation in a view",
     is: ({ sent, theirs, ours }) =>
       sent.includes("/services/") &&

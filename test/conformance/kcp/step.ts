@@ -1,41 +1,39 @@
-// What cases are made of: requests by several users, in a workspace that is new for each case. Plain data: it is recorded.
+// Elements of cases: requests by several users, in a new workspace for each case. They are plain data, because they are
+// recorded.
 
-/**
- * `root` is of `system:masters`, `admin` of `system:kcp:admin`, `nobody` sends no credentials; `stranger` has a token that
- * nobody has given.
- */
+/** `root` is in `system:masters`, `admin` in `system:kcp:admin`; `nobody` sends no credentials, `stranger` an unknown token. */
 export type User = "root" | "admin" | "alice" | "bob" | "nobody" | "stranger";
 
 /**
- * In paths, headers and bodies `$(ws)` is the name of the case's logical cluster, `$(path)` the path of its workspace,
- * `$(name)` that workspace's name; `$(x.metadata.uid)` what the answer called `x` had there.
+ * Request. In paths, headers and bodies, `$(ws)` is the cluster name of the case, `$(path)` the path of its workspace and
+ * `$(name)` its name. `$(x.metadata.uid)` is that member of the answer named `x`.
  */
 export interface Ask {
   /** `GET /clusters/$(ws)/api/v1/namespaces`. */
   readonly send: string;
-  /** @default "admin" */
+  /** User who sends the request. @default "admin" */
   readonly user?: User;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** Body, sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Raw body, instead of `body`. */
   readonly text?: string;
-  /** The request is sent again until its answer has these members, by value: `{ body: { status: { phase: "Ready" } } }`. */
+  /** Repeats the request until its answer has these members, by value: `{ body: { status: { phase: "Ready" } } }`. */
   readonly until?: unknown;
-  /** What is told of the body, by paths of members: controllers write the rest when they like. @default all of it */
+  /** Members of the body to record, as paths: controllers write the others at any time. @default all of them */
   readonly tell?: readonly string[];
-  /** Of a body's member, only the names in it are told. */
+  /** Member of the body of which only the names are recorded. */
   readonly names?: string;
-  /** What later steps call the answer. */
+  /** Name of the answer in later steps. */
   readonly as?: string;
 }
 
-/** Opens a watch, reads events until one has these members, and tells those members of them, each once where they repeat. */
+/** Watch. Reads events until one has these members, and records them for each event, without repetitions. */
 export interface Watch {
   readonly watch: string;
   readonly user?: User;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent once the watch is open. */
+  /** Request to send once the watch is open. */
   readonly meanwhile?: Ask;
   readonly until: unknown;
   readonly tell: readonly string[];
@@ -48,7 +46,7 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-/** Cases of one subject, recorded in one file. */
+/** Cases about one subject, recorded in one file. */
 export interface Area {
   readonly name: string;
   readonly cases: readonly Case[];

@@ -1,5 +1,5 @@
-// Takes out of an answer of a workspace server what no two of them can have in common, beside what Symbols of the
-// differential suite takes out: names of logical clusters, hashes made of them, identities, keys, tokens and addresses.
+// Removes values of a workspace server's answers that always differ between servers, in addition to Symbols of the
+// differential suite: names of logical clusters, hashes of them, identities, keys, tokens and addresses.
 import { createHash } from "node:crypto";
 import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { parsed } from "../../differential/answers.ts";
@@ -9,32 +9,32 @@ import { formed } from "./forms.ts";
 const CLUSTER =
   /(?:\\?"(?:kcp\.io\/cluster|cluster|clusterName)\\?": ?\\?"|\/clusters\/)([0-9a-z]{14,16})(?![0-9a-z])/g;
 const BINDING = /\b([a-z.]+\.kcp\.io)-[0-9a-z]{5}(?![0-9a-z-])/g;
-/** Labels whose values, or whose names' last parts, are hashes of names of logical clusters. */
+/** Labels whose values, or the ends of whose names, are hashes of cluster names. */
 const HASHES = /((?:internal\.apis\.kcp\.io\/[a-z-]+|claimed\.internal\.apis\.kcp\.io\/)"?:? ?"?)([0-9A-Za-z]{25,})/g;
-/** An initializer or a terminator: a type's workspace, and the type. Labels have the hash of it. */
+/** Initializer or terminator: the workspace of a type, and the type. Labels contain its hash. */
 const OWNER = /(?:workspaces\/|")([0-9a-z]{14,16}:[a-z][0-9a-z-]*)/g;
 const CERTIFICATE =
   /(?:-----BEGIN CERTIFICATE-----(?:[\w+/=]|\\n)*(?:-----END CERTIFICATE-----(?:\\n)?)?)+|LS0tLS1CRUdJTi[\w+/=]+/g;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-/** As it is, and as secrets have it. */
+/** Token, plain and as encoded in secrets. */
 const TOKEN = /eyJ[\w-]+\.[\w-]+\.[\w-]+|ZXlK[\w+/=]{200,}/g;
 const IDENTITY = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g;
 
-/** What one server's answers within a case have named so far. */
+/** Symbols of one server's answers within a case. */
 export class KcpSymbols {
   readonly #symbols = new Symbols();
   readonly #known = new Map<string, string>();
   readonly #counts = new Map<string, number>();
   readonly #url: RegExp;
 
-  /** @param views where its views are, if at another address */
+  /** @param views address of its views, if it differs */
   constructor(url: string, views = url) {
     const texts = [url, views].flatMap((one) => [one.replace(/^https?/, "https?"), new URL(one).host]);
     this.#url = new RegExp(texts.join("|").replaceAll(".", "\\."), "g");
   }
 
-  /** Calls a text by a symbol from here on. */
+  /** Replaces a text by a symbol from now on. */
   name(text: string, symbol: string): void {
     this.#known.set(text, symbol);
   }
@@ -55,7 +55,7 @@ export class KcpSymbols {
     return this.#symbols.text(result);
   }
 
-  /** What a body comes to: JSON in one form, or the text that it is. */
+  /** Returns a normalized body: JSON, or else the text. */
   value(text: string): unknown {
     const value = parsed(text);
     return typeof value === "string"
@@ -69,7 +69,7 @@ export class KcpSymbols {
     let called = owner;
     for (const [known, symbol] of this.#known) called = called.replaceAll(known, symbol);
     this.#known.set(hash, `<hash of ${called}>`);
-    // As much of it as a label's name has room for.
+    // Part of the hash that fits into the name of a label.
     for (const length of [36, 35]) this.#known.set(hash.slice(0, length), `<start of the hash of ${called}>`);
   }
 

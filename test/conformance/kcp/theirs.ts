@@ -1,4 +1,4 @@
-// A kcp of whoever runs the tests, by the admin.kubeconfig that it writes.
+// The kcp that KCP_KUBECONFIG names, by the admin.kubeconfig that it writes.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { Caller } from "../../differential/caller.ts";
@@ -17,14 +17,15 @@ interface Cluster {
 }
 
 /**
- * Users `alice` and `bob` come from its `--token-auth-file`: their tokens are their names.
+ * Returns kcp as a subject. The users `alice` and `bob` come from its `--token-auth-file`, with their names as tokens.
  *
- * @param views where its views of APIExports are, with a certificate that Node trusts. @default there
+ * @param views URL of its views of APIExports, with a certificate that Node trusts.
+ * @default the same server
  */
 export function theirs(kubeconfig: string, views?: string): Subject {
   const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
   const base = clusters.find(({ name }) => name === "base")?.cluster;
-  if (base === undefined) throw new Error(`${kubeconfig}: there is no cluster "base": take the file that kcp writes`);
+  if (base === undefined) throw new Error(`no cluster "base" in ${kubeconfig}: use the file that kcp writes`);
   const token = (name: string): string => users.find((user) => user.name === name)?.user.token ?? "";
   return {
     url: base.server,
@@ -41,7 +42,7 @@ export async function versionOf(subject: Subject): Promise<string> {
   return gitVersion;
 }
 
-/** The address that its shard publishes for its views. */
+/** Returns the address that its shard publishes for its views. */
 export async function publishedBy(subject: Subject): Promise<string> {
   const { spec } = (await asked(subject, ROOT_SHARD)) as { spec: { virtualWorkspaceURL: string } };
   return spec.virtualWorkspaceURL;

@@ -1,5 +1,5 @@
-// What people type: commands of plain kubectl, by user, each list in a new workspace that Bob may enter.
-// Without what is known to be told otherwise: docs/reference/conformance.md.
+// Commands of plain kubectl, by user. Each list runs in a new workspace that Bob may enter. Without commands whose output is
+// known to differ: docs/reference/conformance.md.
 import {
   apiBinding,
   apiExport,
@@ -33,7 +33,7 @@ export const FILES: Readonly<Record<string, object>> = {
 
 const READY = "--for=jsonpath={.metadata.labels.tenancy\\.kcp\\.io/phase}=Ready";
 
-/** Each begins with who types it. */
+/** Each command begins with its user. */
 export const TRANSCRIPTS: Readonly<Record<string, readonly string[]>> = {
   workspaces: [
     "admin get ws",

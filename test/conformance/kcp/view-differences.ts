@@ -1,4 +1,4 @@
-// What kcp's view of APIExports answers otherwise than ours, and why it stays: docs/reference/conformance.md has the reasons.
+// Differences between kcp's view of APIExports and ours that stay, with reasons in docs/reference/conformance.md.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { type Found, isEmpty, isStatus, type Known, kindOf, messageOf, refuses } from "./found.ts";
 
@@ -171,13 +171,13 @@ const OF_EXPORTS: readonly Known[] = [
   },
 ];
 
-/** Those hold in areas of views alone. */
+/** Limits these differences to the areas of views. */
 export const OF_VIEWS: readonly Known[] = OF_EXPORTS.map(({ name, is }) => ({
   name,
   is: (found: Found) => /\/services(?:\/| |$)/.test(found.sent) && is(found),
 }));
 
-/** The path that somebody is refused. */
+/** Returns the path that a message forbids. */
 function pathOf(message: unknown): string | undefined {
   return / cannot \w+ path "(.*)": /.exec(String(message))?.[1];
 }

@@ -1,9 +1,9 @@
-// What cases of kcp's view of APIExports begin with: an export of widgets in the case's workspace, which binds it itself.
+// Setup for cases of kcp's view of APIExports: an export of widgets in the case's workspace, which binds it itself.
 import { APIS, APIS2, apiBinding, apiExport, create, get, resourceSchema, WS } from "./api.ts";
 import type { Ask, Step } from "./step.ts";
 
 export const VIEW = "/services/apiexport/$(ws)/widgets";
-/** All workspaces, and the one. */
+/** All workspaces, and the case's own. */
 export const ALL = `${VIEW}/clusters/*`;
 export const ONE = `${VIEW}/clusters/$(ws)`;
 export const GROUP = "/apis/example.dev/v1";
@@ -18,9 +18,9 @@ type More = Readonly<Record<string, unknown>>;
 export const quiet = { tell: ["metadata.name"] };
 export const MATCH_ALL = { matchAll: true };
 
-/** A member of an export's `permissionClaims`. */
+/** Member of an export's `permissionClaims`. */
 export const claim = (resource: string, more: More = {}): More => ({ group: "", resource, verbs: ["*"], ...more });
-/** A claim as a binding has it. @default of all objects, accepted */
+/** Claim in a binding. @default accepted, for all objects */
 export const accepted = (resource: string, more: More = {}): More => ({
   ...claim(resource),
   state: "Accepted",
@@ -28,7 +28,7 @@ export const accepted = (resource: string, more: More = {}): More => ({
   ...more,
 });
 
-/** An export, with an identity. */
+/** Creates an export with an identity. */
 export const exports = (more: More = {}, schema = resourceSchema()): readonly Ask[] => [
   create(SCHEMAS, schema, quiet),
   create(EXPORTS, apiExport("widgets", more), quiet),
@@ -40,7 +40,7 @@ export const identified = (name: string): Ask =>
     tell: ["metadata.name"],
     as: name,
   });
-/** The workspace's own binding to one of its exports. */
+/** Creates the workspace's own binding to one of its exports. */
 export const binds = (claims: readonly More[] = [], name = "widgets"): readonly Ask[] => [
   create(BINDINGS, apiBinding(name, { reference: { export: { path: "$(path)", name } }, permissionClaims: claims }), {
     until: { code: 201 },
@@ -51,13 +51,13 @@ export const binds = (claims: readonly More[] = [], name = "widgets"): readonly 
     tell: ["status.phase"],
   }),
 ];
-/** Once the view has it. */
+/** Waits until the view serves the resource. */
 export const served = (at = ALL, group = GROUP, resource = "widgets"): Ask =>
   get(`${at}${group}`, { until: { code: 200, body: { resources: [{ name: resource }] } }, tell: ["groupVersion"] });
-/** Once the view knows of the binding, too. */
+/** Waits until the view knows the binding too. */
 export const lets = (path = `${GROUP}/widgets`): Ask => get(`${ONE}${path}`, { until: { code: 200 }, tell: ["kind"] });
 
-/** An export that the workspace has bound with claims on these, all of which it accepts unless told otherwise. */
+/** Creates an export that the workspace has bound with claims on these resources, and by default accepts them all. */
 export const bound = (
   claims: readonly More[] = [],
   bindingClaims = claims.map((one) => ({ ...one, state: "Accepted", selector: MATCH_ALL })),

@@ -2,12 +2,12 @@ import { APPLY_TYPE, JSON_TYPE, YAML_TYPE } from "../api.ts";
 import { type RequestStep, type Step, type Topic, topic } from "../step.ts";
 import { plain, rich } from "./kinds.ts";
 
-/** Creates what a text says, of a media type. */
+/** Creates an object from a text with this media type. */
 export const post = (type: string, text: string, query = ""): RequestStep =>
   plain.raw(`POST ${plain.path("", query === "" ? {} : { query })}`, { type, text });
 const head = '{"apiVersion":"oracle.dev/v1","kind":"Plain","metadata":{"name":"a"},';
 const body = `${head}"spec":{"text":"x"}}`;
-/** The same in each way of field validation. */
+/** Repeats it in each mode of field validation. */
 export const modes = (text: string, type = JSON_TYPE): Step[] =>
   [
     "",

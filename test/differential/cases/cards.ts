@@ -1,4 +1,4 @@
-// Three cards that differ in what selectors look at.
+// Three cards with different selectable fields and labels.
 import type { RequestStep } from "../step.ts";
 import { card } from "./kinds.ts";
 

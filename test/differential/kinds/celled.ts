@@ -1,4 +1,4 @@
-// A rule for each thing that CEL can do: a field, what it may hold, and values to try.
+// One rule for each feature of CEL: a field, its schema, and values to try.
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import { type DifferentialKind, kind } from "./kind.ts";
 
@@ -23,7 +23,7 @@ const listOf = (rule: string, ...values: string[][]): Rule => ({ schema: TEXTS, 
 const intsOf = (rule: string, ...values: number[][]): Rule => ({ schema: INTS, rule, values });
 const mapOf = (rule: string, ...values: object[]): Rule => ({ schema: MAP, rule, values });
 
-/** By field. */
+/** Rules by field. */
 export const RULES: Readonly<Record<string, Rule>> = {
   size: texts("self.size() <= 3 && size(self) <= 3", "abc", "abcd", "äöü", "😀😀😀", "😀😀😀😀"),
   contains: texts("self.contains('b') || self.startsWith('x') || self.endsWith('y')", "abc", "xc", "cy", "c", ""),
@@ -233,7 +233,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
 const names = Object.keys(RULES);
 const parts = [names.slice(0, names.length / 2), names.slice(names.length / 2)] as const;
 
-/** Fields of one half of the rules: all would cost more than Kubernetes allows one schema. */
+/** Returns half of the fields, because all rules would exceed Kubernetes' cost limit for a schema. */
 function half(part: 0 | 1): DifferentialKind {
   const properties = parts[part].map((name): [string, JsonSchema] => {
     const { schema = {}, rule = "" } = RULES[name] ?? {};
@@ -248,7 +248,7 @@ function half(part: 0 | 1): DifferentialKind {
 
 export const CELLED: readonly DifferentialKind[] = [half(0), half(1)];
 
-/** The name of the kind that has a field. */
+/** Returns the name of the kind that has a field. */
 export function kindOf(field: string): string {
   return parts[0].includes(field) ? "Celled0" : "Celled1";
 }

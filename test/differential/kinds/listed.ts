@@ -1,6 +1,6 @@
 import { kind } from "./kind.ts";
 
-/** Lists and maps with a type, which apply and validation look at. */
+/** Kind with typed lists and maps, which affect apply and validation. */
 export const LISTED = kind({
   kind: "Listed",
   scope: "Namespaced",

@@ -1,6 +1,6 @@
 import { kind } from "./kind.ts";
 
-/** With status and scale. */
+/** Kind with status and scale. */
 export const MACHINE = kind({
   kind: "Machine",
   scope: "Namespaced",
@@ -41,7 +41,7 @@ export const MACHINE = kind({
   },
 });
 
-/** With a status that has defaults, though only `/status` may set it. */
+/** Kind whose status has defaults, although only `/status` may set it. */
 export const WAITER = kind({
   kind: "Waiter",
   scope: "Namespaced",

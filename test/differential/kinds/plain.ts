@@ -1,6 +1,6 @@
 import { kind } from "./kind.ts";
 
-/** Nothing special: objects, texts, numbers, lists and maps. */
+/** Kind without special features: objects, strings, numbers, lists and maps. */
 export const PLAIN = kind({
   kind: "Plain",
   scope: "Namespaced",
@@ -32,7 +32,7 @@ export const PLAIN = kind({
   },
 });
 
-/** Of the cluster, with columns and selectable fields. */
+/** Cluster-scoped kind with columns and selectable fields. */
 export const CARD = kind({
   kind: "Card",
   scope: "Cluster",
@@ -64,7 +64,7 @@ export const CARD = kind({
   selectableFields: [".spec.color", ".spec.size", ".spec.bold"],
 });
 
-/** With two versions of one schema. */
+/** Kind with two versions of one schema. */
 export const DUAL = kind({
   kind: "Dual",
   scope: "Namespaced",

@@ -1,6 +1,6 @@
 import { kind } from "./kind.ts";
 
-/** Defaults, formats, and whatever else a structural schema may say of a value. */
+/** Kind with defaults, formats and all other keywords of a structural schema. */
 export const RICH = kind({
   kind: "Rich",
   plural: "richs",
@@ -97,7 +97,7 @@ const FORMATS = [
   "unheard-of",
 ] as const;
 
-/** A field for each format, named after it. */
+/** Kind with a field for each format, named after it. */
 export const FORMATTED = kind({
   kind: "Formatted",
   scope: "Namespaced",
@@ -118,7 +118,7 @@ export const FORMATTED = kind({
   },
 });
 
-/** A field for each keyword of validation. */
+/** Kind with a field for each keyword of validation. */
 export const BOUNDED = kind({
   kind: "Bounded",
   scope: "Namespaced",

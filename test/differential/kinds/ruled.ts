@@ -1,6 +1,6 @@
 import { kind } from "./kind.ts";
 
-/** Rules in CEL. */
+/** Kind with CEL rules. */
 export const RULED = kind({
   kind: "Ruled",
   scope: "Namespaced",

@@ -1,5 +1,5 @@
-// Why: what scripts do is tested in a browser, Debian's Chromium. It lives in the folder of the site's own tools, which not every clone has installed,
-// so it is imported when it is needed, with the types of what is used here.
+// Why: scripts of the site are tested in a browser, Debian's Chromium. It is installed with the site's own tools, which not
+// every clone has, so this module imports it on demand, with local types.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { root } from "../../../tools/install.mjs";
 
 const modules = join(root, "tools/docs/node_modules");
 
-/** Of playwright-core. */
+/** Locator of playwright-core. */
 interface Locator {
   click(): Promise<void>;
   first(): Locator;
@@ -48,7 +48,7 @@ const SWITCHES = [
   "--disable-sync",
 ];
 
-/** Chromium, or undefined, said on stderr, where it is not to be had; with CI set that is an error. */
+/** Starts Chromium. Returns undefined, with a message on stderr, when it is unavailable; with CI set that is an error. */
 export async function startChromium(): Promise<Browser | undefined> {
   const found = findChromium();
   if (found === undefined) {
@@ -57,11 +57,11 @@ export async function startChromium(): Promise<Browser | undefined> {
     return undefined;
   }
   const { chromium } = await import(pathToFileURL(join(modules, "playwright-core/index.mjs")).href);
-  // It makes a new profile in a folder of its own, and runs headless.
+  // Chromium creates a new profile in its own folder, and runs headless.
   return await chromium.launch({ executablePath: found.path, env: found.env, args: SWITCHES });
 }
 
-/** A tab on a site that is served below `base`, and what went wrong in it. */
+/** Tab on a site below `base`, with the errors that occurred in it. */
 export class Visit implements AsyncDisposable {
   readonly url: string;
   readonly tab: Tab;
@@ -91,12 +91,12 @@ export class Visit implements AsyncDisposable {
     return new Visit(served.url, tab, served.close);
   }
 
-  /** Opens a page and waits until it has loaded what it loads. */
+  /** Opens a page and waits until all of it has loaded. */
   async open(page: string): Promise<void> {
     await this.tab.goto(this.url + page, { waitUntil: "networkidle" });
   }
 
-  /** Clicks a link and waits for the page that it leads to. */
+  /** Clicks a link and waits for its target page. */
   async follow(selector: string, page: string): Promise<void> {
     await this.tab.locator(selector).first().click();
     await this.tab.waitForURL((url) => url.href.split("#")[0] === this.url + page);
@@ -106,7 +106,7 @@ export class Visit implements AsyncDisposable {
     return this.tab.locator(".vp-doc h1").innerText();
   }
 
-  /** The serious and critical faults that axe finds, a line each. */
+  /** Returns the serious and critical violations that axe finds, one line each. */
   async axe(axeSource: string): Promise<string[]> {
     await this.tab.evaluate(axeSource);
     return await this.tab.evaluate<string[]>(`axe.run(document).then(({ violations }) => violations

@@ -1,4 +1,4 @@
-// Why: the site is built once for all of its tests, and each page is read once.
+// Why: all tests share one build of the site, and read each page once.
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { join, posix } from "node:path";
 import { buildSite } from "../../../tools/docs/build.mjs";
@@ -6,12 +6,12 @@ import { ensureInstalled, root } from "../../../tools/install.mjs";
 
 export interface Link {
   readonly href: string;
-  /** The file of the site that it leads to. */
+  /** Target file on the site. */
   readonly file: string;
   readonly anchor: string;
 }
 
-/** A page of the built site. */
+/** Page of the built site. */
 export class Page {
   readonly file: string;
   readonly html: string;
@@ -23,7 +23,7 @@ export class Page {
     this.ids = new Set([...this.html.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => decoded(id)));
   }
 
-  /** What it refers to on the site: links, scripts, style sheets, fonts, images. */
+  /** Returns the references to the site: links, scripts, style sheets, fonts, images. */
   links(html = this.html): Link[] {
     return [...html.matchAll(/ (?:href|src)="([^"]*)"/g)]
       .map(([, href = ""]) => decoded(href))
@@ -47,14 +47,14 @@ export class Page {
 const decoded = (text: string): string =>
   text.replaceAll("&amp;", "&").replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">");
 
-/** A built site, which goes with the block. */
+/** Built site, which is deleted at the end of its block. */
 export interface Site extends Disposable {
   readonly folder: string;
   readonly faults: readonly string[];
   readonly pages: ReadonlyMap<string, Page>;
 }
 
-/** Builds the site of the repository at `from` beside that of `npm run docs`. */
+/** Builds the site of the repository at `from`, separately from that of `npm run docs`. */
 export async function build(name: string, from = root): Promise<Site> {
   await ensureInstalled(join(root, "tools/docs"));
   const pages = join(root, `dist/${name}-pages`);

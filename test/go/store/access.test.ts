@@ -14,7 +14,7 @@ async function putKey(store: Store, key: string): Promise<number> {
   return outcome.committed ? outcome.revision : expect.fail("it was not done");
 }
 
-/** Makes users, of whom `app` may use what is under /app/, and lets in nobody else. */
+/** Enables authentication in etcd, with the user `app` for keys below /app/. */
 async function letIn(cluster: EtcdCluster): Promise<void> {
   const tell = async (path: string, body: object): Promise<void> => {
     const answer = await fetch(`${cluster.endpoints[0]}/v3/auth/${path}`, {
@@ -35,13 +35,13 @@ async function letIn(cluster: EtcdCluster): Promise<void> {
 }
 
 for (const version of versions)
-  describe(`who is let in by etcd ${version}`, function () {
+  describe(`access to etcd ${version}`, function () {
     this.timeout(30_000);
     before(etcdThere(version));
 
-    it("users with their password, under what they were given", async () => {
+    it("is granted to users with their password, within their permissions", async () => {
       await using cluster = await EtcdCluster.start({ version });
-      await (await cluster.store())[Symbol.asyncDispose](); // it answers
+      await (await cluster.store())[Symbol.asyncDispose](); // etcd answers
       await letIn(cluster);
       const login = { user: "app", password: SECRET, prefix: "/app" };
       await using store = await cluster.store(login);
@@ -58,7 +58,7 @@ for (const version of versions)
       await refused("Denied", () => cluster.store({ ...login, prefix: "/other" }));
     });
 
-    it("also when their token is known no more, in the middle of watches", async () => {
+    it("continues in open watches when etcd forgets the token", async () => {
       await using cluster = await EtcdCluster.start({ version });
       await (await cluster.store())[Symbol.asyncDispose]();
       await letIn(cluster);
@@ -69,7 +69,7 @@ for (const version of versions)
       expect(await putKey(store, "a")).to.equal(await told());
       await cluster.kill(); // etcd keeps tokens in memory
       cluster.launch();
-      await store.head(); // a read finds out that the connection is gone; a write could only say that it does not know
+      await store.head(); // a read discovers the lost connection, whereas a write would have an unknown outcome
       const revision = await putKey(store, "b");
       expect(await told()).to.equal(revision);
       expect((await store.watch(everything, { after })[Symbol.asyncIterator]().next()).value?.revision).to.be.at.most(
@@ -77,7 +77,7 @@ for (const version of versions)
       );
     });
 
-    const once = version === "3.6" ? it : undefined; // what takes long, and goes the same way with each
+    const once = version === "3.6" ? it : undefined; // slow tests that are the same for each version
     once?.("also when their token has expired", async () => {
       await using cluster = await EtcdCluster.start({ version, flags: { "auth-token-ttl": 1 } });
       await (await cluster.store())[Symbol.asyncDispose]();
@@ -87,7 +87,7 @@ for (const version of versions)
       const first = store.watch(everything, { after })[Symbol.asyncIterator]();
       await putKey(store, "a");
       await first.next();
-      // The lease ends after the token has: etcd goes through expired ones each second.
+      // The lease outlives the token, because etcd checks expiry every second.
       await using other = await etcdStore({
         endpoints: cluster.endpoints,
         prefix: "/app",
@@ -112,7 +112,7 @@ for (const version of versions)
       });
       after(() => rm(folder, { recursive: true }));
 
-      it("certificates of its authority only, and of ours", async () => {
+      it("requires certificates of the right authority on both sides", async () => {
         const server = authority.issue({ name: "etcd", usages: [SERVER_AUTH] });
         const files = { "ca.pem": authority.cert, "server.pem": server.cert, "server.key": server.key };
         for (const [name, pem] of Object.entries(files)) await writeFile(join(folder, name), pem);
@@ -129,7 +129,7 @@ for (const version of versions)
         const revision = await putKey(store, "a");
         const watch = store.watch(everything, { after: revision - 1 });
         expect((await watch[Symbol.asyncIterator]().next()).value?.revision).to.equal(revision);
-        if (version !== "3.6") return; // the others are refused by us, or in Go
+        if (version !== "3.6") return; // the other faults are detected by our client or by Go
         const stranger = Authority.root("stranger");
         const ours = stranger.issue({ name: "us" });
         const wrong = [
@@ -138,7 +138,7 @@ for (const version of versions)
           { ca: stranger.cert, cert, key },
           { ...tls, serverName: "elsewhere.example" },
         ];
-        // Each is tried for as long as etcd may take to come back with other certificates.
+        // The client retries each for as long as etcd may take to return with other certificates.
         const refusals = wrong.map((tls) => refused("Unavailable", () => cluster.store({ tls })));
         const messages = (await Promise.all(refusals)).map(({ message }) => message);
         expect(messages[2]).to.match(/certificate/);

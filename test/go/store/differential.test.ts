@@ -1,4 +1,4 @@
-// What was recorded from Kubernetes' own server, over objects in etcd: where they are kept makes no difference.
+// Plays the recordings of Kubernetes' own server over objects in etcd: the choice of store makes no difference.
 import { answersAsRecorded } from "../../differential/as-recorded.ts";
 import { KINDS } from "../../differential/kinds.ts";
 import { startOverStore } from "../../differential/subject.ts";

@@ -6,7 +6,7 @@ for (const version of versions)
     this.timeout(60_000);
     before(etcdThere(version));
 
-    it("of etcd, under 64 writers, five times: nothing acknowledged is lost", () => killEtcd(version, 5));
+    it("of etcd, under 64 writers, five times: no acknowledged write is lost", () => killEtcd(version, 5));
 
-    it("of our process, with 64 writers, three times: nothing acknowledged is lost", () => killWriters(version, 3));
+    it("of our process, with 64 writers, three times: no acknowledged write is lost", () => killWriters(version, 3));
   });

@@ -1,15 +1,15 @@
-// What kill -9 does to etcd, and to a process of ours, under 64 writers: nothing to what was acknowledged.
+// Effects of kill -9 on etcd, and on a process of ours, under 64 writers: no acknowledged write is lost.
 import { join } from "node:path";
 import { Random } from "../../_support/random.ts";
 import { EtcdCluster, type EtcdVersion } from "../support/etcd.ts";
 import { Program } from "../support/program.ts";
 import { Follower, Ledger, Load } from "./load.ts";
 
-/** Elections of one member are quick, and it comes back soon because its log is short. */
+/** Short timeouts make the election of a single member quick, and a short log its restart. */
 const QUICK = { "heartbeat-interval": 10, "election-timeout": 100, "snapshot-count": 2000 };
 const MOST_WRITES = 400;
 
-/** Etcd is killed and started again over the same data; the store and its watch stay. */
+/** Kills etcd and restarts it over the same data, while the store and its watch stay open. */
 export async function killEtcd(version: EtcdVersion, rounds: number): Promise<void> {
   const random = new Random(rounds);
   await using cluster = await EtcdCluster.start({ version, flags: QUICK });
@@ -24,7 +24,7 @@ export async function killEtcd(version: EtcdVersion, rounds: number): Promise<vo
   await load.end();
 }
 
-/** A process of ours is killed, and another one goes on where it was. */
+/** Kills a process of ours, and another one continues. */
 export async function killWriters(version: EtcdVersion, rounds: number): Promise<void> {
   const random = new Random(rounds);
   await using cluster = await EtcdCluster.start({ version, flags: QUICK });
@@ -44,7 +44,7 @@ export async function killWriters(version: EtcdVersion, rounds: number): Promise
   ledger.check(replay.history);
 }
 
-/** 64 writers in a process of their own, killed at the end of the block. */
+/** Process with 64 writers, killed at the end of the block. */
 class Writers extends Program {
   readonly #ledger: Ledger;
 
@@ -54,7 +54,7 @@ class Writers extends Program {
     this.#ledger = ledger;
   }
 
-  /** For `until`: so many more have been acknowledged. */
+  /** Returns a condition for `until`: this many more writes have been acknowledged. */
   enough(count: number): () => boolean {
     const enough = this.#ledger.size + count;
     return () => this.#ledger.size >= enough;

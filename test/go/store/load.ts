@@ -1,4 +1,4 @@
-// Writers whose every write can be accounted for afterwards, and a watch that does so as it goes.
+// Writers whose every write can be verified afterwards, and a watch that verifies them at once.
 import { isStoreError, type KeyRange, type Store, type Watch } from "@virtual-workspaces/store";
 import { expect } from "chai";
 
@@ -7,10 +7,10 @@ const FILLER = "0123456789abcdef".repeat(128);
 const PREFIX = "load/";
 const RANGE: KeyRange = { from: PREFIX, to: "load0" };
 
-/** Told of each acknowledged write. */
+/** Called for each acknowledged write. */
 export type Acknowledge = (writer: number, count: number, revision: number) => void;
 
-/** 64 writers, each of which counts its own key up, 2 KiB a time, until the signal aborts, whatever becomes of etcd. */
+/** Runs 64 writers, each of which increments its own key, 2 KiB per write, until the signal aborts, regardless of etcd failures. */
 export async function write(store: Store, signal: AbortSignal, acknowledge: Acknowledge): Promise<void> {
   await Promise.all(Array.from({ length: WRITERS }, (_, writer) => countUp({ store, signal, writer }, acknowledge)));
 }
@@ -35,7 +35,7 @@ async function countUp({ store, signal, writer }: Writer, acknowledge: Acknowled
       const conditions = [{ key, modRevision: known.modRevision }];
       const outcome = await store.commit({ conditions, operations: [{ type: "put", key, value }] });
       if (outcome.committed) acknowledge(writer, count, outcome.revision);
-      // Otherwise a write of ours whose answer was lost has been done after we looked.
+      // Otherwise a write of ours, whose answer was lost, took place after the read.
       known = outcome.committed ? { count, modRevision: outcome.revision } : undefined;
     } catch (error) {
       if (!isStoreError(error) || (error.code !== "Unknown" && error.code !== "Unavailable")) throw error;
@@ -43,7 +43,7 @@ async function countUp({ store, signal, writer }: Writer, acknowledge: Acknowled
     }
 }
 
-/** The count in a value, which must be whole. */
+/** Returns the count in a value, which must be complete. */
 function read(value: Buffer, writer: number): number {
   const text = value.toString("latin1");
   const [whose, count] = text.split(" ", 2).map(Number);
@@ -52,7 +52,7 @@ function read(value: Buffer, writer: number): number {
   return count ?? 0;
 }
 
-/** All that was acknowledged, by key and count, with its revision. */
+/** All acknowledged writes, by key and count, with their revisions. */
 export class Ledger {
   readonly #acknowledged = new Map<string, number>();
   readonly #waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
@@ -72,21 +72,21 @@ export class Ledger {
     return this.#acknowledged.size;
   }
 
-  /** Resolves when so many more have been acknowledged. */
+  /** Resolves when this many more writes have been acknowledged. */
   more(count: number): Promise<void> {
     return new Promise((resolve) => void this.#waiting.add({ count: this.size + count, resolve }));
   }
 
-  /** Nothing acknowledged is missing, and everything happened when it was said to. */
+  /** Verifies that no acknowledged write is missing, and that each has its acknowledged revision. */
   check(history: ReadonlyMap<string, number>): void {
     for (const [write, revision] of this.#acknowledged)
       if (history.get(write) !== revision) expect(history.get(write), `${write} was acknowledged`).to.equal(revision);
   }
 }
 
-/** Reads a watch of the load, and fails at a gap, a double, or a torn object. */
+/** Reads a watch of the load, and fails at a gap, a duplicate or a torn object. */
 export class Follower {
-  /** The revision of each write. */
+  /** Revision of each write. */
   readonly history = new Map<string, number>();
   readonly #watch: Watch;
   readonly #reading: Promise<void>;
@@ -97,10 +97,10 @@ export class Follower {
   constructor(store: Store, after: number) {
     this.#watch = store.watch(RANGE, { after });
     this.#reading = this.#read();
-    this.#reading.catch(() => undefined); // thrown to whoever waits
+    this.#reading.catch(() => undefined); // the error rejects the waiting calls
   }
 
-  /** Resolves when it has been told of everything up to a revision. */
+  /** Resolves when the watch has reached a revision. */
   async reaches(revision: number): Promise<void> {
     const reached = new Promise<void>((resolve) => void this.#waiting.add({ revision, resolve }));
     this.#watch.requestProgress();
@@ -132,7 +132,7 @@ export class Follower {
   }
 }
 
-/** A store under load, and a watch on it from the beginning on. */
+/** Store under load, with a watch from the start. */
 export class Load {
   readonly ledger: Ledger = new Ledger();
   readonly live: Follower;
@@ -146,19 +146,19 @@ export class Load {
     this.#base = base;
     this.live = new Follower(store, base);
     this.#writing = write(store, this.#stop.signal, this.ledger.acknowledge);
-    this.#writing.catch(() => undefined); // thrown at the end
+    this.#writing.catch(() => undefined); // rejected at the end
   }
 
   static async start(store: Store): Promise<Load> {
     return new Load(store, await store.head());
   }
 
-  /** Resolves when so many more writes have been acknowledged. */
+  /** Resolves when this many more writes have been acknowledged. */
   async more(count: number): Promise<void> {
     await Promise.race([this.ledger.more(count), this.#writing]);
   }
 
-  /** Ends it, and checks that the open watch and one from the beginning saw the same: all of it, once. */
+  /** Ends the load, and verifies that the open watch and a new one from the start saw every write exactly once. */
   async end(): Promise<void> {
     this.#stop.abort();
     await this.#writing;

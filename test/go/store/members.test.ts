@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { EtcdCluster, etcdThere, versions } from "../support/etcd.ts";
 import { Load } from "./load.ts";
 
-/** Who is killed or stopped in turn; whichever leads, or is the one in use. */
+/** Members that are killed or stopped in turn, whether or not they lead or serve the client. */
 const victims = { "3.4": [0], "3.6": [0, 1] };
 
 for (const version of versions)
@@ -10,7 +10,7 @@ for (const version of versions)
     this.timeout(60_000);
     before(etcdThere(version));
 
-    it("one is killed and comes back: service goes on, nothing acknowledged is lost", async () => {
+    it("continue when one is killed and returns, and lose no acknowledged write", async () => {
       await using cluster = await EtcdCluster.start({ version, members: 3 });
       await using store = await cluster.store();
       const load = await Load.start(store);
@@ -24,7 +24,7 @@ for (const version of versions)
       await load.end();
     });
 
-    it("one hangs and goes on: service goes on, nothing acknowledged is lost", async () => {
+    it("continue when one hangs and recovers, and lose no acknowledged write", async () => {
       await using cluster = await EtcdCluster.start({ version, members: 3 });
       await using store = await cluster.store();
       const load = await Load.start(store);
@@ -41,7 +41,7 @@ for (const version of versions)
     });
 
     if (version === "3.6")
-      it("one that hung is used again when the other one is gone", async () => {
+      it("use a member that hung again when another one is gone", async () => {
         await using cluster = await EtcdCluster.start({ version, members: 3 });
         await using store = await cluster.store({ endpoints: cluster.endpoints.slice(0, 2) });
         const load = await Load.start(store);

@@ -1,11 +1,11 @@
-// An etcd that another one has taken the place of, with another history: empty, or restored from a backup.
+// An etcd that was replaced by one with another history: empty, or restored from a backup.
 import { type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { everything, put, refused } from "../../store/contract/subject.ts";
 import { NOTES, Note, startNotes } from "../../store/registry/notes.ts";
 import { EtcdCluster, etcdThere, versions } from "../support/etcd.ts";
 
-const quiet: PersistentOptions = { onError: () => undefined }; // it is said there, too
+const quiet: PersistentOptions = { onError: () => undefined }; // the error is also reported here
 
 const fill = async (store: Store, count: number): Promise<void> => {
   for (let at = 0; at < count; at++) await store.commit({ conditions: [], operations: [put(`k${at}`, "1")] });
@@ -20,7 +20,7 @@ for (const version of versions)
       ["and is behind", {}, 3],
       ["and is ahead", { "initial-cluster-token": "another" }, 80],
     ] as const)
-      it(`${how}: watches end, and lists are what is there`, async () => {
+      it(`${how}: watches end, and lists return the new state`, async () => {
         await using cluster = await EtcdCluster.start({ version });
         const prefix = cluster.prefix();
         await using store = await cluster.store({ prefix });

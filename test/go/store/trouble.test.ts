@@ -6,7 +6,7 @@ import { Follower, Load } from "./load.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Puts many keys, 100 at a time. */
+/** Writes many keys, 100 at a time. */
 async function fill(store: Store, count: number, value: Buffer): Promise<void> {
   const key = (index: number): string => `k/${String(index).padStart(6, "0")}`;
   const starts = Array.from({ length: Math.ceil(count / 100) }, (_, part) => part * 100);
@@ -25,11 +25,11 @@ async function fill(store: Store, count: number, value: Buffer): Promise<void> {
 }
 
 for (const version of versions)
-  describe(`trouble with etcd ${version}`, function () {
+  describe(`faults of etcd ${version}`, function () {
     this.timeout(60_000);
     before(etcdThere(version));
 
-    it("it is restarted, and its history compacted, under open watches: they see everything, once", async () => {
+    it("a restart and a compaction under open watches: watches see every change exactly once", async () => {
       await using cluster = await EtcdCluster.start({ version });
       await using store = await cluster.store();
       const load = await Load.start(store);
@@ -54,7 +54,7 @@ for (const version of versions)
       await refused("Compacted", () => new Follower(store, head - 1).reaches(head));
     });
 
-    it("its quota is used up: NoSpace, and reading goes on", async () => {
+    it("an exhausted quota: writes fail with NoSpace, and reads continue", async () => {
       await using cluster = await EtcdCluster.start({ version, flags: { "quota-backend-bytes": 4 * MEBIBYTE } });
       await using store = await cluster.store();
       const value = Buffer.alloc(MEBIBYTE, "x");
@@ -70,7 +70,7 @@ for (const version of versions)
       await new Follower(store, revision).reaches(revision);
     });
 
-    it("a value or a transaction is larger than it takes: TooLarge, and nothing is done", async () => {
+    it("a value or a transaction above the limit: TooLarge, and nothing is written", async () => {
       await using cluster = await EtcdCluster.start({ version });
       await using store = await cluster.store();
       for (const bytes of [1.6 * MEBIBYTE, 4 * MEBIBYTE, 8 * MEBIBYTE])
@@ -80,7 +80,7 @@ for (const version of versions)
       expect((await store.range(everything)).entries).to.deep.equal([]);
     });
 
-    it("ranges are long, and larger than an answer should be", async () => {
+    it("long ranges are read in several answers", async () => {
       await using cluster = await EtcdCluster.start({ version });
       await using store = await cluster.store();
       const count = version === "3.6" ? 100_000 : 30_000;

@@ -1,4 +1,4 @@
-// 64 writers to an etcd, which print each write that was acknowledged, until they are killed.
+// 64 writers to an etcd, which print each acknowledged write, until the process is killed.
 import { writeSync } from "node:fs";
 import { type EtcdOptions, etcdStore } from "@virtual-workspaces/store";
 import { write } from "./load.ts";

@@ -1,24 +1,24 @@
-// Drives a real `virtual-workspaces agent`, which shares nothing with its hub but the address.
+// Runs a real `virtual-workspaces agent`, which shares only the address with its hub.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Tree, tree } from "../../_setup/tree.ts";
 import { VirtualWorkspaces } from "./virtual-workspaces.ts";
 
-/** What an agent is given. */
+/** Files for an agent. */
 export interface AgentFiles {
-  /** What `agent token` has printed. */
+  /** Output of `agent token`. */
   readonly bootstrap?: string;
-  /** A kubeconfig of the remote cluster. */
+  /** Kubeconfig of the remote cluster. */
   readonly cluster: string;
-  /** What its `--allow-file` says. @default none */
+  /** Content of its `--allow-file`. @default none */
   readonly allow?: string;
-  /** What an agent before it has kept. @default nothing */
+  /** Stored state of an earlier agent. @default none */
   readonly hub?: string;
-  /** How many hubs it dials. @default as many as it does by itself */
+  /** Number of hubs to dial. @default the agent's default */
   readonly hubs?: number;
 }
 
-/** A running agent, killed at the end of its `await using` block. */
+/** Running agent, killed at the end of its `await using` block. */
 export class AgentProgram extends VirtualWorkspaces {
   readonly folder: Tree;
 
@@ -38,7 +38,7 @@ export class AgentProgram extends VirtualWorkspaces {
     this.folder = folder;
   }
 
-  /** Waits until its log has said something so often. */
+  /** Waits until its log contains a text this many times. */
   async said(text: RegExp, times = 1): Promise<void> {
     await this.until(
       String(text),
@@ -53,7 +53,7 @@ export class AgentProgram extends VirtualWorkspaces {
   }
 }
 
-/** A kubeconfig of a cluster by a token of the agent's. */
+/** Returns a kubeconfig of a cluster with the agent's token. */
 export function clusterAt(server: string): string {
   const [name] = ["it"];
   return JSON.stringify({

@@ -1,4 +1,4 @@
-// A server of a virtual workspace that passes everything on to a cluster, as who the front proxy before it says.
+// Server of a virtual workspace that forwards everything to a cluster, as the user that the front proxy names.
 import { authenticated, createServer, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { requestHeader } from "@virtual-workspaces/framework/authn";
 import { proxy } from "@virtual-workspaces/framework/proxy";
@@ -8,7 +8,7 @@ import { AUTHORITY } from "../../cli/support/front.ts";
 
 export interface BehindPath extends AsyncDisposable {
   readonly url: string;
-  /** Of its certificate, PEM. */
+  /** Certificate authority, PEM. */
   readonly ca: string;
 }
 

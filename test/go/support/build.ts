@@ -1,15 +1,15 @@
-// Builds the programs of a Go module, once for all processes of a run: the runner of a whole suite builds before its
-// processes start, and says so in GO_BUILT; a file that is run alone builds what it needs. Go does little when nothing has changed.
+// Builds the programs of a Go module once for all processes of a run. The runner of a suite builds before its processes
+// start, and sets GO_BUILT; a single file builds what it needs. A rebuild without changes is quick.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { run } from "../../../tools/run.mjs";
 
-// As go.mod and go.sum say, with the compiler that is there: nothing is fetched that they do not name.
+// Uses exactly the versions of go.mod and go.sum with the installed compiler, and downloads nothing else.
 const ENV = { GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly -buildvcs=false" };
 const home = join(import.meta.dirname, "..");
 const builds = new Map<string, Promise<void>>();
 
-/** For `before`: builds all programs of test/go/<module>. Takes minutes where Go's caches are empty. */
+/** Hook for `before`: builds all programs of test/go/<module>. Takes minutes with empty Go caches. */
 export function building(module: string): (this: Mocha.Context) => Promise<void> {
   return async function () {
     if (process.env["GO_BUILT"]?.split(",").includes(module)) return;
@@ -20,7 +20,7 @@ export function building(module: string): (this: Mocha.Context) => Promise<void>
   };
 }
 
-/** Builds the programs of every module, one module after the other: Go uses all processors for each. @returns the modules */
+/** Builds the programs of every module, one after the other, because Go uses all processors for each. @returns the modules */
 export async function buildAll(): Promise<readonly string[]> {
   const modules = globSync("*/go.mod", { cwd: home }).map((file) => basename(dirname(file)));
   for (const module of modules.sort()) await build(module);
@@ -36,15 +36,15 @@ async function build(module: string): Promise<void> {
   if (!ok) throw new Error(`go ${args.join(" ")} in test/go/${module}: ${output}`);
 }
 
-/** What Kubernetes' own builds tell their programs: without it `kubectl version` fails. Libraries v0.N are release v1.N. */
+/** Returns the version stamp of Kubernetes' own builds, without which `kubectl version` fails. Libraries v0.N are release v1.N. */
 function versionStamp(folder: string): string {
   const release = /k8s\.io\/component-base v0\.(\S+)/.exec(readFileSync(join(folder, "go.mod"), "utf8"))?.[1];
   return release === undefined ? "" : `-X k8s.io/component-base/version.gitVersion=v1.${release}`;
 }
 
-/** The path of a program that {@link building} has built. */
+/** Returns the path of a program built by {@link building}. */
 export function goProgram(module: string, name: string): string {
   const file = join(home, module, "dist", name);
-  if (!existsSync(file)) throw new Error(`${file} is not there: call before(building("${module}"))`);
+  if (!existsSync(file)) throw new Error(`${file} does not exist: call before(building("${module}"))`);
   return file;
 }

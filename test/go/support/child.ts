@@ -1,19 +1,19 @@
-// Drives test/go/quotes.fixture.ts.
+// Runs test/go/quotes.fixture.ts.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { TestAuthority } from "../../_support/server.ts";
 import type { Order, Report } from "../quotes.fixture.ts";
 
-/** A server of quotes in a process of its own. */
+/** Server of quotes in a separate process. */
 export class ChildServer implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
   port = 0;
-  /** Key to resource version of what it holds. */
+  /** Resource versions by key. */
   versions = new Map<string, string>();
 
-  /** @param dir where it keeps the quotes; nowhere if it is not given */
+  /** @param dir folder for the quotes @default none, quotes are in memory */
   constructor(dir?: string) {
     this.#process = fork(join(import.meta.dirname, "../quotes.fixture.ts"), dir === undefined ? [] : [dir], {
       execArgv: ["--conditions=@virtual-workspaces/source"],
@@ -21,7 +21,7 @@ export class ChildServer implements AsyncDisposable {
     this.#ended = once(this.#process, "exit");
   }
 
-  /** Starts to serve, on any free port unless one is named. */
+  /** Starts to serve, on any free port by default. */
   start({ ca, server }: TestAuthority, port = 0): Promise<void> {
     return this.#order({ start: { authority: { ca, server }, port } });
   }
@@ -34,7 +34,7 @@ export class ChildServer implements AsyncDisposable {
     return this.#order({ delete: names });
   }
 
-  /** Kills it without notice, as a crash does. */
+  /** Kills it like a crash. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.#ended;
@@ -48,7 +48,7 @@ export class ChildServer implements AsyncDisposable {
     const answer = once(this.#process, "message") as Promise<[Report]>;
     this.#process.send(order);
     const report = await Promise.race([answer, this.#ended.then(() => undefined)]);
-    if (report === undefined) throw new Error("the server of quotes has died");
+    if (report === undefined) throw new Error("the server of quotes has exited");
     this.port = report[0].port;
     this.versions = new Map(report[0].versions);
   }

@@ -1,12 +1,12 @@
-// The Go clients as tests see them: events by name, and the objects that an informer has told of.
+// Go clients for tests: their events by name, and the objects that an informer has reported.
 import { expect } from "chai";
 import { goProgram } from "./build.ts";
 import { Program } from "./program.ts";
 
-/** What a Go client tells: `event` says of what, the rest are particulars. */
+/** Event of a Go client: `event` is its name, the other members are details. */
 export interface GoEvent {
   readonly event: string;
-  /** When it arrived, as of `performance.now()`. */
+  /** Time of arrival, from `performance.now()`. */
   readonly at: number;
   // biome-ignore lint/suspicious/noExplicitAny: particulars differ from event to event
   readonly [particular: string]: any;
@@ -35,15 +35,15 @@ export type GoCommand =
 
 export interface GoClientOptions {
   readonly kubeconfig: string;
-  /** Those of test/go/clients. */
+  /** Flags of test/go/clients. */
   readonly flags?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A Go client at work. */
+/** Running Go client. */
 export class GoClient extends Program {
   readonly events: GoEvent[] = [];
-  /** Key to resource version, by what it has told. */
+  /** Resource versions by key, from its events. */
   readonly objects = new Map<string, string>();
 
   static start(command: GoCommand, { kubeconfig, flags = {}, env = {} }: GoClientOptions): GoClient {
@@ -58,46 +58,46 @@ export class GoClient extends Program {
     if (told.event === "deleted") this.objects.delete(told["key"]);
   }
 
-  /** All events of a name so far. */
+  /** Returns all events with a name so far. */
   all(event: string): GoEvent[] {
     return this.events.filter((told) => told.event === event);
   }
 
-  /** The first event of a name for which `is` holds, now or later. */
+  /** Returns the first event with a name that satisfies `is`, now or later. */
   event(event: string, is: (told: GoEvent) => boolean = () => true, within?: number): Promise<GoEvent> {
     return this.until(`${event} event`, () => this.events.find((told) => told.event === event && is(told)), within);
   }
 
-  /** Resolves when it has been told of exactly these objects at these versions. */
+  /** Resolves when it has reported exactly these objects at these versions. */
   async holds(expected: ReadonlyMap<string, string>, within?: number): Promise<void> {
     await this.until(`exactly ${expected.size} objects`, () => isEqual(this.objects, expected), within);
   }
 
-  /** The answer to a question on stdin: what its store holds. */
+  /** Requests the content of its store through stdin. */
   async state(): Promise<GoEvent> {
     const before = this.all("state").length;
     this.say("state");
     return this.until("state", () => this.all("state")[before]);
   }
 
-  /** Resolves when its store stands at a version; asked again until it does, or the test runs out of time. */
+  /** Resolves when its store has reached a version, within the test's time limit. */
   async reaches(resourceVersion: string): Promise<void> {
     while ((await this.state())["resourceVersion"] !== resourceVersion);
   }
 
-  /** How objects were asked for so far: `["watchlist", "watch"]`. */
+  /** Returns the verbs of its requests so far: `["watchlist", "watch"]`. */
   verbs(): string[] {
     return this.all("request").map((request) => request["verb"]);
   }
 
-  /** What users would see in their logs and wonder about. */
+  /** Returns log messages that would alarm users. */
   noise(): GoEvent[] {
     return this.events.filter(
       (told) => told.event === "bad-frame" || (told.event === "log" && told["level"] === "error"),
     );
   }
 
-  /** Ends it as its users do, and expects it to end well. */
+  /** Stops it like its users do, and expects a clean exit. */
   async end(): Promise<void> {
     this.endInput();
     const { code, signal } = await this.ended;

@@ -1,4 +1,4 @@
-// Real members of etcd, one or several: the newest, built from test/go/etcd, and the oldest that we support, Debian's.
+// Real etcd members, one or several: the newest version, built from test/go/etcd, and the oldest supported one, Debian's.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { Program } from "./program.ts";
 export type EtcdVersion = "3.4" | "3.6";
 export const versions: readonly EtcdVersion[] = ["3.4", "3.6"];
 
-/** For `before`: sees to it that there is an etcd; skips loudly where there cannot be one. */
+/** Hook for `before`: provides an etcd, or skips the suite with a message. */
 export function etcdThere(version: EtcdVersion): (this: Mocha.Context) => Promise<void> | void {
   if (version === "3.6") return building("etcd");
   return function () {
@@ -28,11 +28,11 @@ export interface EtcdFlags {
 
 export interface ClusterOptions {
   readonly version: EtcdVersion;
-  /** @default 1 */
+  /** Number of members. @default 1 */
   readonly members?: number;
-  /** Further flags of etcd. */
+  /** More flags of etcd. */
   readonly flags?: EtcdFlags;
-  /** Whether clients speak TLS to it; the certificates are flags. @default false */
+  /** Whether clients use TLS; flags set the certificates. @default false */
   readonly tls?: boolean;
 }
 
@@ -43,7 +43,7 @@ interface MemberPlace {
   readonly folder: string;
 }
 
-/** A cluster that outlives its members: they are killed, and started again over the same data. */
+/** Cluster that outlives its members: they can be killed, and restarted over the same data. */
 export class EtcdCluster implements AsyncDisposable {
   readonly endpoints: readonly string[];
   readonly #options: ClusterOptions;
@@ -59,7 +59,7 @@ export class EtcdCluster implements AsyncDisposable {
     this.endpoints = places.map(({ client }) => client);
   }
 
-  /** Starts all members; they answer soon after, and clients wait for that. */
+  /** Starts all members. They answer shortly afterwards, and clients wait for that. */
   static async start(options: ClusterOptions): Promise<EtcdCluster> {
     const folder = await mkdtemp(join(tmpdir(), "etcd-"));
     const count = options.members ?? 1;
@@ -75,16 +75,16 @@ export class EtcdCluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** A store over it with a prefix of its own, unless options say otherwise. @throws when a member has ended by itself */
+  /** Opens a store over it, by default with a prefix of its own. @throws when a member has exited by itself */
   async store(options: Partial<EtcdOptions> = {}): Promise<Store> {
     const store = await etcdStore({ endpoints: this.endpoints, prefix: this.prefix(), ...options });
     const ended = this.#running.find((member) => member?.running === false);
     if (ended === undefined) return store;
     await store[Symbol.asyncDispose]();
-    throw new Error(`a member of etcd ended by itself: ${ended.stderr}`);
+    throw new Error(`an etcd member exited: ${ended.stderr}`);
   }
 
-  /** One that nothing stands under. */
+  /** Returns an unused prefix. */
   prefix(): string {
     return `/test/${this.#prefixes++}`;
   }
@@ -95,7 +95,7 @@ export class EtcdCluster implements AsyncDisposable {
     const flags: EtcdFlags = {
       name,
       "data-dir": folder,
-      "listen-client-urls": client.replace("localhost", "127.0.0.1"), // it binds addresses only
+      "listen-client-urls": client.replace("localhost", "127.0.0.1"), // it binds only to addresses
       "advertise-client-urls": client,
       "listen-peer-urls": peer,
       "initial-advertise-peer-urls": peer,
@@ -111,20 +111,20 @@ export class EtcdCluster implements AsyncDisposable {
     this.#running[index] = new Program(file, args);
   }
 
-  /** Kills a member as a crash does, and resolves when it is gone. */
+  /** Kills a member like a crash, and resolves when it has exited. */
   async kill(index = 0): Promise<void> {
     await this.#running[index]?.[Symbol.asyncDispose]();
     this.#running[index] = undefined;
   }
 
-  /** Kills a single member, and starts another in its place that has nothing. */
+  /** Kills a single member, and starts an empty one in its place. */
   async replace(flags: EtcdFlags = {}): Promise<void> {
     await this.kill();
     await rm(this.#place(0).folder, { recursive: true });
     this.launch(0, flags);
   }
 
-  /** Stops a member in its tracks, or lets it go on: it holds its connections, and says nothing. */
+  /** Stops a member, which then keeps its connections without answering, or resumes it. */
   signal(signal: "SIGSTOP" | "SIGCONT", index = 0): void {
     this.#running[index]?.signal(signal);
   }
@@ -136,7 +136,7 @@ export class EtcdCluster implements AsyncDisposable {
 
   #place(index: number): MemberPlace {
     const place = this.#places[index];
-    if (place === undefined) throw new Error(`there is no member ${index}`);
+    if (place === undefined) throw new Error(`unknown member ${index}`);
     return place;
   }
 }

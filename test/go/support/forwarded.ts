@@ -1,4 +1,4 @@
-// A server whose views are of what Kubernetes' own server has, and those who look at them.
+// Server whose views forward to Kubernetes' own server, with their clients.
 import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
 import {
   allow,
@@ -14,7 +14,7 @@ import { Quote, type QuoteContent } from "./views.ts";
 
 type Quotes = WritableForwarded<QuoteContent>;
 
-/** `/services/quotes` is what the upstream has, `/services/shown` what of it is not hidden. */
+/** `/services/quotes` shows all objects of the upstream, `/services/shown` those that are not hidden. */
 function viewsOf(source: Quotes): VirtualWorkspace[] {
   const shown = view({
     from: source,
@@ -29,10 +29,10 @@ function viewsOf(source: Quotes): VirtualWorkspace[] {
   ];
 }
 
-/** A server that forwards to another. */
+/** Server that forwards to another one. */
 export class ForwardingServer implements AsyncDisposable {
   readonly source: Quotes;
-  /** What the upstream has failed us with. */
+  /** Errors of the upstream. */
   readonly failures: unknown[];
   readonly #server: TlsServer;
 
@@ -42,14 +42,14 @@ export class ForwardingServer implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** @param before whose place it takes: its port and its certificates */
+  /** @param before the server that it replaces, with its port and certificates */
   static async start(upstream: UpstreamOptions, before?: ForwardingServer): Promise<ForwardingServer> {
     const failures: unknown[] = [];
     const source = forward({
       resource: Quote,
       upstream,
       cluster: () => "",
-      // The upstream knows nobody's rights but theirs.
+      // The upstream authorizes only users of its own.
       identity: ({ name }) => ({ name, groups: ["system:masters"] }),
       onError: (error) => void failures.push(error),
     });
@@ -59,7 +59,7 @@ export class ForwardingServer implements AsyncDisposable {
     return new ForwardingServer(source, { failures, server });
   }
 
-  /** One of its views, as an upstream of another server, as whom kubeconfigs name: users see versions of their own in a view. */
+  /** Returns one of its views as an upstream of another server, with the user of kubeconfigs: versions in a view depend on the user. */
   as(name: string): UpstreamOptions {
     const { port, authority } = this.#server;
     const credential = authority.client("admin", ["admins"]);
@@ -70,7 +70,7 @@ export class ForwardingServer implements AsyncDisposable {
     };
   }
 
-  /** What `/readyz` says of one of its views. */
+  /** Returns the status of `/readyz` for one of its views. */
   async readiness(name: string): Promise<number> {
     const { port, authority } = this.#server;
     const asked = new Upstream({ url: `https://127.0.0.1:${port}`, tls: { ca: authority.ca } });
@@ -81,7 +81,7 @@ export class ForwardingServer implements AsyncDisposable {
     }
   }
 
-  /** A kubeconfig for one of its views. */
+  /** Returns a kubeconfig for one of its views. */
   home(name: string): Promise<KubeconfigHome> {
     const { authority, port } = this.#server;
     return kubeconfigHome({ authority, port, contexts: { [name]: `/services/${name}` } });
@@ -93,7 +93,7 @@ export class ForwardingServer implements AsyncDisposable {
   }
 }
 
-/** An oracle with quotes, and a server before it. */
+/** Starts an oracle with quotes, and a server in front of it. */
 export async function startForwarded(): Promise<{ oracle: KeptOracle; server: ForwardingServer } & AsyncDisposable> {
   const oracle = await KeptOracle.start([[Quote] as never]);
   const server = await ForwardingServer.start(oracle.upstream);

@@ -1,11 +1,11 @@
-// Stands before the oracle, which is one API server and not a whole cluster: what an aggregator would answer is answered
-// here, and credentials are added, so that a client sees a server of its own.
+// Proxy in front of the oracle, which is one API server without an aggregator. It answers the aggregator's requests and adds
+// credentials, so that a client sees a complete server.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent, request } from "node:https";
 import { type Listener, startListener } from "../../_support/listener.ts";
 import type { Oracle } from "../../differential/oracle.ts";
 
-/** Serves the oracle's one group over plain HTTP, as whoever the oracle's credentials are for. */
+/** Serves the oracle's group over plain HTTP, as the user of the oracle's credentials. */
 export async function startFront(oracle: Oracle, group: string): Promise<Listener> {
   const agent = new Agent({ keepAlive: true, ...oracle.tls });
   const listener = await startListener((req, res) => {

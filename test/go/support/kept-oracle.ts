@@ -1,4 +1,4 @@
-// The oracle as an upstream: on a port and a folder of its own that outlive it, so that it can be killed and started again.
+// Oracle as an upstream, with a port and a folder that outlive it, so that it can be killed and restarted.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { DifferentialKind } from "../../differential/kinds/kind.ts";
 import { goProgram } from "./build.ts";
 import { Program } from "./program.ts";
 
-/** Kubernetes' own server of some kinds, over an etcd of its own. */
+/** Kubernetes' own server of some kinds, over its own etcd. */
 export class KeptOracle implements AsyncDisposable {
   readonly #kinds: readonly DifferentialKind[];
   readonly #folder: string;
@@ -34,19 +34,19 @@ export class KeptOracle implements AsyncDisposable {
     return oracle;
   }
 
-  /** As an upstream, by a client certificate that may do everything, impersonation included. */
+  /** Returns it as an upstream, with a client certificate that may do everything, including impersonation. */
   get upstream(): UpstreamOptions {
     const { cert, key } = this.#admin;
     return { url: this.#url, tls: { ca: this.#own }, credentials: { get: () => ({ cert, key }) } };
   }
 
-  /** Ends it as a crash does. */
+  /** Stops it like a crash. */
   async kill(): Promise<void> {
     this.#program?.signal("SIGKILL");
     await this.#program?.ended;
   }
 
-  /** Freezes it: it takes connections, and nothing comes. */
+  /** Freezes it: it accepts connections, but does not answer. */
   freeze(): void {
     this.#program?.signal("SIGSTOP");
   }
@@ -55,7 +55,7 @@ export class KeptOracle implements AsyncDisposable {
     this.#program?.signal("SIGCONT");
   }
 
-  /** Makes its etcd forget everything that was before now: what is resumed from there is answered 410. */
+  /** Makes its etcd forget all earlier history, so that older versions get 410. */
   async compact(): Promise<void> {
     const program = this.#program;
     const before = program?.lines.length ?? 0;
@@ -63,7 +63,7 @@ export class KeptOracle implements AsyncDisposable {
     await program?.until("a compaction", () => program.lines[before]);
   }
 
-  /** Starts it again where it was, with what it had. */
+  /** Restarts it at the same port, with the same objects. */
   async resume(): Promise<void> {
     const port = this.#url === "" ? "0" : new URL(this.#url).port;
     const args = ["-data", this.#folder, "-port", port, "-client-ca", join(this.#folder, "clients.crt")];

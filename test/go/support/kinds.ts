@@ -1,4 +1,4 @@
-// What kubectl is shown: three kinds with objects whose age does not change while it is looked at.
+// Three kinds for kubectl, with objects whose age does not change during a test.
 import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { CollectionPart } from "@virtual-workspaces/framework/storage";
 import { Quote, type QuoteContent } from "./views.ts";
@@ -55,7 +55,7 @@ export interface NoteContent {
   status?: { phase?: string; conditions?: { type?: string; status?: string }[] };
 }
 
-/** A view of quotes, notes and config maps, and the objects in it. */
+/** View of quotes, notes and config maps, with its objects. */
 export interface Kinds {
   readonly view: VirtualWorkspace;
   readonly quotes: CollectionPart<QuoteContent>;
@@ -64,7 +64,7 @@ export interface Kinds {
   readonly asked: (verb: string) => Promise<void>;
 }
 
-/** A new one, with nine objects. Served at {@link KINDS}. */
+/** Creates a view with nine objects, served at {@link KINDS}. */
 export function kinds(): Kinds {
   const now = (): Date => new Date("2020-01-01T00:00:00Z");
   const all = {
@@ -106,5 +106,5 @@ export function kinds(): Kinds {
   };
 }
 
-/** Where {@link kinds} is served for the logical cluster `root`. */
+/** Path of {@link kinds} for the logical cluster `root`. */
 export const KINDS = { kinds: "/services/kinds/clusters/root" } as const;

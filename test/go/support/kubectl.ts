@@ -1,30 +1,30 @@
-// kubectl: the one built from its module, the machine's own, and whatever others stand beside that one.
+// kubectl: the one built from its module, the installed one, and other versions beside it.
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import { goProgram } from "./build.ts";
 import { Program } from "./program.ts";
 
-/** What a kubectl is run with. */
+/** Environment of a kubectl. */
 export interface KubectlHome {
   readonly home: string;
   readonly kubeconfig: string;
-  /** What its environment says besides. */
+  /** More environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** How a kubectl ended, and what it wrote. */
+/** Exit code and output of a kubectl. */
 export interface Output {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The kubectl that `npm run test:go` builds. */
+/** Returns the kubectl that `npm run test:go` builds. */
 export function builtKubectl(): string {
   return goProgram("clients", "kubectl");
 }
 
-/** The machine's own, and its other versions (`kubectl.1.27`) where a distribution brings them along. */
+/** Returns the installed kubectl, and its other versions (`kubectl.1.27`) if the distribution has them. */
 export function machineKubectls(): string[] {
   for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
     const own = join(folder, "kubectl");
@@ -37,17 +37,17 @@ export function machineKubectls(): string[] {
   throw new Error("kubectl is not on the PATH");
 }
 
-/** The name of the file: `kubectl.1.27`. */
+/** Returns the name of the file: `kubectl.1.27`. */
 export function nameOf(file: string): string {
   return basename(file);
 }
 
-/** Starts a kubectl, for what does not end by itself: `get -w`, `wait`. */
+/** Starts a kubectl that does not exit by itself: `get -w`, `wait`. */
 export function startKubectl(file: string, { home, kubeconfig, env }: KubectlHome, args: readonly string[]): Program {
   return new Program(file, args, { HOME: home, KUBECONFIG: kubeconfig, KUBERC: "off", ...env });
 }
 
-/** Runs a kubectl to its end. */
+/** Runs a kubectl until it exits. */
 export async function kubectl(file: string, home: KubectlHome, args: readonly string[]): Promise<Output> {
   await using program = startKubectl(file, home, args);
   program.endInput();

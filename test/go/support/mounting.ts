@@ -1,4 +1,4 @@
-// A server of workspaces that mounts what its administrator tells it to, in `root`, and kubectls in these workspaces.
+// Workspace server with mounts in `root`, and `kubectl` in the mounted workspaces.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -8,7 +8,7 @@ import type { KubectlHome } from "./kubectl.ts";
 const MOUNT = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount" } as const;
 const WORKSPACES = "workspaces.v1alpha1.tenancy.kcp.io";
 
-/** What a server has to be told for it. */
+/** Flags that such a server needs. */
 export const MOUNTING: readonly string[] = ["--batteries-included=+mounts", "--mount-allow=127.0.0.1"];
 
 export class Mounting implements AsyncDisposable {
@@ -22,7 +22,7 @@ export class Mounting implements AsyncDisposable {
     return Mounting.at(await Start.ready({ flags: [...MOUNTING, ...flags], ...options }));
   }
 
-  /** The same of a server that runs already, by these flags. It ends with this. */
+  /** Uses a running server that has these flags. Its end stops the server. */
   static async at(server: Start): Promise<Mounting> {
     const mounting = new Mounting(server);
     try {
@@ -37,7 +37,7 @@ export class Mounting implements AsyncDisposable {
     }
   }
 
-  /** What kubectl says to the administrator, in `root`. It must not fail. */
+  /** Returns the output of the administrator's kubectl in `root`. It must succeed. */
   async admin(...args: readonly string[]): Promise<string> {
     const said = await this.server.kubectl("--context", "root", ...args);
     expect(said, args.join(" ")).to.match(/^0 /);
@@ -50,7 +50,7 @@ export class Mounting implements AsyncDisposable {
     await this.admin("apply", "-f", file);
   }
 
-  /** A Secret with a kubeconfig for a server, by a token. */
+  /** Creates a Secret with a kubeconfig for a server, with a token. */
   async secret(name: string, server: string): Promise<void> {
     const config = kubeconfig({ server }, "of-the-mount");
     const metadata = { name, namespace: "default" };
@@ -58,7 +58,7 @@ export class Mounting implements AsyncDisposable {
     await this.apply({ apiVersion: "v1", kind: "Secret", metadata, data });
   }
 
-  /** A Mount, and a workspace of its name that is mounted on it, once that is Ready. */
+  /** Creates a Mount, and a workspace of the same name on it, and waits until it is Ready. */
   async mount(name: string, spec: object): Promise<void> {
     await this.apply({ ...MOUNT, metadata: { name }, spec });
     const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
@@ -66,7 +66,7 @@ export class Mounting implements AsyncDisposable {
     await this.turned(name, "Ready");
   }
 
-  /** The same on what a Secret of the name says. */
+  /** Does the same with a Secret of the same name. */
   async mountSecret(name: string, server: string, spec: object = {}): Promise<void> {
     await this.secret(name, server);
     await this.mount(name, { ref: { apiVersion: "v1", kind: "Secret", namespace: "default", name }, ...spec });
@@ -77,7 +77,7 @@ export class Mounting implements AsyncDisposable {
     await this.admin("wait", `${WORKSPACES}/${name}`, `--for=jsonpath={.status.phase}=${phase}`, "--timeout=30s");
   }
 
-  /** Where the administrator's kubectl is in a workspace. */
+  /** Returns the environment of the administrator's kubectl in a workspace. */
   in(name: string, env: KubectlHome["env"] = {}): KubectlHome {
     const home = this.server.folder.path;
     const file = join(home, `${name}.kubeconfig`);

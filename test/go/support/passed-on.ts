@@ -1,4 +1,4 @@
-// A server whose view passes everything on to the target.
+// Server whose view forwards everything to the target.
 import { type RelayOptions, relay } from "@virtual-workspaces/forwarding";
 import {
   type Authorizer,
@@ -10,15 +10,15 @@ import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from ".
 import { Target } from "./target.ts";
 
 export interface PassedOnOptions {
-  /** @default whoever has logged in */
+  /** Authorizer. @default all authenticated users */
   readonly authorize?: Authorizer<unknown>;
   /** Whether the target is an older one. @default false */
   readonly older?: boolean;
-  /** Where upgrades go, if not to the target. */
+  /** Target of upgrades, if it differs. */
   readonly upgradesTo?: string;
 }
 
-/** The target, and before it a server that alice comes to, in the namespace `default`. */
+/** Target with a server in front of it, for alice in the namespace `default`. */
 export interface PassedOn extends AsyncDisposable {
   readonly target: Target;
   readonly server: TlsServer;

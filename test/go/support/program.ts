@@ -1,24 +1,24 @@
-// Runs a program that a test drives: its lines are kept as they come, and waited for with a deadline.
+// Runs a program for a test, which waits for its lines with a deadline.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { CHILD_ENV } from "../../_support/child-env.ts";
 
-/** How a program ended. */
+/** Exit of a program. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Variables of its environment, and in `cwd` the folder where it runs. @default that of the tests */
+/** Environment variables, with the working directory in `cwd`. @default that of the tests */
 export type ProgramOptions = Readonly<Record<string, string>> & { readonly cwd?: string };
 
-/** A running program, killed at the end of its `await using` block. */
+/** Running program, killed at the end of its `await using` block. */
 export class Program implements AsyncDisposable {
-  /** What it has written to stdout so far. */
+  /** Lines on stdout so far. */
   readonly lines: string[] = [];
   readonly ended: Promise<Ended>;
-  /** What it has written to stderr so far. */
+  /** Output on stderr so far. */
   stderr = "";
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting = new Set<() => void>();
@@ -44,7 +44,7 @@ export class Program implements AsyncDisposable {
     child.on("error", () => undefined); // `close` follows
   }
 
-  /** What a line means to whoever extends this. */
+  /** Called for each line; subclasses override it. */
   protected heard(_line: string): void {}
 
   get running(): boolean {
@@ -56,13 +56,13 @@ export class Program implements AsyncDisposable {
     this.#child.stdin.write(`${line}\n`);
   }
 
-  /** The first value other than `undefined` and `false` that `look` gives, now or after more output. */
+  /** Returns the first value of `look` other than `undefined` and `false`, now or after more output. */
   async until<T>(what: string, look: () => T | undefined | false, within = 10_000): Promise<T> {
     const deadline = performance.now() + within;
     for (;;) {
       const found = look();
       if (found !== undefined && found !== false) return found;
-      if (!this.#running) throw new Error(`the program ended before ${what}\n${this.#tail()}`);
+      if (!this.#running) throw new Error(`the program exited before ${what}\n${this.#tail()}`);
       if (performance.now() >= deadline) throw new Error(`no ${what} within ${within} ms\n${this.#tail()}`);
       await this.#more(deadline - performance.now());
     }

@@ -1,4 +1,4 @@
-// An export of sites, workspaces that bind it, and the controller that publishes them: test/go/provider.
+// Export of sites, workspaces that bind it, and the controller that publishes them: test/go/provider.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { GoClient } from "./client.ts";
 const MANIFESTS = join(import.meta.dirname, "../provider/manifests");
 const TOKENS = "/clusters/root:provider/api/v1/namespaces/default/serviceaccounts/publisher/token";
 
-/** What users do in workspaces of a server, by kubectl. Their controller is a service account of `root:provider`. */
+/** Actions of users in the workspaces of a server, by kubectl. The controller is a service account of `root:provider`. */
 export class Sites {
   server: Start;
   readonly kubeconfig: string;
@@ -21,7 +21,7 @@ export class Sites {
     this.kubeconfig = join(server.folder.path, "publisher.kubeconfig");
   }
 
-  /** Makes the provider's workspace, with the export and the service account. */
+  /** Creates the provider's workspace, with the export and the service account. */
   static async make(server: Start): Promise<Sites> {
     const sites = new Sites(server);
     await sites.workspace("provider", "root");
@@ -49,7 +49,7 @@ export class Sites {
     return new GoClient(goProgram("provider", "provider"), flags, { KUBECONFIG: this.kubeconfig });
   }
 
-  /** Makes a workspace below `root`, on a shard. @returns its logical cluster */
+  /** Creates a workspace below `root`, on a shard. @returns its cluster name */
   async workspace(name: string, shard: string): Promise<string> {
     const location = { selector: { matchLabels: { name: shard } } };
     const spec = { type: { name: "universal", path: "root" }, location };
@@ -58,7 +58,7 @@ export class Sites {
     return this.in("", "get", "workspace", name, "-o", "jsonpath={.spec.cluster}");
   }
 
-  /** Makes a workspace that binds the export. @returns its logical cluster */
+  /** Creates a workspace that binds the export. @returns its cluster name */
   async consumer(name: string, shard: string): Promise<string> {
     const cluster = await this.workspace(name, shard);
     await this.bind(name);
@@ -73,7 +73,7 @@ export class Sites {
     await this.in(workspace, "wait", "--for=condition=PermissionClaimsApplied", "apibinding/sites");
   }
 
-  /** Makes a site. */
+  /** Creates a site. */
   site(workspace: string, name: string, title: string): Promise<string> {
     return this.create(workspace, { apiVersion: "example.dev/v1", kind: "Site", metadata: { name }, spec: { title } });
   }
@@ -88,31 +88,31 @@ export class Sites {
     return file;
   }
 
-  /** What kubectl says in a workspace, `""` for root, where it must succeed. */
+  /** Returns the output of kubectl in a workspace, `""` for root. It must succeed. */
   async in(workspace: string, ...args: readonly string[]): Promise<string> {
     const said = await this.ask(workspace, ...args);
     expect(said, `${args.join(" ")}: ${said}`).to.match(/^0 /);
     return said.slice(2);
   }
 
-  /** What kubectl says in a workspace, after its exit code. */
+  /** Returns the exit code and output of kubectl in a workspace. */
   ask(workspace: string, ...args: readonly string[]): Promise<string> {
     const at = workspace === "" ? "root" : `root:${workspace}`;
     return this.server.kubectl("--server", `${this.server.url}/clusters/${at}`, ...args);
   }
 
-  /** What the page of a site says. */
+  /** Returns the page of a site. */
   async page(workspace: string, site: string): Promise<string> {
     const said = await this.ask(workspace, "get", "configmap", `${site}-page`, "-o", "jsonpath={.data.index\\.html}");
     return said.replace(/^0 /, "");
   }
 
-  /** Resolves when the page of a site is as its title says. */
+  /** Resolves when the page of a site shows its title. */
   async shows(workspace: string, site: string, title: string): Promise<void> {
     while ((await this.page(workspace, site)) !== `<h1>${title}</h1>`);
   }
 
-  /** URLs of the view. */
+  /** Returns the URLs of the view. */
   async endpoints(): Promise<string[]> {
     const path = "jsonpath={.status.endpoints[*].url}";
     const urls = await this.in("provider", "get", "apiexportendpointslice", "sites", "-o", path);
@@ -120,14 +120,14 @@ export class Sites {
   }
 }
 
-/** Resolves when a controller has told of something in a workspace, so many times. */
+/** Resolves when a controller has sent an event about a workspace this many times. */
 export async function told(controller: GoClient, event: string, of: string | readonly [string, number]): Promise<void> {
   const [cluster, times] = typeof of === "string" ? [of, 1] : of;
   const count = (): number => controller.all(event).filter((one) => one["cluster"] === cluster).length;
   await controller.until(`${event} in ${cluster}, ${times} times`, () => count() >= times, 60_000);
 }
 
-/** What a controller answers to a question: names of sites. Paths are known a moment after workspaces are engaged. */
+/** Returns the sites that a controller lists for a query. Paths are known shortly after a workspace is engaged. */
 export async function asked(controller: GoClient, question: string): Promise<string[]> {
   for (;;) {
     const before = controller.all("answer").length;
@@ -138,7 +138,7 @@ export async function asked(controller: GoClient, question: string): Promise<str
   }
 }
 
-/** The first of two ports in a row that nobody listens on: a server that starts again has its shards where they were. */
+/** Returns the first of two consecutive free ports, so that a restarted server has its shards at the same ports. */
 export async function twoPorts(): Promise<number> {
   for (;;) {
     const [first = 0, second] = await freePorts(2);

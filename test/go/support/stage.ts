@@ -1,4 +1,4 @@
-// A server of quotes with TLS, and what a Go client needs to come in.
+// Server of quotes with TLS, and the credentials of a Go client.
 import type { CollectionOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { CollectionPart } from "@virtual-workspaces/framework/storage";
 import { type Relay, startRelay } from "../../_support/relay.ts";
@@ -13,17 +13,17 @@ import { GoClient, type GoCommand } from "./client.ts";
 import { Quote, type QuoteContent, type Quotes, quotesView, versions } from "./views.ts";
 
 export interface StageOptions extends TlsServerOptions, CollectionOptions {
-  /** What is served instead of all quotes. */
+  /** View to serve. @default all quotes */
   readonly view?: (quotes: Quotes) => VirtualWorkspace;
-  /** Whether clients come over a wire that can be cut. */
+  /** Whether clients connect through a relay that can be cut. */
   readonly wire?: boolean;
-  /** The logical cluster that clients look at. @default "root" */
+  /** Logical cluster of the clients. @default "root" */
   readonly cluster?: string;
-  /** Who clients are: one has a certificate, the other a token. @default "admin" */
+  /** User of the clients: the admin has a certificate, alice a token. @default "admin" */
   readonly user?: "admin" | "alice";
 }
 
-/** A server of quotes, its clients, and the wire between them. */
+/** Server of quotes, its clients, and the relay between them. */
 export class Stage implements AsyncDisposable {
   quotes: Quotes;
   readonly #options: StageOptions;
@@ -57,7 +57,7 @@ export class Stage implements AsyncDisposable {
     return this.quotes.in("root");
   }
 
-  /** The wire, where the stage has one. */
+  /** Relay, if the stage has one. */
   get wire(): Relay {
     if (this.#relay === undefined) throw new Error("the stage was started without wire: true");
     return this.#relay;
@@ -67,7 +67,7 @@ export class Stage implements AsyncDisposable {
     return this.#home.kubeconfig;
   }
 
-  /** Key to resource version of all quotes in `root`. */
+  /** Resource versions by key of all quotes in `root`. */
   get versions(): Map<string, string> {
     return versions(this.root);
   }
@@ -83,25 +83,25 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Sends an event through: client-go takes a watch that ends within its first second, without any, for a broken one
-   * and lists again instead of resuming.
+   * Sends an event. client-go treats a watch that ends in its first second without an event as broken, and relists instead of
+   * resuming.
    */
   async touch(client: GoClient): Promise<void> {
     this.root.set("touch", { text: "an event" });
     await client.event("added", ({ key }) => key === "touch");
   }
 
-  /** Another, empty collection for the next server. */
+  /** Gives the next server a new, empty collection. */
   restock(): void {
     this.quotes = Quote.collection(this.#options);
   }
 
-  /** Ends the server as on a signal: watches end cleanly. */
+  /** Stops the server like a signal: watches end cleanly. */
   async stop(): Promise<void> {
     await this.#server.close();
   }
 
-  /** Another server in the place of the old one, with the same quotes. */
+  /** Starts another server in place of the old one, with the same quotes. */
   async resume(): Promise<void> {
     const { port, authority } = this.#server;
     this.#server = await serve(this.quotes, { ...this.#options, port, authority });

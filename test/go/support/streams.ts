@@ -1,4 +1,4 @@
-// Terminals and ports through kubectl: what is written and read are bytes, and their SHA-256 tells whether they are the same.
+// Terminals and ports through kubectl. They carry bytes, which the tests compare by SHA-256.
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { CHILD_ENV } from "../../_support/child-env.ts";
 import { type KubectlHome, startKubectl } from "./kubectl.ts";
 import type { Program } from "./program.ts";
 
-/** How kubectl opens streams, by the names of its own switches. */
+/** Protocols for streams, with kubectl's own switches. */
 export const PROTOCOLS = {
   WebSocket: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "true", KUBECTL_PORT_FORWARD_WEBSOCKETS: "true" },
   SPDY: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false", KUBECTL_PORT_FORWARD_WEBSOCKETS: "false" },
@@ -23,7 +23,7 @@ export interface Piped {
   readonly stderr: string;
 }
 
-/** Runs a kubectl to its end with bytes on stdin, and gives those on stdout. */
+/** Runs a kubectl with bytes on stdin until it exits, and returns those on stdout. */
 export async function piped(
   file: string,
   { home, kubeconfig, env }: KubectlHome,
@@ -31,14 +31,14 @@ export async function piped(
 ): Promise<Piped> {
   const own = { ...CHILD_ENV, HOME: home, KUBECONFIG: kubeconfig, KUBERC: "off", ...env };
   const child = spawn(file, args, { env: own });
-  child.stdin.on("error", () => undefined).end(input); // it may have had enough
+  child.stdin.on("error", () => undefined).end(input); // the program may not read all of it
   const read = Promise.all([buffer(child.stdout), buffer(child.stderr)]);
   const [code] = (await once(child, "close")) as [number | null];
   const [stdout, stderr] = await read;
   return { code, stdout, stderr: String(stderr) };
 }
 
-/** Runs exec, attach and port-forward against the pod `running` of a target, bytes and exit codes among them: four upgrades. */
+/** Runs exec, attach and port-forward against the pod `running` of a target, and checks bytes and exit codes: four upgrades. */
 export async function expectStreams(file: string, home: KubectlHome): Promise<void> {
   const bytes = randomBytes(1024 * 1024);
   const run = (args: readonly string[], input?: Buffer) => piped(file, home, { args, ...(input && { input }) });
@@ -51,12 +51,12 @@ export async function expectStreams(file: string, home: KubectlHome): Promise<vo
   expect(summed(await echo.exchange(bytes))).to.equal(summed(bytes));
 }
 
-/** What a `sum` of the target says of them. */
+/** Returns the output of the target's `sum` for these bytes. */
 export function summed(bytes: Buffer): string {
   return `${bytes.length} ${createHash("sha256").update(bytes).digest("hex")}\n`;
 }
 
-/** A kubectl that forwards a port of a pod, killed at the end of its `await using` block. */
+/** kubectl that forwards a port of a pod, killed at the end of its `await using` block. */
 export class PortForward implements AsyncDisposable {
   readonly program: Program;
   readonly #port: number;
@@ -73,7 +73,7 @@ export class PortForward implements AsyncDisposable {
     return new PortForward(program, Number(own.exec(line)?.[1]));
   }
 
-  /** A connection to the port. */
+  /** Opens a connection to the port. */
   async connect(): Promise<Socket> {
     const socket = connect({ port: this.#port, host: "127.0.0.1", allowHalfOpen: true });
     socket.on("error", () => undefined);
@@ -81,7 +81,7 @@ export class PortForward implements AsyncDisposable {
     return socket;
   }
 
-  /** Says all that on a connection of its own, says that there is no more, and gives all that comes back. */
+  /** Sends bytes on a new connection, ends its own side, and returns all received bytes. */
   async exchange(bytes: Buffer): Promise<Buffer> {
     const socket = await this.connect();
     socket.end(bytes);

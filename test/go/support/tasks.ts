@@ -1,4 +1,4 @@
-// What the Go clients write: tasks, as their own typed client knows them.
+// Tasks, which the Go clients write with their own typed client.
 import {
   authenticated,
   type Collection,
@@ -55,7 +55,7 @@ export const Task = defineResource({
 
 export type TaskContent = typeof Task extends { collection(): Collection<infer Content> } ? Content : never;
 
-/** A server of tasks, and clients that write them. */
+/** Server of tasks, with clients that write them. */
 export class TaskStage implements AsyncDisposable {
   readonly #collection: Collection<TaskContent>;
   readonly #served: readonly ServedResource[];
@@ -73,7 +73,7 @@ export class TaskStage implements AsyncDisposable {
     this.#home = home;
   }
 
-  /** @param serve what clients are shown of the tasks; all of them as they are unless told otherwise */
+  /** @param serve the objects that clients see @default all tasks, unchanged */
   static async start(
     serve = (tasks: Collection<TaskContent>): readonly ServedResource[] => [Task.serve(tasks)],
   ): Promise<TaskStage> {
@@ -86,7 +86,7 @@ export class TaskStage implements AsyncDisposable {
     return new TaskStage({ collection, served }, server, home);
   }
 
-  /** The tasks that clients see. */
+  /** Tasks that clients see. */
   get tasks(): CollectionPart<TaskContent> {
     return this.#collection.in("root", "default");
   }
@@ -99,7 +99,7 @@ export class TaskStage implements AsyncDisposable {
     return GoClient.start(command, { kubeconfig: this.#home.kubeconfig });
   }
 
-  /** Another server in the place of this one, with the same tasks; `meanwhile` happens when there is none. */
+  /** Starts another server in place of this one, with the same tasks, and runs `meanwhile` in between. */
   async restart(meanwhile: () => void): Promise<void> {
     const { port, authority } = this.#server;
     await this.#server.close();

@@ -1,4 +1,4 @@
-// Several processes of one shard over one etcd, and where each is reached.
+// Several processes of one shard over one etcd, with their addresses.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { Start, type StartOptions } from "../../cli/support/start.ts";
 import { Admin } from "../../workspace-server/faults/support/admin.ts";
 import { EtcdCluster } from "./etcd.ts";
 
-/** A port that is free, as the next one is. */
+/** Returns a free port whose successor is free too. */
 export async function freePair(): Promise<number> {
   for (;;) {
     const one = createServer().listen(0, "127.0.0.1");
@@ -24,20 +24,20 @@ export async function freePair(): Promise<number> {
   }
 }
 
-/** Where a balancer would be. */
+/** URL of a load balancer. */
 export const BASE = "https://kcp.example.com:6443";
 
-/** What one of them has otherwise. */
+/** Options of one process that differ from the others'. */
 export interface Given {
   readonly more?: readonly string[];
-  /** Where clients find it. */
+  /** URL for clients. */
   readonly base?: string;
-  /** Where it listens. */
+  /** Flags of its listener. */
   readonly listen?: readonly string[];
   readonly address?: string;
 }
 
-/** What all processes have alike, and where each listens. */
+/** Common options of all processes, and their addresses. */
 export class Together implements AsyncDisposable {
   readonly #files: Tree;
   readonly etcd: EtcdCluster;
@@ -78,7 +78,7 @@ export class Together implements AsyncDisposable {
     const server = new Start(this.options(name, given));
     const { address = "127.0.0.1" } = given;
     await server.until("ready", () => server.lines.length > 0, 20_000);
-    // The log says where it listens, its URLs where the balancer would.
+    // The log has the listening address, whereas its URLs have that of the load balancer.
     let port: string | undefined;
     while (port === undefined && server.running) {
       port = /Serving securely.*port=(\d+)/.exec(server.stderr)?.[1];
@@ -109,7 +109,7 @@ export class Together implements AsyncDisposable {
     };
   }
 
-  /** By which kubectl, and others, ask one of them as an administrator. */
+  /** Returns a kubeconfig for an administrator of one process. */
   kubeconfigOf({ url }: { readonly url: string }, path = "/clusters/root"): string {
     const [name] = ["together"];
     const data = Buffer.from(this.#ca).toString("base64");

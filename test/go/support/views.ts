@@ -1,4 +1,4 @@
-// What the Go clients are shown: quotes, as their own typed client knows them.
+// Quotes, which the Go clients read with their own typed client.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import {
   authenticated,
@@ -34,15 +34,15 @@ export const Quote = defineResource({
 export type QuoteContent = { spec: { text: string; author?: string } };
 export type Quotes = Collection<QuoteContent>;
 
-/** Where {@link quotesView} is served for the logical cluster `root`. */
+/** Path of {@link quotesView} for the logical cluster `root`. */
 export const QUOTES = { quotes: "/services/quotes/clusters/root" } as const;
 
-/** A virtual workspace for whoever is logged in. */
+/** Returns a virtual workspace for all authenticated users. */
 export function quotesView(resources: readonly ServedResource[] | (() => readonly ServedResource[])): VirtualWorkspace {
   return defineVirtualWorkspace({ name: "quotes", path: "/clusters/:cluster", authorize: authenticated(), resources });
 }
 
-/** Key to resource version of all objects there: what a client must hold. */
+/** Returns resource versions by key of all objects, which a client must hold. */
 export function versions(part: CollectionPart<QuoteContent>): Map<string, string> {
   return versionsOf(part.list());
 }

@@ -1,5 +1,5 @@
-// What was recorded from Kubernetes, in a workspace whose objects are in etcd. One version will do: that both keep objects
-// alike is shown in test/go/store.
+// Plays the recordings of Kubernetes in a workspace whose objects are in etcd. One version suffices, because test/go/store
+// shows that both store objects alike.
 import { answersAsRecorded } from "../../differential/as-recorded.ts";
 import { KINDS } from "../../differential/kinds.ts";
 import { isOtherInWorkspace, placeless, startInWorkspace } from "../../workspace-server/support/differential.ts";
@@ -19,6 +19,6 @@ describe("custom kinds in a workspace in etcd answer as Kubernetes does:", funct
     without: isOtherInWorkspace,
   });
 
-  // Behind the server, which has things to do until it has ended.
+  // Ends after the server, which uses it until its own end.
   after(() => cluster?.[Symbol.asyncDispose]());
 });

@@ -1,5 +1,5 @@
-// Several processes of one shard over one etcd: each serves what the others write, all run controllers, and one that is killed
-// is not missed.
+// Several processes of one shard over one etcd: each serves the writes of the others, all run controllers, and a killed one
+// causes no loss.
 import { setTimeout as delay } from "node:timers/promises";
 import { etcdStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -13,7 +13,7 @@ import { BASE, freePair, Together } from "../support/together.ts";
 
 const { paths, within } = make;
 const WORKSPACES = within("root", paths.WORKSPACES);
-/** Until nothing is written any more. @returns the revision */
+/** Waits until no writes arrive any more. @returns the revision */
 async function rest(store: Store): Promise<number> {
   for (let before = -1; ; ) {
     const now = await store.head();
@@ -27,7 +27,7 @@ describe("several processes over one etcd", function () {
   this.timeout(120_000);
   before(etcdThere("3.4"));
 
-  it("are one shard: what is made through one is ready, used, watched and deleted through the other", async () => {
+  it("are one shard: an object created through one is ready, used, watched and deleted through the other", async () => {
     await using together = await Together.start();
     const [first, one] = await together.process("one");
     const [second, two] = await together.process("two");
@@ -36,7 +36,7 @@ describe("several processes over one etcd", function () {
     using _one = one;
     using _two = two;
 
-    // Names are given once, however many ask for one.
+    // Each name is given once, however many requests compete for it.
     const asked = Array.from({ length: 20 }, (_, at) => make.workspace(`w${at % 5}`));
     const codes = await Promise.all(asked.map((object, at) => (at % 2 ? one : two).send("POST", WORKSPACES, object)));
     const counts = (code: number): number => codes.filter(({ status }) => status === code).length;
@@ -64,7 +64,7 @@ describe("several processes over one etcd", function () {
     await one.ok("POST", user(paths.CRDS), make.gadgets());
     await two.until(user("/apis/own.dev/v1/gadgets"), ({ status }) => status === 200);
 
-    // A token of an account that one has signed is good at the other.
+    // Either process accepts a service account's token that the other has signed.
     const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
     const accounts = user("/api/v1/namespaces/default/serviceaccounts/default/token");
     await one.until(user("/api/v1/namespaces/default/serviceaccounts/default"), ({ status }) => status === 200);
@@ -73,7 +73,7 @@ describe("several processes over one etcd", function () {
     const reviewed = await two.ok("POST", user("/apis/authentication.k8s.io/v1/tokenreviews"), review);
     expect(reviewed.status.user.username).to.equal("system:serviceaccount:default:default");
 
-    // Both run controllers, and none undoes what the other does.
+    // Both run controllers, and neither reverts the other's writes.
     await using store = await together.store;
     await rest(store);
     const before = await store.head();
@@ -87,7 +87,7 @@ describe("several processes over one etcd", function () {
     expect(await problemsOf(store)).to.deep.equal([]);
   });
 
-  it("do not start with other URLs, authorities or keys than those that are there, whose writes they would undo", async () => {
+  it("do not start with other URLs, authorities or keys than the running ones, whose writes they would revert", async () => {
     await using together = await Together.start();
     const [first, one] = await together.process("one");
     await using _first = first;
@@ -112,7 +112,7 @@ describe("several processes over one etcd", function () {
     });
     await Promise.all(ends);
     expect((await one.get("/readyz")).status).to.equal(200);
-    // What was killed with other URLs is waited for, and gone.
+    // A new process waits until the killed one with other URLs counts as gone.
     await first.end("SIGKILL");
     const [next, two] = await together.process("two", { base: "https://next.example.com" });
     await using _next = next;
@@ -121,7 +121,7 @@ describe("several processes over one etcd", function () {
     expect(body.spec.baseURL).to.equal("https://next.example.com");
   });
 
-  it("have several shards alike, or the next does not start; when the one that has them is killed, it does", async () => {
+  it("must agree on their shards, or the next does not start; once the others are killed, it does", async () => {
     await using together = await Together.start();
     const port = await freePair();
     const shards = (address: string, host: string) => ({
@@ -141,7 +141,7 @@ describe("several processes over one etcd", function () {
     await one.until(`${WORKSPACES}/far`, ({ body }) => body.status?.phase === "Ready");
     const before = await shard(one);
 
-    // Elsewhere by its name: told, and nothing is written.
+    // With another host name the start fails with a message, and writes nothing.
     const other = shards("127.0.0.2", "other.example.com");
     await using refused = new Start(together.options("refused", other));
     expect((await refused.ended).code).to.equal(1);
@@ -150,7 +150,7 @@ describe("several processes over one etcd", function () {
     );
     expect(await shard(one)).to.deep.equal(before);
 
-    // Alike: what is made through one is found through the other.
+    // With the same host name, an object created through one is found through the other.
     const alike = shards("127.0.0.3", "kcp.example.com");
     const [second, two] = await together.process("two", alike);
     await using _second = second;
@@ -174,7 +174,7 @@ describe("several processes over one etcd", function () {
     expect(await problemsOf(store, farther)).to.deep.equal([]);
   });
 
-  it("goes on when one is killed, which finds what was done without it", async () => {
+  it("continue when one is killed, and a restarted one finds the writes made meanwhile", async () => {
     await using together = await Together.start();
     const [first, one] = await together.process("one");
     const [second, two] = await together.process("two");

@@ -1,5 +1,5 @@
 // Why: a guide whose listings do not run misleads more than none. Every listing of these guides is type-checked, and served
-// or run as it stands, and the commands below it are run with the machine's kubectl and curl.
+// or run unchanged. The commands below it run with the installed kubectl and curl.
 import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,13 +23,13 @@ const run = promisify(execFile);
 export interface Listing {
   readonly title: string;
   readonly module: string;
-  /** Files besides, whose first lines name them: `# mapping.yaml`. */
+  /** More files, whose first lines name them: `# mapping.yaml`. */
   readonly files: Readonly<Record<string, string>>;
   readonly commands: readonly Command[];
 }
 
 interface Command {
-  /** As a shell would run it. */
+  /** Command line for a shell. */
   readonly line: string;
   readonly output: string;
 }
@@ -58,7 +58,7 @@ function commands(text: string): Command[] {
   });
 }
 
-/** What differs from run to run; columns are as wide as their widest cell. */
+/** Values that change between runs; columns are as wide as their widest cell. */
 const CHANGING: Readonly<Record<string, string>> = {
   "<age>": "\\d+[smh]",
   "<seconds>": "[\\d.]+",
@@ -78,7 +78,7 @@ function expected(output: string): RegExp {
   return new RegExp(`^${literal.replace(/<\w+>/g, (name) => CHANGING[name] ?? name)}$`);
 }
 
-/** Where a listing's commands run: a folder like that of `dev`, with the programs of this clone on the path. */
+/** Environment of a listing's commands: a folder like that of `dev`, with the programs of this clone on the path. */
 function terminal(folder: Tree, home?: KubeconfigHome): NodeJS.ProcessEnv {
   const bin = join(folder.path, "bin");
   mkdirSync(bin);
@@ -97,7 +97,7 @@ function terminal(folder: Tree, home?: KubeconfigHome): NodeJS.ProcessEnv {
   };
 }
 
-/** What a command prints: its output, or what it complains of. */
+/** Returns the output of a command, or its error output. */
 async function shell(
   line: string,
   options: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
@@ -121,7 +121,7 @@ async function check(
   }
 }
 
-/** Serves a listing by `dev` whenever a command says so, until one kills it. */
+/** Serves a listing with `dev` whenever a command does so, until another command kills it. */
 async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
   const state = ".virtual-workspaces";
   const kubeconfig = join(folder.path, state, "admin.kubeconfig");
@@ -141,16 +141,16 @@ async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<
   }
 }
 
-/** A program of the guide's own, which says when it is there. */
+/** Program of the guide itself, which prints a line when it is ready. */
 const PROGRAM = /^node ([\w-]+\.ts) &$/;
 
-/** Starts a workspace server whenever a command says so, until one ends it. */
+/** Starts a workspace server whenever a command does so, until another command ends it. */
 async function startAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
   const inTerminal = terminal(folder);
   const env = {
     ...inTerminal,
     KUBECONFIG: join(folder.path, ".kcp/admin.kubeconfig"),
-    PATH: `${join(folder.path, ".kcp/bin")}:${inTerminal["PATH"]}`, // as its second line says
+    PATH: `${join(folder.path, ".kcp/bin")}:${inTerminal["PATH"]}`, // the second line of the listing says so
   };
   await using stack = new AsyncDisposableStack();
   let server: Start | undefined;
@@ -196,7 +196,7 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
   }
 }
 
-/** Serves a listing's view, under the name that the commands expect, and runs them. */
+/** Serves a listing's view under the name in the commands, and runs them. */
 async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
   const { default: view } = (await import(pathToFileURL(join(folder.path, "view.ts")).href)) as {
     default: VirtualWorkspace;
@@ -211,7 +211,7 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
   await check(commands, { folder, home, port });
 }
 
-/** Declares the tests of these guides, by their names: docs/<name>.md. */
+/** Defines the tests of these guides, by name: docs/<name>.md. */
 export function guideTests(...names: readonly string[]): void {
   for (const name of names)
     describe(`docs/${name}.md`, () => {
@@ -222,7 +222,7 @@ export function guideTests(...names: readonly string[]): void {
       }
       const found = listings(text);
 
-      it("has listings with commands below", () => {
+      it("has listings followed by commands", () => {
         expect(found.map(({ commands }) => commands.length))
           .to.have.length.above(1)
           .and.not.include(0);
@@ -232,7 +232,7 @@ export function guideTests(...names: readonly string[]): void {
     });
 }
 
-/** Declares a test for each section of a page that is followed from its top to its end in one session. */
+/** Defines a test for each section of a page that is one session from top to bottom. */
 function sessionTests(text: string): void {
   const sections = sectionsOf(text);
   let session: Session | undefined;
@@ -248,7 +248,7 @@ function sessionTests(text: string): void {
   let failed = false;
   for (const { title, steps } of sections)
     it(title, async function () {
-      // What follows a failed step fails for that reason alone.
+      // Steps after a failed one would fail for the same reason.
       if (failed) this.skip();
       failed = true;
       for (const step of steps) await session?.follow(step);

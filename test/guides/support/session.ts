@@ -1,5 +1,5 @@
-// Why: a page that somebody follows from the top to the bottom is tested in the same way: one folder, one terminal, every
-// file and command in order, real processes, and the output compared with what the page shows.
+// Why: readers follow a page from top to bottom, and so does the test: one folder, one terminal, every file and command in
+// order, and real processes. It compares the output with the page.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,23 +10,23 @@ import { type Tree, tree } from "../../_setup/tree.ts";
 import { CHILD_ENV } from "../../_support/child-env.ts";
 import { Program } from "../../go/support/program.ts";
 
-/** One step of a page: a file to save, or a command with the output that the page shows. */
+/** Step of a page: a file to save, or a command with its shown output. */
 export type Step =
   | { readonly kind: "file"; readonly path: string; readonly text: string }
   | { readonly kind: "command"; readonly line: string; readonly output: string };
 
-/** The steps below one `##` heading. */
+/** Steps below one `##` heading. */
 export interface Section {
   readonly title: string;
   readonly steps: readonly Step[];
 }
 
-/** Whether a page is one session: its front matter says `session: page`. */
+/** Returns whether a page is one session: its front matter says `session: page`. */
 export function isSession(markdown: string): boolean {
   return /^---\n(?:.*\n)*?session: page\n(?:.*\n)*?---\n/.test(markdown);
 }
 
-/** The steps of a page. A block is a file when its first line names it: `// view.ts` or `# mount.yaml`. */
+/** Returns the steps of a page. A block is a file when its first line names it: `// view.ts` or `# mount.yaml`. */
 export function sectionsOf(markdown: string): Section[] {
   return markdown
     .split(/^## /m)
@@ -46,14 +46,14 @@ function stepsOf(markdown: string): Step[] {
 function commandOf(block: string): Step {
   const [first = "", ...rest] = block.split("\n");
   let line = first;
-  // A command goes on in the next line behind a backslash, and up to the end of a here-document.
+  // A command continues on the next line after a backslash, and to the end of a here-document.
   while (line.endsWith("\\") && rest.length > 0) line += `\n${rest.shift()}`;
   const [, end] = /<<'?(\w+)'?/.exec(line) ?? [];
   while (end !== undefined && rest.length > 0 && line.split("\n").at(-1) !== end) line += `\n${rest.shift()}`;
   return { kind: "command", line, output: rest.join("\n") };
 }
 
-/** What differs from run to run, and the widths of columns. Everything else is compared to the letter. */
+/** Values that change between runs, and the widths of columns. All other output must match exactly. */
 const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/\b\d\d:\d\d:\d\d GMT[+-]\d{4} \([^)]*\)/g, "<time>"],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>"],
@@ -70,7 +70,7 @@ function normalised(text: string): string {
   return CHANGING.reduce((changed, [pattern, name]) => changed.replace(pattern, name), text).trim();
 }
 
-/** The shown output as a pattern: `…` is any text within a line; a line of its own with `…` is any lines. */
+/** Returns the shown output as a pattern: `…` matches text within a line, and on a line of its own any number of lines. */
 function shown(output: string): RegExp {
   const literal = normalised(output).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const lines = literal.replace(/\n?^…$/gm, "(?:\\n?.*)*?").replaceAll("…", ".*");
@@ -78,15 +78,15 @@ function shown(output: string): RegExp {
 }
 
 interface Served {
-  /** Flags that give it a free port of this machine. */
+  /** Flags that assign a free port of this machine. */
   readonly flags: string;
-  /** What it has printed once it serves. */
+  /** Output that shows that it is ready. */
   readonly ready: RegExp;
-  /** The port that pages write for it. */
+  /** Port in the text of pages. */
   readonly port?: number;
 }
 
-/** The commands that go on in the background, and when each is ready for the next command. */
+/** Commands that run in the background, and the condition for the next command. */
 const SERVED: readonly (readonly [RegExp, Served])[] = [
   [
     /^virtual-workspaces dev\b/,
@@ -114,14 +114,14 @@ interface Job {
   readonly number: number;
 }
 
-/** The terminal and the folder of somebody who follows a page. */
+/** Terminal and folder of a reader who follows a page. */
 export class Session implements AsyncDisposable {
   readonly #folder: Tree = tree({});
   readonly #env: Record<string, string>;
   #cwd: string;
   #jobs: Job[] = [];
   readonly #started: Program[] = [];
-  /** The ports that pages write, and those that are meant. */
+  /** Actual ports by the ports in the text of pages. */
   readonly #ports = new Map<number, string>();
 
   constructor() {
@@ -182,7 +182,7 @@ export class Session implements AsyncDisposable {
 
   async #kill(number: number, signal = "TERM"): Promise<void> {
     const job = this.#jobs.find((candidate) => candidate.number === number);
-    if (job === undefined) throw new Error(`the page kills %${number}, which does not run`);
+    if (job === undefined) throw new Error(`the page kills %${number}, which is not running`);
     job.program.signal(signal === "9" ? "SIGKILL" : (`SIG${signal.replace(/^SIG/, "")}` as NodeJS.Signals));
     await job.program.ended;
     this.#jobs = this.#jobs.filter((other) => other !== job);
@@ -193,7 +193,7 @@ export class Session implements AsyncDisposable {
       undefined,
       { flags: "", ready: /./ },
     ];
-    // The port that a page asks for may be taken on this machine: the server gets a free one.
+    // The port in the page may be in use on this machine, so the server gets a free one.
     const [given, asked] = / --(?:secure-)?port[= ](\d+)/.exec(line) ?? [];
     const command = `exec ${this.#withPorts(given === undefined ? line : line.replace(given, ""))} ${flags}`;
     const program = new Program("sh", ["-c", command], { ...this.#env, cwd: this.#cwd });
@@ -207,7 +207,7 @@ export class Session implements AsyncDisposable {
     return line.replace(/(?<=127\.0\.0\.1:)(\d+)/g, (port) => this.#ports.get(Number(port)) ?? port);
   }
 
-  /** Runs a command to its end or, where the page shows `^C`, until it has written as many lines as the page shows. */
+  /** Runs a command until it exits. If the page shows `^C`, runs it until it has written as many lines as the page shows. */
   async #shell(line: string, output = ""): Promise<string> {
     const [before, interrupted] = output.split(/^\^C$/m);
     const most = interrupted === undefined ? Number.POSITIVE_INFINITY : (before ?? "").trim().split("\n").length;

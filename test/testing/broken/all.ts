@@ -13,9 +13,9 @@ import { watchListBreakages } from "./watch-list.ts";
 import { watchBreakages } from "./watches.ts";
 import { writeBreakages } from "./writes.ts";
 
-/** Every way in which a server is broken on purpose. */
+/** All breakages. */
 export const breakages: readonly Breakage[] = [
-  // First those that take longest: they wait for what does not come.
+  // The slowest come first: they wait for events that never arrive.
   ...garbageBreakages,
   ...watchBreakages,
   ...watchListBreakages,

@@ -20,7 +20,7 @@ const managedOf = (document: JsonObject): readonly JsonObject[] =>
 const isBy = (ask: Ask, manager: string): boolean => isApply(ask) && ask.query.get("fieldManager") === manager;
 let applies = 0;
 
-/** Wrong with server-side apply. */
+/** Faults of server-side apply. */
 export const applyBreakages: readonly Breakage[] = [
   {
     name: "writes an apply that changes nothing",
@@ -32,7 +32,7 @@ export const applyBreakages: readonly Breakage[] = [
     }),
   },
   {
-    name: "does not say when something was applied",
+    name: "omits the time from managedFields",
     fails: ["T9.1", "T9.2"],
     writes,
     reply: (reply, ask) =>
@@ -43,7 +43,7 @@ export const applyBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "shows of an object only what was applied",
+    name: "returns only the applied fields of an object",
     fails: ["T9.3"],
     writes,
     reply: (reply, ask) =>
@@ -54,7 +54,7 @@ export const applyBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "lets anybody apply, whoever that is",
+    name: "accepts an apply without a field manager",
     fails: ["T9.4"],
     writes,
     ask: (ask) => {
@@ -63,13 +63,13 @@ export const applyBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "reads JSON alone",
+    name: "rejects an apply in YAML",
     fails: ["T9.5"],
     writes,
     body: (body, ask) => (isApply(ask) && body.toString("utf8").startsWith("#") ? Buffer.from("{") : body),
   },
   {
-    name: "does what was to be a dry run of an apply",
+    name: "executes a dry run of an apply",
     fails: ["T9.6"],
     writes,
     ask: (ask) => (isApply(ask) ? forget(ask, "dryRun") : undefined),
@@ -83,7 +83,7 @@ export const applyBreakages: readonly Breakage[] = [
     ),
   },
   {
-    name: "lets whoever may patch create",
+    name: "lets users who may only patch create",
     fails: ["T9.8"],
     writes,
     ask: (ask) => {
@@ -92,7 +92,7 @@ export const applyBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "does not say with whom an apply conflicts",
+    name: "omits the other manager from a conflict",
     fails: ["T9.10"],
     writes,
     reply: (reply, ask) =>
@@ -105,13 +105,13 @@ export const applyBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "knows no force",
+    name: "ignores force",
     fails: ["T9.11"],
     writes,
     ask: (ask) => (isApply(ask) ? forget(ask, "force") : undefined),
   },
   {
-    name: "has one owner for each field",
+    name: "keeps only one owner for each field",
     fails: ["T9.12"],
     writes,
     reply: (reply, ask) =>
@@ -122,7 +122,7 @@ export const applyBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "takes nothing away that is applied no more",
+    name: "keeps fields that are no longer applied",
     fails: ["T9.11", "T9.13"],
     writes,
     body: sent((it, ask) => {
@@ -132,7 +132,7 @@ export const applyBreakages: readonly Breakage[] = [
     }),
   },
   {
-    name: "forgets who updated",
+    name: "does not record the manager of an update",
     fails: ["T9.14", "V6"],
     writes,
     reply: (reply, ask) =>
@@ -143,7 +143,7 @@ export const applyBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "takes the ownership of whoever is left out of an update",
+    name: "removes managers that an update omits",
     fails: ["T9.15"],
     writes,
     body: sent((it, ask) =>

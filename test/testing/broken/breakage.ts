@@ -1,79 +1,79 @@
-// Why: a check that cannot fail is a defect. A breakage is one thing that a server gets wrong, as servers in the field
-// do, and the checks that must notice it: those and no others.
+// Why: a check that cannot fail is a defect. A breakage is one fault of a server, as real servers have it, with exactly the
+// checks that must notice it.
 import type { IncomingHttpHeaders } from "node:http";
 
 export interface JsonObject {
   readonly [field: string]: unknown;
 }
 
-/** A request on its way to the real server. Path, query and headers may be changed. */
+/** Request to the real server. Path, query and headers may be changed. */
 export interface Ask {
   readonly method: string;
   path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Of each `Authorization` line, what it says. */
+  /** Values of the `Authorization` lines. */
   readonly authorizations: readonly string[];
-  /** What it came on, to tell connections apart. */
+  /** Connection of the request, for comparison. */
   readonly connection: object;
-  /** Whether a stream of events was asked for. */
+  /** Whether the request is a watch. */
   readonly isWatch: boolean;
-  /** What another path of the real server says to the same user. */
+  /** Requests another path of the real server as the same user. */
   readonly aside: (path: string) => Promise<JsonObject>;
 }
 
-/** A whole answer on its way back. */
+/** Complete answer to the client. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** An event on its way back. */
+/** Event to the client. */
 export interface Told {
   readonly type: string;
   readonly object: JsonObject;
 }
 
 export interface Breakage {
-  /** What is wrong with the server. */
+  /** Fault of the server. */
   readonly name: string;
-  /** The ids of the checks that fail. */
+  /** Ids of the checks that fail. */
   readonly fails: readonly string[];
-  /** Changes what is asked; what it returns is answered without asking. */
+  /** Changes the request. Its result, if any, is the answer, and the server gets no request. */
   readonly ask?: (ask: Ask) => Reply | undefined | Promise<Reply | undefined>;
-  /** Whether it is about writes: only the checks that write are made then. @default false */
+  /** Whether the fault concerns writes, so that only checks that write run. @default false */
   readonly writes?: boolean;
-  /** Whether it is about what goes with owners and namespaces: it stands before workspaces then. @default false */
+  /** Whether the fault concerns garbage collection, so that the proxy stands in front of workspaces. @default false */
   readonly collects?: boolean;
-  /** Whether it takes one user for another: the run knows two then. @default false */
+  /** Whether the fault confuses users, so that the run has two. @default false */
   readonly users?: boolean;
-  /** Changes the body of a request that has one. */
+  /** Changes the body of a request. */
   readonly body?: (body: Buffer, ask: Ask) => Buffer | Promise<Buffer>;
-  /** Changes a whole answer. */
+  /** Changes a complete answer. */
   readonly reply?: (reply: Reply, ask: Ask) => Reply;
-  /** For each watch, what becomes of its events. */
+  /** Returns a function that replaces the events of one watch. */
   readonly events?: (ask: Ask) => (event: Told) => readonly Told[];
   /** Media type of watches. */
   readonly watchType?: string;
-  /** Headers of a watch wait for an event, at most so many ms. */
+  /** Delays the headers of a watch until an event, at most this long, in ms. */
   readonly holdHeaders?: number;
-  /** Cuts the connection where the server ends the stream. */
+  /** Cuts the connection instead of ending the stream. */
   readonly cutsWatches?: boolean;
 }
 
-/** A JSON answer with its document changed. Others stay. */
+/** Changes the document of a JSON answer. Other answers stay as they are. */
 export function rewritten(reply: Reply, change: (document: JsonObject) => JsonObject): Reply {
   if (!reply.headers["content-type"]?.startsWith("application/json")) return reply;
   return { ...reply, body: Buffer.from(JSON.stringify(change(JSON.parse(reply.body.toString("utf8")) as JsonObject))) };
 }
 
-/** The document with one field of its metadata changed. */
+/** Returns the document with one changed field of its metadata. */
 export function withMetadata(document: JsonObject, change: JsonObject): JsonObject {
   return { ...document, metadata: { ...(document["metadata"] as JsonObject), ...change } };
 }
 
-/** A Status, as an answer. */
+/** Returns a Status as an answer. */
 export function refusal(status: number, reason: string): Reply {
   const body = {
     kind: "Status",
@@ -87,7 +87,7 @@ export function refusal(status: number, reason: string): Reply {
   return { status, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** What http.Error of Go writes. */
+/** Returns the same answer as Go's http.Error. */
 export function plainText(status: number): Reply {
   return {
     status,
@@ -96,7 +96,7 @@ export function plainText(status: number): Reply {
   };
 }
 
-/** Changes bodies of requests that are JSON; those that `change` gives back go on byte for byte. */
+/** Changes the JSON bodies of requests. Bodies that `change` returns unchanged are forwarded byte for byte. */
 export function sent(change: (document: JsonObject, ask: Ask) => unknown): NonNullable<Breakage["body"]> {
   return async (body, ask) => {
     const document = parsed(body);
@@ -142,12 +142,12 @@ export function isInitialEnd({ type, object }: Told): boolean {
   return type === "BOOKMARK" && JSON.stringify(object).includes('"k8s.io/initial-events-end":"true"');
 }
 
-/** Takes the named parameters out. */
+/** Removes the named parameters. */
 export function forget({ query }: Ask, ...names: readonly string[]): undefined {
   for (const name of names) query.delete(name);
 }
 
-/** Leaves out the requirement of a label selector that cannot be parsed. */
+/** Removes malformed requirements from a label selector. */
 export function passOverMalformed({ query }: Ask): void {
   const selector = query.get("labelSelector");
   if (selector !== null) query.set("labelSelector", selector.replace(/,?a in \($/, ""));

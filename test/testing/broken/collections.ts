@@ -22,7 +22,7 @@ const textsOf = (document: JsonObject, field: string): JsonObject => (metadataOf
 const isPart = ({ query }: Ask): boolean => query.get("labelSelector")?.includes(PART) === true;
 const isOfField = ({ query }: Ask): boolean => query.get("fieldSelector")?.startsWith("spec.color") === true;
 
-/** Tells what enters as if it had always been there. */
+/** Sends MODIFIED for an object that enters, as if it had always been selected. */
 const entersUnseen = (event: Told): readonly Told[] =>
   event.type === "ADDED" && String(textsOf(event.object, "annotations")[NOTE]).startsWith("outside")
     ? [{ ...event, type: "MODIFIED" }]
@@ -30,22 +30,22 @@ const entersUnseen = (event: Told): readonly Told[] =>
 
 const same = (event: Told): readonly Told[] => [event];
 
-/** Wrong with what enters and leaves, and with deletes of many. */
+/** Faults of transitions and of deletecollection. */
 export const collectionBreakages: readonly Breakage[] = [
   {
-    name: "tells what enters by its labels as changed",
+    name: "sends MODIFIED when an object enters a label selector",
     fails: ["T5.1"],
     writes,
     events: (ask) => (isPart(ask) ? entersUnseen : same),
   },
   {
-    name: "tells what enters by a field as changed",
+    name: "sends MODIFIED when an object enters a field selector",
     fails: ["T5.2"],
     writes,
     events: (ask) => (isOfField(ask) ? entersUnseen : same),
   },
   {
-    name: "tells what left as it is now",
+    name: "sends the new state of an object that leaves a selector",
     fails: ["T5.3"],
     writes,
     events: (ask) => (event) => {
@@ -55,7 +55,7 @@ export const collectionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "tells the end of what a finalizer held when it left",
+    name: "sends the deletion of an object that left while a finalizer held it",
     fails: ["T5.4"],
     writes,
     events: (ask) => (event) => {
@@ -64,7 +64,7 @@ export const collectionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "tells the end of what had time to end when it left",
+    name: "sends the deletion of an object that left during its grace period",
     fails: ["T5.7"],
     writes,
     events: (ask) => (event) => {
@@ -73,7 +73,7 @@ export const collectionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "does not tell what left while nobody watched",
+    name: "omits objects that left while the client was disconnected",
     fails: ["T5.5"],
     writes,
     events: (ask) => {
@@ -86,13 +86,13 @@ export const collectionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "lists nothing by label",
+    name: "lists nothing for a label selector",
     fails: ["T5.6"],
     writes,
     reply: (reply, ask) => (isPart(ask) ? rewritten(reply, (it) => ({ ...it, items: [] })) : reply),
   },
   {
-    name: "deletes more than was selected",
+    name: "deletes more than the selector selects",
     fails: ["T10.1"],
     writes,
     ask: (ask) => {
@@ -102,7 +102,7 @@ export const collectionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "deletes whatever its name",
+    name: "ignores the field selector of a deletecollection",
     fails: ["T10.2"],
     writes,
     ask: (ask) =>
@@ -111,20 +111,20 @@ export const collectionBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "does not say what it deleted",
+    name: "omits the deleted objects from its answer",
     fails: ["T10.3"],
     writes,
     reply: (reply, ask) => (isDeleteCollection(ask) ? rewritten(reply, (it) => ({ ...it, items: [] })) : reply),
   },
   {
-    name: "tells twice what was deleted with others",
+    name: "sends DELETED twice after a deletecollection",
     fails: ["T10.4"],
     writes,
     events: () => (event) =>
       event.type === "DELETED" && CHOSEN in textsOf(event.object, "labels") ? [event, event] : [event],
   },
   {
-    name: "shows no mark of what was deleted with others",
+    name: "omits the deletionTimestamp after a deletecollection",
     fails: ["T10.5"],
     writes,
     reply: (reply, ask) =>
@@ -135,19 +135,19 @@ export const collectionBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "does what was to be a dry run of many deletes",
+    name: "executes a dry run of a deletecollection",
     fails: ["T10.6"],
     writes,
     ask: (ask) => (isDeleteCollection(ask) ? forget(ask, "dryRun") : undefined),
   },
   {
-    name: "takes any limit of what is deleted",
+    name: "accepts any limit of a deletecollection",
     fails: ["T10.7"],
     writes,
     ask: (ask) => (isDeleteCollection(ask) ? forget(ask, "limit") : undefined),
   },
   {
-    name: "deletes by what it can read of a selector, dry run or not",
+    name: "ignores dry runs and malformed parts of a selector",
     fails: ["T10.7"],
     writes,
     ask: (ask) => {
@@ -157,7 +157,7 @@ export const collectionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "ignores preconditions of many deletes",
+    name: "ignores preconditions of a deletecollection",
     fails: ["T10.8"],
     writes,
     body: sent((it, ask) =>

@@ -1,9 +1,9 @@
 import { type Ask, type Breakage, type JsonObject, plainText, type Reply, refusal, rewritten } from "./breakage.ts";
 
-/** Wrong with discovery and OpenAPI. */
+/** Faults of discovery and OpenAPI. */
 export const documentBreakages: readonly Breakage[] = [
   {
-    name: "lists a group that leads nowhere",
+    name: "lists a group without a document",
     fails: ["T7.1", "T7.2", "T7.3"],
     reply: (reply, ask) =>
       changed(reply, ask, {
@@ -13,17 +13,17 @@ export const documentBreakages: readonly Breakage[] = [
       }),
   },
   {
-    name: "leaves a short name out of aggregated discovery v2",
+    name: "omits a short name from aggregated discovery v2",
     fails: ["T7.2"],
     reply: (reply, ask) => aggregated(reply, ask, "v2"),
   },
   {
-    name: "leaves a short name out of aggregated discovery v2beta1",
+    name: "omits a short name from aggregated discovery v2beta1",
     fails: ["T7.3"],
     reply: (reply, ask) => aggregated(reply, ask, "v2beta1"),
   },
   {
-    name: "calls aggregated discovery plain JSON",
+    name: "labels aggregated discovery as plain JSON",
     fails: ["T7.2", "T7.3"],
     reply: (reply) =>
       reply.body.includes("APIGroupDiscoveryList")
@@ -31,7 +31,7 @@ export const documentBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "gives discovery another ETag each time",
+    name: "sends a different ETag for discovery each time",
     fails: ["T7.4"],
     reply: (reply, ask) =>
       ask.path.endsWith("/root/apis")
@@ -39,7 +39,7 @@ export const documentBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "says 304 to any ETag",
+    name: "answers 304 to any ETag",
     fails: ["T7.4"],
     ask: ({ path, headers }) =>
       path.endsWith("/root/apis") && headers["if-none-match"] !== undefined
@@ -47,7 +47,7 @@ export const documentBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "advertises what it does not serve",
+    name: "advertises a resource that it does not serve",
     fails: ["T7.5"],
     reply: (reply, ask) => {
       const listed = changed(reply, ask, {
@@ -59,7 +59,7 @@ export const documentBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes verbs that it does not advertise",
+    name: "serves verbs that it does not advertise",
     fails: ["T7.6"],
     ask: ({ method, path }) =>
       method === "DELETE" && path.includes("/notes/")
@@ -67,7 +67,7 @@ export const documentBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "calls its lists and objects by another kind than discovery does",
+    name: "serves another kind than discovery names",
     fails: ["T7.7"],
     events: () => (event) => [
       event.type === "ADDED" && event.object["kind"] === "Note"
@@ -76,7 +76,7 @@ export const documentBreakages: readonly Breakage[] = [
     ],
   },
   {
-    name: "does not know paths with a trailing slash",
+    name: "answers 404 to paths with a trailing slash",
     fails: ["T7.8"],
     ask: ({ path, headers }) =>
       path.endsWith("/") && headers.authorization !== undefined ? refusal(404, "NotFound") : undefined,
@@ -88,7 +88,7 @@ export const documentBreakages: readonly Breakage[] = [
       path.endsWith("/root/version") && headers.authorization !== undefined ? refusal(403, "Forbidden") : undefined,
   },
   {
-    name: "leaves a group out of the OpenAPI v3 index",
+    name: "omits a group from the OpenAPI v3 index",
     fails: ["T8.1"],
     reply: (reply, ask) =>
       ask.path.endsWith("/openapi/v3") && reply.status === 200
@@ -99,7 +99,7 @@ export const documentBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "has no hashes in the OpenAPI v3 index",
+    name: "omits the hashes from the OpenAPI v3 index",
     fails: ["T8.1", "T8.2"],
     reply: (reply, ask) =>
       ask.path.endsWith("/openapi/v3") && reply.status === 200
@@ -107,7 +107,7 @@ export const documentBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "does not let OpenAPI documents be kept",
+    name: "forbids caches to keep OpenAPI documents",
     fails: ["T8.2"],
     reply: (reply, ask) =>
       ask.path.includes("/openapi/v3/")
@@ -123,12 +123,12 @@ export const documentBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "refers to schemas that are not there",
+    name: "refers to missing schemas",
     fails: ["T8.3"],
     reply: (reply, ask) => (ask.path.endsWith("/openapi/v3/apis/example.dev/v1") ? rewritten(reply, dangling) : reply),
   },
   {
-    name: "does not say which kind a schema is of",
+    name: "omits the kind of a schema",
     fails: ["T8.4"],
     reply: (reply, ask) =>
       openApi(reply, ask, (document) =>
@@ -136,19 +136,19 @@ export const documentBreakages: readonly Breakage[] = [
       ),
   },
   {
-    name: "has schemas without fields",
+    name: "serves schemas without fields",
     fails: ["T8.4"],
     reply: (reply, ask) =>
       openApi(reply, ask, (document) => eachSchema(document, (schema) => without(schema, "properties"))),
   },
   {
-    name: "answers an empty OpenAPI v2",
+    name: "serves an empty OpenAPI v2",
     fails: ["T8.5"],
     reply: (reply, ask) =>
       ask.path.endsWith("/openapi/v2") && reply.status === 200 ? { ...reply, body: Buffer.alloc(0) } : reply,
   },
   {
-    name: "does not say which kind an operation is about",
+    name: "omits the kind of an operation",
     fails: ["T8.6"],
     reply: (reply, ask) =>
       openApi(
@@ -161,7 +161,7 @@ export const documentBreakages: readonly Breakage[] = [
       ),
   },
   {
-    name: "says 404 of an OpenAPI document in plain text",
+    name: "answers 404 for an OpenAPI document in plain text",
     fails: ["T8.2", "T8.3", "T8.4", "T8.6"],
     ask: ({ path }) => (path.endsWith("/openapi/v3/apis/example.dev/v1") ? plainText(404) : undefined),
   },

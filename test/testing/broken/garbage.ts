@@ -4,11 +4,11 @@ const collects = true;
 const ABSENT = "00000000-0000-4000-8000-00000000000a";
 const ANOTHER = "00000000-0000-4000-8000-00000000000b";
 
-/** Deletes as if with another policy. */
+/** Replaces the propagation policy of a delete. */
 const mistaking = (policy: string, propagationPolicy: string): NonNullable<Breakage["body"]> =>
   sent((it) => (it["propagationPolicy"] === policy ? { ...it, propagationPolicy } : it));
 
-/** Keeps what has such owners as if it had none. */
+/** Removes matching owner references from created objects. */
 const forgettingOwners = (is: (uid: string, ask: Ask) => boolean): NonNullable<Breakage["body"]> =>
   sent((it, ask) => {
     const { ownerReferences, ...metadata } = (it["metadata"] ?? {}) as JsonObject;
@@ -16,37 +16,42 @@ const forgettingOwners = (is: (uid: string, ask: Ask) => boolean): NonNullable<B
     return owner !== undefined && ask.method === "POST" && is(owner.uid, ask) ? { ...it, metadata } : it;
   });
 
-/** Wrong with what goes with owners and namespaces. */
+/** Faults of garbage collection and namespace deletion. */
 export const garbageBreakages: readonly Breakage[] = [
-  { name: "leaves what was owned", fails: ["T10.9"], collects, body: mistaking("Background", "Orphan") },
-  { name: "does not wait for what blocks", fails: ["T10.10"], collects, body: mistaking("Foreground", "Background") },
+  { name: "leaves dependents of a deleted owner", fails: ["T10.9"], collects, body: mistaking("Background", "Orphan") },
+  {
+    name: "does not wait for blocking dependents",
+    fails: ["T10.10"],
+    collects,
+    body: mistaking("Foreground", "Background"),
+  },
   { name: "deletes orphans", fails: ["T10.11"], collects, body: mistaking("Orphan", "Background") },
   {
-    name: "keeps what has owners that were never there",
+    name: "keeps objects whose owners never existed",
     fails: ["T10.12"],
     collects,
     body: forgettingOwners((uid) => uid === ABSENT),
   },
   {
-    name: "knows owners by their names",
+    name: "identifies owners by name",
     fails: ["T10.13"],
     collects,
     body: forgettingOwners((uid) => uid === ANOTHER),
   },
   {
-    name: "has owners in other namespaces",
+    name: "accepts owners in other namespaces",
     fails: ["T10.14"],
     collects,
     body: forgettingOwners((_, { path }) => !path.includes("/namespaces/default/")),
   },
   {
-    name: "does not say that a namespace is why nothing is made in it",
+    name: "omits the cause when a namespace rejects objects",
     fails: ["T10.15"],
     collects,
     reply: (reply, { method }) => (method === "POST" && reply.status === 403 ? refusal(403, "Forbidden") : reply),
   },
   {
-    name: "shows no namespace as ending",
+    name: "never shows a namespace as Terminating",
     fails: ["T10.15"],
     collects,
     reply: (reply, { path }) =>

@@ -1,19 +1,19 @@
 import type { Ask, Breakage } from "./breakage.ts";
 
-/** Another user than that of the run. */
+/** User other than that of the run. */
 const OTHER = "Bearer patcher";
 const KNOWN = "Bearer known";
 
-/** Wrong with who asks. */
+/** Faults of identities. */
 export const identityBreakages: readonly Breakage[] = [
   {
-    name: "takes everybody on a connection for whoever came first",
+    name: "treats all users of a connection as the first one",
     fails: ["T12.1"],
     users: true,
     ask: firstOf(new WeakMap()),
   },
   {
-    name: "believes X-Remote-User of everybody who has credentials",
+    name: "trusts X-Remote-User of every authenticated client",
     fails: ["T13.1"],
     ask: ({ headers }) => {
       if (headers.authorization === KNOWN && headers["x-remote-user"] !== undefined) headers.authorization = OTHER;
@@ -21,7 +21,7 @@ export const identityBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "believes X_Remote_User of everybody who has credentials",
+    name: "trusts X_Remote_User of every authenticated client",
     fails: ["T13.1"],
     ask: ({ headers }) => {
       if (headers.authorization === KNOWN && headers["x_remote_user"] !== undefined) headers.authorization = OTHER;
@@ -29,7 +29,7 @@ export const identityBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "believes X-Remote-User of strangers",
+    name: "trusts X-Remote-User of unauthenticated clients",
     fails: ["T13.2"],
     ask: ({ headers }) => {
       if (headers["x-remote-user"] !== undefined) headers.authorization ??= OTHER;
@@ -37,7 +37,7 @@ export const identityBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "believes X_Remote_User of strangers",
+    name: "trusts X_Remote_User of unauthenticated clients",
     fails: ["T13.2"],
     ask: ({ headers }) => {
       if (headers["x_remote_user"] !== undefined) headers.authorization ??= OTHER;
@@ -65,7 +65,7 @@ export const identityBreakages: readonly Breakage[] = [
     ask: (ask) => unsaid(ask, "impersonate-extra-conformance"),
   },
   {
-    name: "takes the last of two Authorization headers",
+    name: "uses the last of two Authorization headers",
     fails: ["T13.5"],
     ask: ({ headers, authorizations }) => {
       const last = authorizations.at(-1);
@@ -74,7 +74,7 @@ export const identityBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes the last token of an Authorization header",
+    name: "uses the last token of an Authorization header",
     fails: ["T13.5"],
     ask: ({ headers }) => {
       const last = headers.authorization?.split(", ").at(-1);

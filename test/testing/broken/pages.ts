@@ -1,9 +1,9 @@
 import { type Ask, type Breakage, forget, isList, type JsonObject, rewritten, withMetadata } from "./breakage.ts";
 
-/** Wrong with lists in pages. */
+/** Faults of paged lists. */
 export const pageBreakages: readonly Breakage[] = [
   {
-    name: "leaves an object out of each page but the first",
+    name: "omits an object from each page after the first",
     fails: ["T3.10", "T3.13"],
     reply: (reply, ask) =>
       isLaterPage(ask) && reply.status === 200
@@ -11,7 +11,7 @@ export const pageBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "gives each page a version of its own",
+    name: "gives each page a different version",
     fails: ["T3.10", "T3.13"],
     reply: (reply, ask) =>
       isLaterPage(ask) && reply.status === 200
@@ -19,17 +19,17 @@ export const pageBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "miscounts what remains",
+    name: "miscounts the remaining items",
     fails: ["T3.11"],
     reply: (reply, ask) => (isList(ask) ? rewritten(reply, miscounted) : reply),
   },
   {
-    name: "reads a malformed continue token as none",
+    name: "ignores a malformed continue token",
     fails: ["T3.12"],
     ask: (ask) => (ask.query.get("continue") === "no token" ? forget(ask, "continue") : undefined),
   },
   {
-    name: "goes on with the newest state on later pages",
+    name: "serves the newest state on later pages",
     fails: ["T3.13"],
     ask: async (ask) => {
       const token = ask.query.get("continue") ?? "";

@@ -1,4 +1,4 @@
-// A proxy that stands in front of a real server and gets one thing wrong.
+// Proxy in front of a real server, with one fault.
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { createInterface } from "node:readline";
@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { type Listener, startListener } from "../../_support/listener.ts";
 import type { Ask, Breakage, Reply, Told } from "./breakage.ts";
 
-/** Starts a server that is `target` but for one thing. */
+/** Starts a server that behaves like `target`, except for one fault. */
 export async function startBroken(target: string, breakage: Breakage): Promise<Listener> {
   const agent = new Agent({ keepAlive: true });
   const listener = await startListener((req, res) => {
@@ -102,7 +102,7 @@ async function relay({ res, breakage }: Exchange, from: IncomingMessage, ask: As
   for await (const line of createInterface({ input: from })) {
     for (const event of change(JSON.parse(line) as Told)) res.write(`${JSON.stringify(event)}\n`);
   }
-  // What was written still goes out, the chunk that ends the stream does not.
+  // The written data still arrives, but the chunk that ends the stream does not.
   if (breakage.cutsWatches === true) res.socket?.destroySoon();
   else res.end();
 }

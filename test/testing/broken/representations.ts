@@ -15,15 +15,15 @@ import {
 const JSON_TYPE = "application/json";
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
-/** Wrong with what `Accept` asks for. */
+/** Faults of content negotiation. */
 export const representationBreakages: readonly Breakage[] = [
   {
-    name: "gives YAML to those who take anything",
+    name: "sends YAML to clients that accept anything",
     fails: ["T6.1"],
     ask: (ask) => accepting(ask, (accept) => (accept === "*/*" && !ask.isWatch ? "application/yaml" : accept)),
   },
   {
-    name: "says something else in YAML",
+    name: "sends different content in YAML",
     fails: ["T6.2"],
     reply: (reply, ask) =>
       ask.headers.accept === "application/yaml" && (isList(ask) || isObject(ask)) && reply.status === 200
@@ -31,13 +31,13 @@ export const representationBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "leaves columnDefinitions out of Tables",
+    name: "omits columnDefinitions from Tables",
     fails: ["T6.3", "T6.5", "T6.6"],
     reply: (reply) => rewritten(reply, withoutColumns),
     events: () => (event) => [{ ...event, object: withoutColumns(event.object) }],
   },
   {
-    name: "leaves the last cell out of each row",
+    name: "omits the last cell of each row",
     fails: ["T6.3"],
     reply: (reply, ask) =>
       isList(ask)
@@ -52,13 +52,13 @@ export const representationBreakages: readonly Breakage[] = [
     ask: (ask) => (ask.query.get("includeObject") === "Most" || ask.isWatch ? undefined : forget(ask, "includeObject")),
   },
   {
-    name: "answers one object as itself where a Table is asked for",
+    name: "sends one object unchanged instead of a Table",
     fails: ["T6.5"],
     ask: (ask) =>
       isObject(ask) ? accepting(ask, (accept) => (accept.includes("as=Table") ? JSON_TYPE : accept)) : undefined,
   },
   {
-    name: "writes the bookmarks of Tables as plain objects",
+    name: "sends bookmarks of Tables as plain objects",
     fails: ["T6.6"],
     events: () => (event) =>
       isInitialEnd(event) && event.object["kind"] === "Table"
@@ -66,7 +66,7 @@ export const representationBreakages: readonly Breakage[] = [
         : [event],
   },
   {
-    name: "leaves the spec in PartialObjectMetadataList",
+    name: "keeps the spec in PartialObjectMetadataList",
     fails: ["T6.7"],
     reply: (reply) =>
       rewritten(reply, (list) =>
@@ -76,7 +76,7 @@ export const representationBreakages: readonly Breakage[] = [
       ),
   },
   {
-    name: "answers the whole object where its metadata is asked for",
+    name: "sends the whole object instead of its metadata",
     fails: ["T6.8"],
     ask: (ask) =>
       isObject(ask)
@@ -84,7 +84,7 @@ export const representationBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "watches whole objects where their metadata is asked for",
+    name: "sends whole objects in a watch of metadata",
     fails: ["T6.9"],
     ask: (ask) =>
       ask.isWatch
@@ -92,22 +92,22 @@ export const representationBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "says 406 to clients that prefer protobuf",
+    name: "answers 406 to clients that prefer protobuf",
     fails: ["T6.10"],
     ask: ({ headers: { accept = "" } }) => (accept.startsWith(PROTOBUF) ? refusal(406, "NotAcceptable") : undefined),
   },
   {
-    name: "says 415 to clients that want protobuf",
+    name: "answers 415 to clients that require protobuf",
     fails: ["T6.11"],
     ask: ({ headers: { accept } }) => (accept === PROTOBUF ? refusal(415, "UnsupportedMediaType") : undefined),
   },
   {
-    name: "gives JSON to clients that want CBOR",
+    name: "sends JSON to clients that require CBOR",
     fails: ["T6.11"],
     ask: (ask) => accepting(ask, (accept) => (accept === "application/cbor" ? JSON_TYPE : accept)),
   },
   {
-    name: "gives JSON to clients that want something unknown",
+    name: "sends JSON to clients that require an unknown type",
     fails: ["T6.12"],
     ask: (ask) => accepting(ask, (accept) => (accept === "application/x-nobody-knows" ? JSON_TYPE : accept)),
   },
@@ -117,23 +117,23 @@ export const representationBreakages: readonly Breakage[] = [
     ask: (ask) => accepting(ask, (accept) => accept.replaceAll(/;q=[\d.]+/g, "")),
   },
   {
-    name: "ignores a transformation that it does not know",
+    name: "ignores an unknown transformation",
     fails: ["T6.14"],
     ask: (ask) => accepting(ask, (accept) => (accept.endsWith("v=v99") ? JSON_TYPE : accept)),
   },
   {
-    name: "answers a Table of v1 where v1beta1 is asked for",
+    name: "sends a v1 Table instead of v1beta1",
     fails: ["T6.14"],
     ask: (ask) => accepting(ask, (accept) => accept.replace("v=v1beta1", "v=v1")),
   },
   {
-    name: "streams JSON where YAML is asked for",
+    name: "streams JSON instead of YAML",
     fails: ["T6.15"],
     ask: (ask) =>
       ask.isWatch ? accepting(ask, (accept) => (accept === "application/yaml" ? JSON_TYPE : accept)) : undefined,
   },
   {
-    name: "says 406 in plain text",
+    name: "answers 406 in plain text",
     fails: ["T6.11", "T6.14", "T6.15", "E5"],
     reply: (reply: Reply) => (reply.status === 406 ? plainText(406) : reply),
   },

@@ -1,19 +1,19 @@
 import { type Ask, type Breakage, type JsonObject, type Reply, rewritten, sent } from "./breakage.ts";
 
-/** Wrong with reviews. */
+/** Faults of reviews. */
 export const reviewBreakages: readonly Breakage[] = [
   {
-    name: "says no to a list of all namespaces that it answers",
+    name: "denies a list of all namespaces in a review, but serves it",
     fails: ["T20.1"],
     reply: (reply, ask) => denied(reply, ask, ({ verb, namespace }) => verb === "list" && namespace === undefined),
   },
   {
-    name: "says no to a get that it answers",
+    name: "denies a get in a review, but serves it",
     fails: ["T20.2"],
     reply: (reply, ask) => denied(reply, ask, ({ verb }) => verb === "get"),
   },
   {
-    name: "says yes to a get that it forbids",
+    name: "allows a get in a review, but forbids it",
     fails: ["T20.2"],
     reply: (reply, { method, path }) =>
       method === "GET" && reply.status === 404 && path.endsWith("/notes/conformance-there-is-no-such-object")
@@ -21,18 +21,18 @@ export const reviewBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "leaves list out of the rules, and calls them complete",
+    name: "omits list from complete rules",
     fails: ["T20.3"],
     reply: (reply, ask) => complete(reply, ask, [{ verbs: ["get", "watch"], apiGroups: ["*"], resources: ["*"] }]),
   },
   {
-    name: "has list in the rules for some names only, and calls them complete",
+    name: "has list only for some names in complete rules",
     fails: ["T20.3"],
     reply: (reply, ask) =>
       complete(reply, ask, [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: ["a"] }]),
   },
   {
-    name: "answers the first of two questions",
+    name: "evaluates the first attributes of an ambiguous review",
     fails: ["T20.4"],
     body: sent((review, ask) => {
       const { resourceAttributes, ...spec } = (review["spec"] ?? {}) as JsonObject;
@@ -42,7 +42,7 @@ export const reviewBreakages: readonly Breakage[] = [
     }),
   },
   {
-    name: "takes no question for one about everything",
+    name: "evaluates a review without attributes",
     fails: ["T20.4"],
     body: sent((review, ask) =>
       isReview(ask, "access") && Object.keys((review["spec"] ?? {}) as JsonObject).length === 0

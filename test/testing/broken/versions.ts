@@ -12,7 +12,7 @@ import {
 
 const ANCIENT = "1";
 
-/** Wrong with old versions, versions to come, and the order of versions. */
+/** Faults of past and future versions, and of the order of versions. */
 export const versionBreakages: readonly Breakage[] = [
   {
     name: "answers watches from an old version with HTTP 410",
@@ -21,7 +21,7 @@ export const versionBreakages: readonly Breakage[] = [
       isWatch && query.get("resourceVersion") === ANCIENT ? refusal(410, "Expired") : undefined,
   },
   {
-    name: "takes an old version of a watch for the newest",
+    name: "starts a watch from an old version at the newest one",
     fails: ["T2.1", "T2.2"],
     ask: (ask) =>
       ask.isWatch && ask.query.get("resourceVersion") === ANCIENT ? forget(ask, "resourceVersion") : undefined,
@@ -50,7 +50,7 @@ export const versionBreakages: readonly Breakage[] = [
       },
   },
   {
-    name: "lists today's state for an old version",
+    name: "lists the current state for an old version",
     fails: ["T2.3"],
     ask: (ask) =>
       isList(ask) && ask.query.get("resourceVersion") === ANCIENT
@@ -58,12 +58,12 @@ export const versionBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "starts over for a continue token too old",
+    name: "starts over for an expired continue token",
     fails: ["T2.4"],
     ask: (ask) => (tokenOf(ask)?.["rv"] === ANCIENT ? forget(ask, "continue") : undefined),
   },
   {
-    name: "serves lists older than NotOlderThan asks for",
+    name: "serves lists older than NotOlderThan allows",
     fails: ["T3.1"],
     reply: (reply, ask) =>
       isList(ask) && ask.query.get("resourceVersionMatch") === "NotOlderThan" && reply.status === 200
@@ -71,7 +71,7 @@ export const versionBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "says another version than the exact one it was asked for",
+    name: "returns another version than the requested exact one",
     fails: ["T3.2", "T3.14"],
     reply: (reply, ask) =>
       isList(ask) && ask.query.get("resourceVersionMatch") === "Exact" && reply.status === 200
@@ -79,7 +79,7 @@ export const versionBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "reads Exact as NotOlderThan",
+    name: "treats Exact as NotOlderThan",
     fails: ["T3.14"],
     ask: ({ isWatch, query }) => {
       if (!isWatch && query.get("resourceVersionMatch") === "Exact" && query.get("resourceVersion") !== "0")
@@ -88,32 +88,32 @@ export const versionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes a version to come for the newest",
+    name: "treats a future version as the newest",
     fails: ["T3.3"],
     ask: (ask) => (!ask.isWatch && isFuture(ask) ? forget(ask, "resourceVersion", "resourceVersionMatch") : undefined),
   },
   {
-    name: "says 504 for a version to come without saying why",
+    name: "omits the cause of a 504 for a future version",
     fails: ["T3.3"],
     ask: (ask) => (!ask.isWatch && isFuture(ask) ? refusal(504, "Timeout") : undefined),
   },
   {
-    name: "confirms initial events for a version to come",
+    name: "confirms initial events for a future version",
     fails: ["T3.4"],
     ask: (ask) => (ask.isWatch && isFuture(ask) ? forget(ask, "resourceVersion") : undefined),
   },
   {
-    name: "reads a malformed version of a list as none",
+    name: "ignores a malformed version of a list",
     fails: ["T3.5"],
     ask: (ask) => (isList(ask) && isMalformed(ask) ? forget(ask, "resourceVersion") : undefined),
   },
   {
-    name: "reads a malformed version of a watch as none",
+    name: "ignores a malformed version of a watch",
     fails: ["T3.6"],
     ask: (ask) => (ask.isWatch && isMalformed(ask) ? forget(ask, "resourceVersion") : undefined),
   },
   {
-    name: "says 400 to contradictory list options",
+    name: "answers 400 to contradictory list options",
     fails: ["T3.7"],
     reply: (reply, ask) => (reply.status === 422 && !ask.isWatch ? refusal(400, "BadRequest") : reply),
   },
@@ -124,7 +124,7 @@ export const versionBreakages: readonly Breakage[] = [
       reply.status === 422 && ask.isWatch ? rewritten(reply, (status) => ({ ...status, details: {} })) : reply,
   },
   {
-    name: "begins a watch from 0 with nothing",
+    name: "sends no initial objects in a watch from 0",
     fails: ["T3.9"],
     events:
       ({ query }) =>
@@ -132,17 +132,17 @@ export const versionBreakages: readonly Breakage[] = [
         query.get("resourceVersion") === "0" && event.type === "ADDED" ? [] : [event],
   },
   {
-    name: "gives lists UUIDs as versions",
+    name: "uses UUIDs as versions of lists",
     fails: ["T4.1", "T4.4"],
     ...listVersions(stable(() => crypto.randomUUID())),
   },
   {
-    name: "gives lists no versions",
+    name: "omits the versions of lists",
     fails: ["T4.1", "T4.4"],
     ...listVersions(() => ""),
   },
   {
-    name: "has objects newer than their list",
+    name: "lists objects newer than the list",
     fails: ["T4.1", "T4.4"],
     ...listVersions(stable((list) => String(BigInt(oldest(list)) - 1n))),
   },
@@ -152,7 +152,7 @@ export const versionBreakages: readonly Breakage[] = [
     ...listVersions((list, count) => String(BigInt(versionOf(list)) + count)),
   },
   {
-    name: "tells of an object alone what its list does not",
+    name: "returns a different object for get and list",
     fails: ["T4.3", "T6.2"],
     reply: (reply, ask) =>
       isObject(ask) && reply.status === 200 && ask.headers.accept === "application/json"
@@ -173,7 +173,7 @@ export const versionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "goes on one event too late",
+    name: "resumes one event too late",
     fails: ["T4.5"],
     events: ({ query }) => {
       let first = query.has("resourceVersion");
@@ -186,10 +186,10 @@ export const versionBreakages: readonly Breakage[] = [
   },
 ];
 
-/** Makes up a version for a list. */
+/** Generates a version for a list. */
 type Make = (list: JsonObject, count: bigint) => string;
 
-/** Equal lists get equal versions. */
+/** Gives equal lists equal versions. */
 function stable(make: Make): Make {
   const made = new Map<string, string>();
   return (list, count) => {
@@ -199,7 +199,7 @@ function stable(make: Make): Make {
   };
 }
 
-/** Lists under versions made up, which the server understands when they come back. */
+/** Replaces the versions of lists by generated ones, which the server accepts in later requests. */
 function listVersions(make: Make): Pick<Breakage, "ask" | "reply"> {
   const real = new Map<string, string>();
   const asked = new WeakMap<Ask, string>();
@@ -231,7 +231,7 @@ function isFuture(ask: Ask): boolean {
   return /^\d{19}$/.test(version) && BigInt(version) > now() + 500_000_000_000_000n;
 }
 
-/** About the version that a server mints now: milliseconds since 2020, of 2^23 versions each. */
+/** Returns approximately the version that a server issues now: milliseconds since 2020, with 2^23 versions each. */
 function now(): bigint {
   return BigInt(Date.now() - Date.UTC(2020, 0, 1)) * 2n ** 23n;
 }

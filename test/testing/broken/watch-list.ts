@@ -1,6 +1,6 @@
 import { type Breakage, forget, hasInitialEvents, isInitialEnd, refusal, type Told, withMetadata } from "./breakage.ts";
 
-/** Wrong with WatchList. */
+/** Faults of WatchList. */
 export const watchListBreakages: readonly Breakage[] = [
   {
     name: "drops the bookmark that ends initial events",
@@ -29,13 +29,13 @@ export const watchListBreakages: readonly Breakage[] = [
         event.type === "BOOKMARK" && query.has("labelSelector") ? [] : [event],
   },
   {
-    name: "ignores sendInitialEvents, as servers before 1.27",
+    name: "ignores sendInitialEvents, like servers before 1.27",
     fails: ["T1.1", "T1.2", "T1.5", "T1.6", "T3.8", "T6.6", "T6.9"],
     ask: (ask) =>
       ask.isWatch ? forget(ask, "sendInitialEvents", "resourceVersionMatch", "allowWatchBookmarks") : undefined,
   },
   {
-    name: "refuses sendInitialEvents with a code that clients do not fall back on",
+    name: "rejects sendInitialEvents with a code that triggers no fallback",
     fails: ["T1.1", "T1.2", "T1.3", "T1.4", "T1.5", "T1.6", "T3.4", "T6.6", "T6.9"],
     ask: ({ isWatch, query }) =>
       isWatch && query.has("sendInitialEvents") && query.get("resourceVersionMatch") === "NotOlderThan"
@@ -43,7 +43,7 @@ export const watchListBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "leaves an object out of the initial events",
+    name: "omits an object from the initial events",
     fails: ["T1.2"],
     events: (ask) => {
       let left = hasInitialEvents(ask) ? 1 : 0;
@@ -51,7 +51,7 @@ export const watchListBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "tells an object twice in the initial events",
+    name: "sends an object twice in the initial events",
     fails: ["T1.2"],
     events: (ask) => {
       let left = hasInitialEvents(ask) ? 1 : 0;
@@ -59,7 +59,7 @@ export const watchListBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "loses what is created while initial events are sent",
+    name: "loses objects that are created during initial events",
     fails: ["T1.3"],
     events: (ask) => {
       let begun = false;
@@ -71,7 +71,7 @@ export const watchListBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "sends bookmarks to everybody",
+    name: "sends bookmarks to every client",
     fails: ["T1.4"],
     ask: ({ isWatch, query }) => {
       if (isWatch) query.set("allowWatchBookmarks", "true");
@@ -87,7 +87,7 @@ export const watchListBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "ends initial events at a version that it does not know itself",
+    name: "ends initial events at a version that it does not know",
     fails: ["T1.6"],
     events: () => (event) => {
       if (!isInitialEnd(event) || event.object["kind"] !== "Note") return [event];

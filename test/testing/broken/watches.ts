@@ -1,6 +1,6 @@
 import { type Breakage, forget, hasInitialEvents } from "./breakage.ts";
 
-/** Wrong with watches of any client. */
+/** Faults of watches of any client. */
 export const watchBreakages: readonly Breakage[] = [
   {
     name: "sends the headers of a watch with its first event",
@@ -8,7 +8,7 @@ export const watchBreakages: readonly Breakage[] = [
     holdHeaders: 3_000,
   },
   {
-    name: "cuts a watch whose time is up",
+    name: "cuts the connection at the timeout of a watch",
     fails: ["W2"],
     cutsWatches: true,
   },
@@ -18,7 +18,7 @@ export const watchBreakages: readonly Breakage[] = [
     ask: (ask) => (ask.isWatch && ask.query.get("timeoutSeconds") === "1" ? forget(ask, "timeoutSeconds") : undefined),
   },
   {
-    name: "ends a watch at once",
+    name: "ends a watch immediately",
     fails: ["W2"],
     ask: ({ isWatch, query }) => {
       if (isWatch && query.get("timeoutSeconds") === "1" && /^\d+$/.test(query.get("resourceVersion") ?? ""))
@@ -27,7 +27,7 @@ export const watchBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "selects by label in lists only",
+    name: "applies label selectors only to lists",
     fails: ["W3"],
     ask: (ask) =>
       ask.isWatch && !hasInitialEvents(ask) && !ask.query.has("resourceVersion")
@@ -35,18 +35,18 @@ export const watchBreakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "selects by label in watches only",
+    name: "applies label selectors only to watches",
     fails: ["W3"],
     ask: (ask) =>
       !ask.isWatch && !/[(,]/.test(ask.query.get("labelSelector") ?? "") ? forget(ask, "labelSelector") : undefined,
   },
   {
-    name: "selects by field in lists only",
+    name: "applies field selectors only to lists",
     fails: ["W4"],
     ask: (ask) => (ask.isWatch ? forget(ask, "fieldSelector") : undefined),
   },
   {
-    name: "tells all namespaces to the watch of one",
+    name: "sends objects of all namespaces in the watch of one",
     fails: ["W5"],
     ask: (ask) => {
       if (ask.isWatch) ask.path = ask.path.replace(/namespaces\/[^/]+\//, "");
@@ -54,7 +54,7 @@ export const watchBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "loses what came between list and watch",
+    name: "loses changes between list and watch",
     fails: ["T4.4", "W6"],
     events: ({ query }) => {
       let first = query.has("resourceVersion");
@@ -66,7 +66,7 @@ export const watchBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "calls a watch a text",
+    name: "sends a watch as text",
     fails: ["T6.1", "T6.10", "W7"],
     watchType: "text/plain",
   },

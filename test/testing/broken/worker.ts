@@ -1,4 +1,4 @@
-// Why: a hundred servers and as many runs of the suite are half a minute of one core. Workers use the others.
+// Why: a hundred servers with a run of the suite each take half a minute of one core. Workers use the other cores.
 import { parentPort } from "node:worker_threads";
 import { staticTokens } from "@virtual-workspaces/framework";
 import type { LogRecord } from "@virtual-workspaces/framework/server";
@@ -9,19 +9,19 @@ import { breakages } from "./all.ts";
 import type { Breakage } from "./breakage.ts";
 import { startBroken } from "./proxy.ts";
 
-/** What came of one breakage; by its index, -1 for none at all. */
+/** Result of one breakage by its index, or of a server without one. */
 export interface BrokenReport {
   readonly index: number;
   readonly results: readonly CheckResult[];
-  /** What the server behind logged as a warning or an error. */
+  /** Warnings and errors of the real server. */
   readonly logged: readonly LogRecord[];
 }
 
-/** The index of a server that is not broken. */
+/** Index of a server without a breakage. */
 const NOTHING = -1;
-/** The same, with the checks that write. */
+/** The same, for checks that write. */
 const NOTHING_WRITING = -2;
-/** The same, with those about what goes by itself. */
+/** The same, for checks of garbage collection. */
 const NOTHING_COLLECTING = -3;
 const WRITING = /^(T5|T9|T10|V)/;
 const COLLECTING = /^T10\.(9|1\d)$/;
@@ -30,7 +30,7 @@ async function reportOn(index: number): Promise<BrokenReport> {
   const breakage = breakages[index] ?? { name: "nothing", fails: [], writes: index === NOTHING_WRITING };
   if (breakage.collects === true || index === NOTHING_COLLECTING) return collected(index, breakage);
   const writes = breakage.writes === true;
-  // A thousand requests more: only where something is to be seen.
+  // A thousand more requests, only when they can show a fault.
   const users = breakage.users === true || index === NOTHING;
   const { view, path, mutate } = writes ? writableNotesView() : notesView();
   const logged: LogRecord[] = [];
@@ -53,7 +53,7 @@ async function reportOn(index: number): Promise<BrokenReport> {
   return { index, results, logged };
 }
 
-/** In a workspace, where there are namespaces and a garbage collector. */
+/** Runs in a workspace, which has namespaces and a garbage collector. */
 async function collected(index: number, breakage: Breakage): Promise<BrokenReport> {
   const logged: LogRecord[] = [];
   const log = (record: LogRecord): void => void (record.level === "info" || logged.push(record));

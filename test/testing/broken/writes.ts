@@ -18,27 +18,27 @@ const isCreate = ({ method }: Ask): boolean => method === "POST";
 const isUpdate = ({ method, path }: Ask): boolean => method === "PUT" && !path.endsWith("/status");
 const isDelete = ({ method, path }: Ask): boolean => method === "DELETE" && !path.endsWith("/notes");
 
-/** Fields that a client claimed for itself. */
+/** Fields that a client set although only the server may. */
 let claimed: unknown;
 let status: unknown;
 
-/** Wrong with the verbs that write. */
+/** Faults of verbs that write. */
 export const writeBreakages: readonly Breakage[] = [
   {
-    name: "answers a create with more than it keeps",
+    name: "returns more fields from a create than it stores",
     fails: ["V1"],
     writes,
     reply: (reply, ask) =>
       isCreate(ask) && reply.status === 201 ? rewritten(reply, (it) => withMetadata(it, { selfLink: "/x" })) : reply,
   },
   {
-    name: "calls a name that is taken a conflict",
+    name: "answers Conflict instead of AlreadyExists",
     fails: ["V2"],
     writes,
     reply: (reply, ask) => (isCreate(ask) && reply.status === 409 ? refusal(409, "Conflict") : reply),
   },
   {
-    name: "generates the same name always",
+    name: "always generates the same name",
     fails: ["V3"],
     writes,
     body: sent((it, ask) => {
@@ -47,7 +47,7 @@ export const writeBreakages: readonly Breakage[] = [
     }),
   },
   {
-    name: "takes the uid that a client gives",
+    name: "accepts a client's uid",
     fails: ["V4"],
     writes,
     body: sent((it, ask) => {
@@ -61,13 +61,13 @@ export const writeBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes malformed annotations",
+    name: "accepts malformed annotations",
     fails: ["V5"],
     writes,
     body: sent((it) => ("not a key" in annotationsOf(it) ? withMetadata(it, { annotations: {} }) : it)),
   },
   {
-    name: "makes an updated object young again",
+    name: "changes the creationTimestamp in an update",
     fails: ["V6"],
     writes,
     reply: (reply, ask) =>
@@ -76,7 +76,7 @@ export const writeBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "lets the last update win",
+    name: "ignores the version of an update",
     fails: ["V7"],
     writes,
     body: sent(async (it, ask) => {
@@ -86,7 +86,7 @@ export const writeBreakages: readonly Breakage[] = [
     }),
   },
   {
-    name: "writes what changes nothing",
+    name: "writes an update that changes nothing",
     fails: ["V8"],
     writes,
     body: sent((it, ask) =>
@@ -94,13 +94,13 @@ export const writeBreakages: readonly Breakage[] = [
     ),
   },
   {
-    name: "says yes to an update of what is not there",
+    name: "accepts an update of a missing object",
     fails: ["V9"],
     writes,
     reply: (reply, ask) => (isUpdate(ask) && reply.status === 404 ? { ...reply, status: 200 } : reply),
   },
   {
-    name: "removes nothing by a merge patch",
+    name: "ignores null in a merge patch",
     fails: ["V10"],
     writes,
     body: sent((it, ask) => {
@@ -137,7 +137,7 @@ export const writeBreakages: readonly Breakage[] = [
     body: sent((it, ask) => (isDelete(ask) ? { ...it, preconditions: undefined } : it)),
   },
   {
-    name: "answers a delete without the mark",
+    name: "omits the deletionTimestamp from a delete",
     fails: ["V15", "V25"],
     writes,
     reply: (reply, ask) =>
@@ -146,25 +146,25 @@ export const writeBreakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "brings no end forward",
+    name: "ignores a shorter grace period",
     fails: ["V25"],
     writes,
     body: sent((it) => (it["gracePeriodSeconds"] === 1 ? { ...it, gracePeriodSeconds: 29 } : it)),
   },
   {
-    name: "knows no orphans",
+    name: "rejects the propagation policy Orphan",
     fails: ["V16"],
     writes,
     body: sent((it) => (it["propagationPolicy"] === "Orphan" ? { ...it, propagationPolicy: "Sideways" } : it)),
   },
   {
-    name: "takes an object of another kind",
+    name: "accepts an object of another kind",
     fails: ["V17"],
     writes,
     body: sent((it) => (it["kind"] === "Nothing" ? { ...it, kind: "Note" } : it)),
   },
   {
-    name: "takes any patch for a merge patch",
+    name: "treats any patch as a merge patch",
     fails: ["V18"],
     writes,
     ask: ({ method, headers }) => {
@@ -174,19 +174,19 @@ export const writeBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes bodies of any size",
+    name: "accepts bodies of any size",
     fails: ["V19"],
     writes,
     body: (body) => (body.length > 3_000_000 ? Buffer.from(body.toString("utf8").trim()) : body),
   },
   {
-    name: "does what was to be a dry run of an update",
+    name: "executes a dry run of an update",
     fails: ["V20"],
     writes,
     ask: (ask) => (isUpdate(ask) ? forget(ask, "dryRun") : undefined),
   },
   {
-    name: "warns where it should refuse",
+    name: "warns instead of rejecting",
     fails: ["V21"],
     writes,
     ask: ({ query }) => {
@@ -195,7 +195,7 @@ export const writeBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes any dryRun for All",
+    name: "treats any dryRun as All",
     fails: ["V22"],
     writes,
     ask: ({ query }) => {
@@ -204,7 +204,7 @@ export const writeBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "lets everybody write status",
+    name: "accepts status in writes of the object",
     fails: ["V23"],
     writes,
     body: sent((it, ask) => {
@@ -218,7 +218,7 @@ export const writeBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes an update of /status for one of the object",
+    name: "treats an update of /status as one of the object",
     fails: ["V24"],
     writes,
     ask: (ask) => {

@@ -1,4 +1,4 @@
-// What the suite's checks of identities and reviews say of servers that differ on purpose: in users, rules and reviews.
+// Runs the suite's checks of identities and reviews on servers that differ in users, rules and reviews.
 import {
   type Authorizer,
   allow,
@@ -51,7 +51,7 @@ interface Served {
   readonly run?: Partial<ConformanceOptions>;
 }
 
-/** What T12, T13 and T20 say, by id. */
+/** Returns the results of T12, T13 and T20, by id. */
 async function verdicts({ view, server, run }: Served): Promise<Readonly<Record<string, string>>> {
   await using started = await startTestServer([view], {
     log: testLog().log,
@@ -77,27 +77,27 @@ function byId(results: readonly CheckResult[]): Readonly<Record<string, string>>
   );
 }
 
-describe("the suite's checks of who asks", function () {
+describe("the suite's checks of identities", function () {
   this.timeout(30_000);
 
-  it("need other users, of other names", async () => {
+  it("need other users, with other names", async () => {
     const alone = await verdicts({ view: open });
     expect(alone["T12.1"]).to.equal("skipped: needs the credentials of other users (others)");
     const same = await verdicts({ view: open, run: { others: [{ token: "again" }] } });
-    expect(same["T12.1"]).to.equal("skipped: needs users of different names, these are all tester");
+    expect(same["T12.1"]).to.equal("skipped: needs users with different names, but all are tester");
   });
 
-  it("tell that the token of another user is good for nothing", async () => {
+  it("report an invalid token of another user", async () => {
     const found = await verdicts({ view: open, run: { others: [{ token: "expired" }] } });
     expect(found["T12.1"]).to.match(/^failed: .*"expected":"200 or 201","actual":"401 /);
   });
 
-  it("hold where impersonation is allowed", async () => {
+  it("pass when impersonation is allowed", async () => {
     const found = await verdicts({ view: open, server: { impersonation: () => allow() } });
     expect([found["T13.3"], found["T13.4"]]).to.deep.equal(["passed", "passed"]);
   });
 
-  it("say nothing of a server without reviews", async () => {
+  it("are skipped on a server without reviews", async () => {
     const view = defineVirtualWorkspace({
       name: "view",
       path: "/clusters/:cluster",
@@ -106,11 +106,11 @@ describe("the suite's checks of who asks", function () {
     });
     const found = await verdicts({ view, run: { others: [{ token: "bob" }] } });
     for (const id of ["T12.1", "T13.1", "T13.3", "T13.4", "T20.4"])
-      expect(found[id], id).to.match(/^skipped: the server has no reviews: .* is 404$/);
+      expect(found[id], id).to.match(/^skipped: the server does not serve reviews: .* is 404$/);
     expect([found["T13.2"], found["T13.5"]]).to.deep.equal(["passed", "passed"]);
   });
 
-  it("hold for users of client certificates among those of tokens", async () => {
+  it("pass for users with client certificates among users with tokens", async () => {
     const authority = createAuthority();
     const [alice, carol] = ["alice", "carol"].map((name) => authority.client(name, []));
     await using server = createServer({
@@ -137,7 +137,7 @@ describe("the suite's checks of reviews", function () {
   this.timeout(30_000);
   const RULES = ["T20.1", "T20.2", "T20.3"];
   const [NOTES, SHELVES] = ["notes.v1.example.dev", "shelves.v1.example.dev"];
-  /** The tester may do that everywhere or in one namespace, and everybody may read discovery. */
+  /** The tester may use these verbs everywhere or in one namespace, and every user may read discovery. */
   const roles = (binding: "ClusterRoleBinding" | "RoleBinding", verbs: readonly string[]): Authorizer<unknown> => {
     const roleRef = { kind: "ClusterRole", name: "reader" } as const;
     const bound = { roleRef, subjects: [{ kind: "User", name: "tester" }] } as const;
@@ -165,19 +165,19 @@ describe("the suite's checks of reviews", function () {
 
   const rules: Readonly<Record<string, Authorizer<unknown>>> = {
     "everything is allowed": roles("ClusterRoleBinding", ["*"]),
-    "get but not list is": roles("ClusterRoleBinding", ["get"]),
-    "list but not get is": roles("ClusterRoleBinding", ["list"]),
-    "only one namespace is": roles("RoleBinding", ["list", "get"]),
-    "neither is": roles("ClusterRoleBinding", ["create"]),
+    "get is allowed and list is not": roles("ClusterRoleBinding", ["get"]),
+    "list is allowed and get is not": roles("ClusterRoleBinding", ["list"]),
+    "one namespace is allowed": roles("RoleBinding", ["list", "get"]),
+    "neither is allowed": roles("ClusterRoleBinding", ["create"]),
   };
   for (const [what, authorize] of Object.entries(rules))
-    it(`hold where ${what}`, async () => {
+    it(`pass when ${what}`, async () => {
       const found = await verdicts({ view: viewOf(authorize) });
       for (const resource of [NOTES, SHELVES])
         for (const id of RULES) expect(found[`${id} ${resource}`], `${id} ${resource}`).to.equal("passed");
     });
 
-  it("say nothing where a rule fails, or cannot list what it allows", async () => {
+  it("are skipped when a rule fails or cannot list its permissions", async () => {
     const failing: Authorizer<unknown> = ({ isResource, resource }) => {
       if (!isResource) return allow();
       if (resource === "notes") throw new Error("broken");
@@ -185,8 +185,8 @@ describe("the suite's checks of reviews", function () {
     };
     const log = (): void => undefined;
     const found = await verdicts({ view: viewOf(failing), server: { log } });
-    expect(found[`T20.1 ${NOTES}`]).to.match(/^skipped: the review could not be answered: /);
+    expect(found[`T20.1 ${NOTES}`]).to.match(/^skipped: the review could not be evaluated: /);
     expect(found[`T20.1 ${SHELVES}`]).to.equal("passed");
-    expect(found[`T20.3 ${SHELVES}`]).to.equal("skipped: the rules review says that it is incomplete");
+    expect(found[`T20.3 ${SHELVES}`]).to.equal("skipped: the rules review is marked incomplete");
   });
 });

@@ -30,7 +30,7 @@ const report: ConformanceReport = {
 };
 
 describe("printConformance", () => {
-  it("is a line for each check, with what is wrong and what was left out", () => {
+  it("prints a line for each check, with failures and skipped resources", () => {
     expect(printConformance(report)).to.equal(`https://example.dev (v1.37.0)
 notes.v1.example.dev, pods.v1
 
@@ -54,7 +54,7 @@ W watches
 `);
   });
 
-  it("is one line for a group of checks that were skipped for one reason", () => {
+  it("prints one line for a group of checks that were skipped for the same reason", () => {
     const skipped = { ...check, outcome: "skipped", reason: "it writes" } as const;
     const results: CheckResult[] = [
       { ...skipped, id: "V1" },
@@ -66,20 +66,20 @@ W watches
     expect(text).to.include("\nV writes\n  - 2 checks\n      skipped: it writes\n\nW watches\n  - W1 holds\n");
   });
 
-  it("names what was left behind", () => {
+  it("names objects that were not deleted", () => {
     const left = ["pods.v1 default/conformance-1", "notes.v1.example.dev b"];
     expect(printConformance({ ...report, left })).to.include(
-      "\nleft behind, delete it: pods.v1 default/conformance-1, notes.v1.example.dev b\n",
+      "\nnot deleted, delete by hand: pods.v1 default/conformance-1, notes.v1.example.dev b\n",
     );
   });
 
-  it("has colours when asked", () => {
+  it("uses colors on request", () => {
     const text = printConformance(report, { color: true });
     expect(text).to.include("\u001b[31m✗\u001b[0m T1.1").and.to.include("\u001b[32m✓\u001b[0m W1");
     expect(stripVTControlCharacters(text)).to.equal(printConformance(report));
   });
 
-  it("counts resources where there are many, and copes with none", () => {
+  it("counts resources when there are many, and accepts a report without any", () => {
     const many = Array.from(
       { length: 4 },
       (_, at): CheckResult => ({ ...check, id: "T1.1", resource: `r${at}.v1`, outcome: "skipped", reason: "why" }),

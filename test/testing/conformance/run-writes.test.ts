@@ -1,4 +1,4 @@
-// What a run that may write does to the server it writes to: above all, what it never does.
+// Effects of a writing run on the server, above all those that must never occur.
 import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import {
   type CheckResult,
@@ -17,7 +17,7 @@ import { writableNotesView } from "../notes.ts";
 
 const start = (view: VirtualWorkspace): Promise<TestServer> => startTestServer([view], { log: testLog().log });
 
-/** A view of so many kinds that can be written. */
+/** Returns a view with this number of writable kinds. */
 function manyKinds(count: number): { readonly view: VirtualWorkspace; readonly path: string } {
   const resources = Array.from({ length: count }, (_, at) => {
     const kind = defineResource({
@@ -34,11 +34,11 @@ function manyKinds(count: number): { readonly view: VirtualWorkspace; readonly p
   return { view, path: "/services/many/clusters/root" };
 }
 
-describe("a run of the conformance suite that may write", function () {
+describe("a conformance run with writes", function () {
   this.timeout(30_000);
   const writing = /^(T5|T9|T10|V)/;
 
-  it("leaves nothing behind, and says of an object that it cannot delete that it is left", async () => {
+  it("deletes its objects, and reports one that it cannot delete", async () => {
     const { view, path } = writableNotesView();
     await using server = await start(view);
     const { credentials } = server;
@@ -53,11 +53,11 @@ describe("a run of the conformance suite that may write", function () {
     const { left, passed } = await run(stuck.url);
     expect(passed).to.equal(1);
     expect(left).to.have.length(4);
-    // Digits alone, be they hexadecimal, may read as a number in YAML: 51e08781.
+    // Digits alone, even hexadecimal ones, may be a number in YAML: 51e08781.
     expect(left[0]).to.match(/^notes\.v1\.example\.dev default\/conformance-run[0-9a-f]{8}-\d+$/);
   });
 
-  it("deletes what it has made when it is told to stop", async () => {
+  it("deletes its objects when it is aborted", async () => {
     const { view, path } = writableNotesView();
     await using server = await start(view);
     const { url, credentials } = server;
@@ -77,7 +77,7 @@ describe("a run of the conformance suite that may write", function () {
     expect(((await list.json()) as { items: unknown[] }).items).to.deep.equal([]);
   });
 
-  /** A run of the deletes of collections on a server whose requests are changed, where somebody has an object. */
+  /** Runs the checks of deletecollection on a server with changed requests, where a user has an object. */
   const endanger = async (
     ask: NonNullable<Breakage["ask"]>,
   ): Promise<{ results: readonly CheckResult[]; kept: boolean }> => {
@@ -99,20 +99,20 @@ describe("a run of the conformance suite that may write", function () {
     return { results, kept: (await (await fetch(`${here}/precious`, { headers })).text()) === made };
   };
 
-  it("never sends the delete of a collection whose list shows what is not its own", async () => {
+  it("never deletes a collection whose list has objects of others", async () => {
     const deletes: string[] = [];
     const { results, kept } = await endanger((ask) => {
-      // One by its name is of that name all the same.
+      // A selector for a name still selects only that name.
       if (isDeleteCollection(ask) && ask.query.get("fieldSelector")?.startsWith("metadata.name") !== true)
         deletes.push(String(ask.query));
       return forget(ask, "labelSelector");
     });
     expect(deletes).to.deep.equal([]);
-    expect(results.filter(({ reason }) => reason?.includes("shows precious too"))).to.have.length(7);
+    expect(results.filter(({ reason }) => reason?.includes("also returns precious"))).to.have.length(7);
     expect(kept).to.equal(true);
   });
 
-  it("loses nothing to a server that passes over what it cannot read, and knows no dry run", async () => {
+  it("loses nothing on a server that ignores malformed selectors and dry runs", async () => {
     const { results, kept } = await endanger((ask) => {
       if (isDeleteCollection(ask)) passOverMalformed(ask);
       return forget(ask, "dryRun");
@@ -121,7 +121,7 @@ describe("a run of the conformance suite that may write", function () {
     expect(kept).to.equal(true);
   });
 
-  it("asks for an OpenAPI document once, however many resources and checks need it", async () => {
+  it("requests an OpenAPI document once, for any number of resources and checks", async () => {
     const { view, path } = manyKinds(3);
     await using server = await start(view);
     let asked = 0;
@@ -139,7 +139,7 @@ describe("a run of the conformance suite that may write", function () {
     expect([passed, asked]).to.deep.equal([6, 1]);
   });
 
-  it("puts a server under no load, however many resources it has", async () => {
+  it("limits the load on a server with many resources", async () => {
     const { view, path } = manyKinds(30);
     await using server = await start(view);
     let underWay = 0;
@@ -163,7 +163,7 @@ describe("a run of the conformance suite that may write", function () {
     expect(most).to.be.within(2, 12);
   });
 
-  it("says why no object can be made, and makes them from a sample that it is given", async () => {
+  it("says why no object can be built, and uses a sample when it gets one", async () => {
     const Odd = defineResource({
       group: "example.dev",
       version: "v1",
@@ -187,7 +187,7 @@ describe("a run of the conformance suite that may write", function () {
       const { credentials } = server;
       return (await runConformance({ url, credentials, writes: { samples }, checks: (id) => id === "V1" })).results[0];
     };
-    expect((await run())?.reason).to.match(/^no valid object could be made; give a sample\. .*spec\.code must match/);
+    expect((await run())?.reason).to.match(/^no valid object could be built; give a sample\. .*spec\.code must match/);
     const [sample] = parseSamples(`{apiVersion: example.dev/v1, kind: Odd, spec: {code: abc-${"x".repeat(17)}}}`);
     expect((await run(sample === undefined ? [] : [sample]))?.outcome).to.equal("passed");
   });

@@ -1,4 +1,4 @@
-// How a run of the conformance suite behaves towards its user, whatever the server does.
+// Behavior of a conformance run towards its user, whatever the server does.
 import type { RequestListener } from "node:http";
 import { createServer } from "@virtual-workspaces/framework";
 import { clientCertificates } from "@virtual-workspaces/framework/authn";
@@ -19,10 +19,10 @@ import { notesView } from "../notes.ts";
 const notes = notesView();
 const log = (): { log: ReturnType<typeof testLog>["log"] } => ({ log: testLog().log });
 
-describe("a run of the conformance suite", function () {
+describe("a conformance run", function () {
   this.timeout(30_000);
 
-  it("only reads, unless it is given hooks, and says what it left out", async () => {
+  it("only reads without hooks, and reports what it skipped", async () => {
     await using server = await startTestServer([notes.view], log());
     const methods = new Set<string>();
     const posted = new Set<string>();
@@ -46,14 +46,14 @@ describe("a run of the conformance suite", function () {
       "PUT All",
     ]);
     const reviews = ["selfsubjectaccessreviews", "selfsubjectreviews", "selfsubjectrulesreviews"];
-    expect([...posted].sort(), "which keep nothing").to.deep.equal(reviews);
+    expect([...posted].sort(), "reviews, which are not stored").to.deep.equal(reviews);
     const left = report.results.filter(({ reason }) => reason === "it changes objects, and the run only reads");
     expect(left.map(({ id, outcome }) => `${id} ${outcome}`)).to.deep.equal(
       ["T1.3", "T3.13", "T3.14", "T4.4", "T4.5", "W6"].map((id) => `${id} skipped`),
     );
   });
 
-  it("leaves nothing behind of what its hooks made", async () => {
+  it("deletes the objects that its hooks created", async () => {
     const { view, path, mutate } = notesView();
     await using server = await startTestServer([view], log());
     const list = async (): Promise<string> =>
@@ -70,7 +70,7 @@ describe("a run of the conformance suite", function () {
     expect(names(await list())).to.deep.equal(before);
   });
 
-  it("takes what others write meanwhile for no fault", async () => {
+  it("treats writes of other clients as no fault", async () => {
     const { view, path, mutate } = notesView();
     await using server = await startTestServer([view], log());
     const url = `${server.url}${path}`;
@@ -89,7 +89,7 @@ describe("a run of the conformance suite", function () {
     expect(mutating.map(({ outcome }) => outcome)).to.deep.equal(Array(5).fill("passed"));
   });
 
-  it("tells what went wrong first, not what went wrong with cleaning up after it", async () => {
+  it("reports the original error instead of an error of the cleanup", async () => {
     const { view, path, mutate } = notesView();
     await using server = await startTestServer([view], log());
     const broken = (text: string) => (): never => {
@@ -104,7 +104,7 @@ describe("a run of the conformance suite", function () {
     expect(results[0]?.failure?.actual).to.match(/^Error: the first\n/);
   });
 
-  it("tells each result as it comes, and all of them in order at the end", async () => {
+  it("reports each result as it arrives, and all of them in order at the end", async () => {
     await using server = await startTestServer([notes.view], log());
     const told: CheckResult[] = [];
     const report = await runConformance({
@@ -122,7 +122,7 @@ describe("a run of the conformance suite", function () {
     expect(report.results.find(({ id }) => id === "E1")?.reason).to.include("strict");
   });
 
-  it("checks only the resources that the filter lets through", async () => {
+  it("checks only the resources that the filter selects", async () => {
     await using server = await startTestServer([notes.view], log());
     const url = `${server.url}${notes.path}`;
     const { credentials } = server;
@@ -131,7 +131,7 @@ describe("a run of the conformance suite", function () {
     expect(results.filter(({ resource }) => resource !== undefined)).to.deep.equal([]);
   });
 
-  it("goes on where there is no server, and says so", async () => {
+  it("reports failures when there is no server", async () => {
     const gone = await startListener(() => undefined);
     await gone[Symbol.asyncDispose]();
     const report = await runConformance({ url: gone.url, credentials: { token: "any" } });
@@ -141,7 +141,7 @@ describe("a run of the conformance suite", function () {
     expect(report.passed).to.equal(0);
   });
 
-  it("does not wait for a server that does not answer, or never ends an answer", async () => {
+  it("does not wait for a server that never answers, or never ends an answer", async () => {
     const stalling: readonly RequestListener[] = [
       () => undefined,
       (_, res) => void res.writeHead(200, { "content-type": "application/json" }).write("{"),
@@ -159,7 +159,7 @@ describe("a run of the conformance suite", function () {
     await Promise.all(stalling.map(check));
   });
 
-  it("survives answers that are no JSON, and JSON that is no document", async () => {
+  it("survives answers that are not JSON, and JSON that is no document", async () => {
     for (const body of [
       "<html>",
       "null",
@@ -180,7 +180,7 @@ describe("a run of the conformance suite", function () {
     }
   });
 
-  it("ends when it is told to", async () => {
+  it("ends when its signal aborts", async () => {
     await using server = await startListener(() => undefined);
     const stop = new AbortController();
     const run = runConformance({ url: server.url, signal: stop.signal });
@@ -189,7 +189,7 @@ describe("a run of the conformance suite", function () {
     expect(await run.catch((error: unknown) => error)).to.equal(reason);
   });
 
-  it("refuses a URL that is none", async () => {
+  it("rejects an invalid URL", async () => {
     expect(await runConformance({ url: "not a url" }).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
   });
 });
@@ -198,7 +198,7 @@ describe("a filter of resources", () => {
   const pods = { group: "", version: "v1", name: "pods", kind: "Pod", namespaced: true, verbs: [] };
   const quotes = { ...pods, group: "example.dev", name: "quotes" };
 
-  it("takes names as kubectl does", () => {
+  it("accepts names in kubectl's format", () => {
     const matching = (...names: string[]): string[] =>
       [pods, quotes].filter(matchResources(names)).map(({ name }) => name);
     expect(matching()).to.deep.equal(["pods", "quotes"]);
@@ -213,7 +213,7 @@ describe("a filter of resources", () => {
 describe("credentials of a run", function () {
   this.timeout(30_000);
 
-  it("may be a client certificate, over TLS that is verified unless told not to", async () => {
+  it("may be a client certificate, over TLS that is verified by default", async () => {
     const authority = createAuthority();
     const { cert, key } = authority.client("admin", ["admins"]);
     const { view, path } = notesView();

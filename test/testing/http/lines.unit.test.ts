@@ -17,7 +17,7 @@ async function failureOf(pieces: readonly string[], maxBytes?: number): Promise<
 }
 
 describe("lines of a stream", () => {
-  it("are the same wherever the stream is cut into pieces", async () => {
+  it("do not depend on the chunks of the stream", async () => {
     const text = '{"a":1}\n\n{"b":"ä€😀"}\n';
     const bytes = Buffer.from(text);
     for (let cut = 0; cut <= bytes.length; cut++) {
@@ -27,21 +27,21 @@ describe("lines of a stream", () => {
     expect(await linesOf(single)).to.deep.equal(text.split("\n").slice(0, -1));
   });
 
-  it("are none of an empty stream", async () => {
+  it("are none for an empty stream", async () => {
     expect(await linesOf([])).to.deep.equal([]);
   });
 
-  it("end with a newline: a last one without may have been cut", async () => {
+  it("end with a newline: a last line without one may be truncated", async () => {
     expect(await failureOf(["one\ntwo"])).to.equal('the stream ended within a line: "two"');
   });
 
-  it("are bounded, whether they end or not", async () => {
+  it("have a maximum length, with and without a newline", async () => {
     expect(await linesOf(["12345\n12345\n"], 5)).to.have.length(2);
     expect(await failureOf(["12345\n123456\n"], 5)).to.equal("a line is longer than 5 bytes");
     expect(await failureOf(["123", "456"], 5)).to.equal("a line is longer than 5 bytes");
   });
 
-  it("are read no further than asked", async () => {
+  it("are read only on demand", async () => {
     let read = 0;
     async function* source(): AsyncGenerator<Buffer> {
       for (; ; read++) yield Buffer.from(`${read}\n`);

@@ -1,4 +1,5 @@
-// Why: a check that cannot fail is a defect. Each of these is one thing that a space provider gets wrong, and the checks that must notice it: those and no others.
+// Why: a check that cannot fail is a defect. Each of these is one fault of a space provider, with exactly the checks that
+// must notice it.
 import {
   type Ask,
   type Breakage,
@@ -23,22 +24,22 @@ const json = (value: object, status = 200) => ({
   body: Buffer.from(JSON.stringify(value)),
 });
 
-/** Takes whoever asks for the manager. */
+/** Authenticates the caller as the manager, if `is` is true. */
 function asKnown(headers: Ask["headers"], is: boolean): undefined {
   if (is) headers.authorization = AS_KNOWN;
 }
 
-/** The space that a run makes. */
+/** Whether the request is for the space of a run. */
 const isMade = ({ path }: Ask): boolean => /\/conformance-[0-9a-f]{8}$/.test(path);
 const isOld = ({ name }: JsonObject): boolean => !/^conformance-/.test(String(name));
 
-/** Lines of watches are events without objects. */
+/** Adapts lines of watches, which are events without objects. */
 const lines =
   (change: (line: Told) => readonly Told[]): Required<Breakage>["events"] =>
   () =>
     change;
 
-/** Answers so what is asked for the second time. */
+/** Answers the second matching request with `reply`. */
 function second(is: (ask: Ask) => boolean, reply: Reply): Required<Breakage>["ask"] {
   let times = 0;
   return (ask) => {
@@ -47,7 +48,7 @@ function second(is: (ask: Ask) => boolean, reply: Reply): Required<Breakage>["as
   };
 }
 
-/** What becomes of answers once the space of the run has been asked for, by a method, so often. */
+/** Changes answers after the method was used this often for the space of the run. */
 function behind(method: string, times: number, change: (reply: Reply, ask: Ask) => Reply): Required<Breakage>["reply"] {
   let asked = 0;
   return (reply, ask) => {
@@ -61,7 +62,7 @@ let isDeleted = false;
 
 export const breakages: readonly Breakage[] = [
   {
-    name: "does not say what it is able to do",
+    name: "omits its capabilities",
     fails: ["P1.1"],
     reply: (reply, { path }) => (path.endsWith("/v1/status") && reply.status === 200 ? json({ ready: true }) : reply),
   },
@@ -74,7 +75,7 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "serves a document of something else",
+    name: "serves the OpenAPI document of another API",
     fails: ["P1.2"],
     reply: (reply, { path }) =>
       path.endsWith("/openapi.json") && reply.status === 200
@@ -82,13 +83,13 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "lists spaces as they were made",
+    name: "lists spaces in order of creation",
     fails: ["P2.1"],
     reply: (reply, ask) =>
       isList(ask) ? rewritten(reply, (list) => ({ ...list, items: [...items(list)].reverse() })) : reply,
   },
   {
-    name: "lists spaces of a phase that there is not",
+    name: "lists spaces with an unknown phase",
     fails: ["P2.1", "P2.2", "P2.3", "P7.1", "P7.5"],
     reply: (reply, ask) =>
       isList(ask) && reply.status === 200
@@ -96,13 +97,13 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "has spaces of other ids than it lists",
+    name: "returns different ids for get and list",
     fails: ["P2.2"],
     reply: (reply, ask) =>
       isSpace(ask) && /\/[ab]$/.test(ask.path) ? rewritten(reply, (space) => ({ ...space, id: "another" })) : reply,
   },
   {
-    name: "does not know of what it lists",
+    name: "answers 404 for a space that it lists",
     fails: ["P2.2"],
     ask: (ask) =>
       isSpace(ask) && ask.path.endsWith("/a") && ask.headers.authorization === AS_KNOWN
@@ -110,7 +111,7 @@ export const breakages: readonly Breakage[] = [
         : undefined,
   },
   {
-    name: "leaves a space out of each page but the first",
+    name: "omits a space from each page after the first",
     fails: ["P2.3"],
     reply: (reply, ask) =>
       isList(ask) && ask.query.has("continue")
@@ -118,34 +119,34 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "has pages as long as it likes",
+    name: "ignores the limit of a page",
     fails: ["P2.3"],
     ask: ({ query }) => void (/^\d/.test(query.get("limit") ?? "") && query.set("limit", "100")),
   },
   {
-    name: "takes a limit that is none for none",
+    name: "ignores an invalid limit",
     fails: ["P2.4"],
     ask: ({ query }) => void (query.get("limit") === "many" && query.delete("limit")),
   },
   {
-    name: "takes a page that is none for the first",
+    name: "treats an invalid continue token as the first page",
     fails: ["P2.4"],
     ask: ({ query }) => void (query.get("continue") === "conformance no page" && query.delete("continue")),
   },
   {
-    name: "says in plain text that a space is not there",
+    name: "answers 404 for a space in plain text",
     fails: ["P3.1"],
     reply: (reply, ask) =>
       reply.status === 404 && ask.path.endsWith("v1/spaces/conformance-no-such-space") ? plainText(404) : reply,
   },
   {
-    name: "does not say which space is not there",
+    name: "omits the space's name from a 404",
     fails: ["P3.1", "P5.4"],
     reply: (reply, { path }) =>
       reply.status === 404 && path.includes("no-such-space") && !path.includes("v2") ? refusal(404, "NotFound") : reply,
   },
   {
-    name: "says of a path that is none that a space is not there",
+    name: "names a space in the 404 of an unknown path",
     fails: ["P3.2"],
     reply: (reply, { path }) =>
       path.endsWith("/v1/nothing")
@@ -153,48 +154,48 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "takes one method for another",
+    name: "executes the wrong method",
     fails: ["P3.3"],
     reply: (reply, { method }) => (method === "PATCH" && reply.status === 405 ? json({ items: [] }) : reply),
   },
   {
-    name: "reads names twice",
+    name: "decodes names twice",
     fails: ["P3.4"],
     reply: (reply, ask) =>
       isHostile(ask) && reply.status === 400 && ask.method === "GET" ? json({ name: "a", phase: "Ready" }) : reply,
   },
   {
-    name: "falls over names that are none",
+    name: "answers 500 to invalid names",
     fails: ["P3.4"],
     reply: (reply, ask) => (isHostile(ask) && reply.status === 400 ? refusal(500, "InternalError") : reply),
   },
   {
-    name: "lists for whoever wants spaces below others",
+    name: "ignores the parameter parent",
     fails: ["P3.5"],
     ask: ({ query }) => query.delete("parent") as unknown as undefined,
   },
   {
-    name: "lets strangers in",
+    name: "accepts requests without credentials",
     fails: ["P4.1"],
     ask: ({ headers }) => asKnown(headers, headers.authorization === undefined),
   },
   {
-    name: "tells strangers how it is",
+    name: "serves its status to unauthenticated clients",
     fails: ["P4.1"],
     ask: ({ headers, path }) => asKnown(headers, path.endsWith("/v1/status") && headers.authorization === undefined),
   },
   {
-    name: "takes any token",
+    name: "accepts any token",
     fails: ["P4.2"],
     ask: ({ headers }) => asKnown(headers, headers.authorization !== undefined),
   },
   {
-    name: "says in plain text that a token is not known",
+    name: "rejects an unknown token in plain text",
     fails: ["P4.1", "P4.2"],
     reply: (reply) => (reply.status === 401 ? plainText(401) : reply),
   },
   {
-    name: "has kubeconfigs that run a program",
+    name: "serves kubeconfigs that run a program",
     fails: ["P5.1"],
     reply: (reply, ask) =>
       isKubeconfig(ask) && reply.status === 200
@@ -202,7 +203,7 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "has kubeconfigs of no kind",
+    name: "serves kubeconfigs as plain text",
     fails: ["P5.1"],
     reply: (reply, ask) =>
       isKubeconfig(ask) && reply.status === 200
@@ -210,38 +211,38 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "lets kubeconfigs be kept",
+    name: "allows caches to store kubeconfigs",
     fails: ["P5.2"],
     reply: (reply, ask) =>
       isKubeconfig(ask) ? { ...reply, headers: { ...reply.headers, "cache-control": "no-cache" } } : reply,
   },
   {
-    name: "has a kubeconfig for those who do not say from where",
+    name: "serves a kubeconfig without a scope in the request",
     fails: ["P5.3"],
     ask: (ask) =>
       void (isKubeconfig(ask) && ask.query.get("scope") !== "incluster" && ask.query.set("scope", "external")),
   },
   {
-    name: "has kubeconfigs of spaces that are not there",
+    name: "serves kubeconfigs of missing spaces",
     fails: ["P5.4"],
     reply: (reply, ask) =>
       isKubeconfig(ask) && reply.status === 404
         ? { ...json({}), headers: { "content-type": "application/yaml" } }
         : reply,
   },
-  { name: "has watches of another type", fails: ["P6.1"], watchType: "application/json" },
+  { name: "sends watches as another media type", fails: ["P6.1"], watchType: "application/json" },
   {
-    name: "says nothing until something changes",
+    name: "sends no line before the first change",
     fails: ["P6.1", "P6.2"],
     events: lines((line) => (line.type === "BOOKMARK" ? [] : [line])),
   },
   {
-    name: "says things of its own in watches",
+    name: "sends unknown event types in watches",
     fails: ["P6.1", "P6.2", "P7.1"],
     events: lines((line) => [{ ...line, type: "ADDED" }]),
   },
   {
-    name: "is silent behind the first line",
+    name: "sends nothing after the first line",
     fails: ["P6.2"],
     events: () => {
       let said = 0;
@@ -249,22 +250,22 @@ export const breakages: readonly Breakage[] = [
     },
   },
   {
-    name: "takes any watch for none",
+    name: "ignores an invalid value of watch",
     fails: ["P6.3"],
     ask: ({ query }) => void (query.get("watch") === "conformance" && query.delete("watch")),
   },
   {
-    name: "says to have made what it has not",
+    name: "accepts a create without creating a space",
     fails: ["P7.1"],
     ask: (ask) => (isSpace(ask, "PUT") ? DONE : undefined),
   },
   {
-    name: "says in another way that it makes a space",
+    name: "answers a create with another status code",
     fails: ["P7.1"],
     reply: (reply, ask) => (isSpace(ask, "PUT") && reply.status === 202 ? json({}, 201) : reply),
   },
   {
-    name: "lists what it has made when it likes",
+    name: "does not list a created space",
     fails: ["P7.1"],
     reply: (reply, ask) =>
       isList(ask)
@@ -272,7 +273,7 @@ export const breakages: readonly Breakage[] = [
         : reply,
   },
   {
-    name: "makes another space for the same name",
+    name: "replaces the space in a second create",
     fails: ["P7.2"],
     reply: behind("PUT", 2, (reply, ask) =>
       isSpace(ask) && isMade(ask) && reply.status === 200
@@ -281,27 +282,27 @@ export const breakages: readonly Breakage[] = [
     ),
   },
   {
-    name: "refuses to make what is there",
+    name: "rejects a second create",
     fails: ["P7.2"],
     ask: second((ask) => isSpace(ask, "PUT"), refusal(409, "AlreadyExists")),
   },
   {
-    name: "does not say in watches what comes and goes",
+    name: "sends no changes in watches",
     fails: ["P7.3", "P7.7"],
     events: lines((line) => (line.type === "CHANGED" ? [] : [line])),
   },
   {
-    name: "takes any wish",
+    name: "accepts any parameters of a space",
     fails: ["P7.4"],
     reply: (reply, ask) => (isSpace(ask, "PUT") && [400, 413, 415].includes(reply.status) ? DONE : reply),
   },
   {
-    name: "says to have deleted what it has not",
+    name: "accepts a delete without deleting the space",
     fails: ["P7.5"],
     ask: (ask) => (isSpace(ask, "DELETE") && isMade(ask) ? DONE : undefined),
   },
   {
-    name: "lists what is deleted",
+    name: "lists deleted spaces",
     fails: ["P7.5"],
     reply: behind("DELETE", 1, (reply, ask) =>
       isList(ask) && reply.status === 200
@@ -314,12 +315,12 @@ export const breakages: readonly Breakage[] = [
     },
   },
   {
-    name: "refuses to delete what is deleted",
+    name: "rejects a second delete",
     fails: ["P7.6"],
     ask: second((ask) => isSpace(ask, "DELETE") && isMade(ask), refusal(409, "Conflict")),
   },
   {
-    name: "says of the deletion of one space that it was another's",
+    name: "reports the deletion of a space under another name",
     fails: ["P7.7"],
     ask: (ask) => {
       if (isSpace(ask, "DELETE") && isMade(ask)) isDeleted = true;

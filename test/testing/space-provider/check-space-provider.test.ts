@@ -1,4 +1,5 @@
-// The conformance suite for space providers: passed by ours, and each check seen failing, alone, where a provider gets one thing wrong.
+// Runs the conformance suite for space providers. Ours passes, and each check fails for a provider with the matching fault,
+// and for no other.
 
 import type { SpaceProvider } from "@virtual-workspaces/spaces";
 import {
@@ -14,12 +15,12 @@ import { startBroken } from "../broken/proxy.ts";
 import { breakages } from "./broken.ts";
 
 const deadlines = { prompt: 1_500, heartbeat: 1_500, ready: 1_500 };
-/** In kubeconfigs. */
+/** Part of each kubeconfig. */
 const SECRET = "of-this-space-alone";
-/** Runs under way at once. */
+/** Maximum number of concurrent runs. */
 const AT_ONCE = 8;
 
-/** A provider with some spaces. */
+/** Starts a provider with some spaces. */
 async function start(): Promise<Served & { readonly kept: KeptSpaces }> {
   const kept = new KeptSpaces();
   kept.token = SECRET;
@@ -42,16 +43,16 @@ describe("the conformance suite for space providers", function () {
   });
   after(() => served?.[Symbol.asyncDispose]());
 
-  it("passes every check, and leaves nothing behind", () => {
+  it("passes every check, and deletes its space", () => {
     expect(whole.results.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
     expect(whole).to.include({ serverVersion: "v1", failed: 0, skipped: 0 });
     expect(whole.left).to.deep.equal([]);
     expect([...served.kept.spaces.keys()]).to.deep.equal(["a", "b", "c"]);
-    expect(printConformance(whole)).to.match(/^P7 spaces that come and go\n {2}✓ P7\.1 /m);
+    expect(printConformance(whole)).to.match(/^P7 creation and deletion of spaces\n {2}✓ P7\.1 /m);
     expect(JSON.stringify(whole)).not.to.include(TOKEN);
   });
 
-  it("only reads unless it may write, and makes the checks that are asked for", async () => {
+  it("only reads by default, and runs only the selected checks", async () => {
     served.kept.calls.length = 0;
     const report = await checkSpaceProvider({ url: served.url, token: TOKEN, deadlines });
     expect(failed(report)).to.deep.equal([]);
@@ -69,7 +70,7 @@ describe("the conformance suite for space providers", function () {
     expect(some.results.map(({ id }) => id)).to.deep.equal(["P2.1", "P2.2", "P2.3", "P2.4"]);
   });
 
-  it("skips what a provider says that it cannot do, once it is refused", async () => {
+  it("skips operations that a provider does not support, after checking the rejection", async () => {
     const { kept } = served;
     const able: SpaceProvider = {
       list: (call) => kept.list(call),
@@ -85,7 +86,7 @@ describe("the conformance suite for space providers", function () {
     );
   });
 
-  it("is about spaces below another where it is told so", async () => {
+  it("checks the spaces below a given parent", async () => {
     await using below = await serve(served.kept, { hierarchy: true, heartbeat: 100 });
     const report = await checkSpaceProvider({
       url: below.url,
@@ -100,7 +101,7 @@ describe("the conformance suite for space providers", function () {
     expect(failed(wrong).map(({ id }) => id)).to.include("P2.1");
   });
 
-  it("is a report of failures where nobody answers, and where nobody knows who asks", async () => {
+  it("reports failures for an unreachable provider and for unknown credentials", async () => {
     const nobody = await checkSpaceProvider({ url: "http://127.0.0.1:1", token: TOKEN, deadlines });
     expect(nobody).to.include({ passed: 0, serverVersion: "" });
     expect(failed(nobody)[0]?.failure?.actual).to.match(/ECONNREFUSED/);
@@ -110,7 +111,7 @@ describe("the conformance suite for space providers", function () {
     expect(unnamed.results.map(({ outcome }) => outcome)).to.deep.equal(["skipped", "skipped"]);
   });
 
-  it("deletes what it has made when it is ended early", async () => {
+  it("deletes its space when it is aborted", async () => {
     const abort = new AbortController();
     const { kept } = served;
     kept.before = (call) => {
@@ -148,11 +149,11 @@ describe("the conformance suite for space providers", function () {
         const report = (await reports.get(name)) as ConformanceReport;
         expect(failed(report).map(({ id }) => id)).to.deep.equal(fails);
         expect(JSON.stringify(report)).not.to.include(SECRET).and.not.to.include(TOKEN);
-        const isLeft = name === "says to have deleted what it has not";
+        const isLeft = name === "accepts a delete without deleting the space";
         expect(report.left.map((one) => one.slice(0, 18))).to.deep.equal(isLeft ? ["space conformance-"] : []);
       });
 
-    it("has each check of the suite failing", () => {
+    it("covers each check of the suite with a fault", () => {
       const seen = new Set(breakages.flatMap(({ fails }) => fails));
       expect([...seen].sort()).to.deep.equal(whole.results.map(({ id }) => id).sort());
     });

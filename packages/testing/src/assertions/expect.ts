@@ -2,15 +2,15 @@ import { parse as parseYaml } from "yaml";
 import { type Answer, mediaType, type RequestLine, requestText } from "../http/answer.ts";
 import { firstDifference, isObject, type JsonObject, type Pair, show, textAt } from "./json.ts";
 
-/** What a check found wrong. */
+/** Request, expectation and actual answer of a failed check. */
 export interface FailureDetails {
-  /** As it went out, credentials left out: `GET https://…?watch=true (accept: …)`. */
+  /** Request line without credentials: `GET https://…?watch=true (accept: …)`. */
   readonly request: string;
   readonly expected: string;
   readonly actual: string;
 }
 
-/** Thrown by a check: the server is wrong. */
+/** Error of a check that found the server wrong. */
 export class CheckFailure extends Error {
   override readonly name = "CheckFailure";
   readonly details: FailureDetails;
@@ -21,22 +21,22 @@ export class CheckFailure extends Error {
   }
 }
 
-/** Thrown by a check: there is nothing to say about the server here. */
+/** Error of a check that does not apply to this server. */
 export class CheckSkipped extends Error {
   override readonly name = "CheckSkipped";
 }
 
-/** Ends a check: the answer to `request` is not what it must be. */
+/** Fails the running check, because the answer to `request` is wrong. */
 export function fail(request: RequestLine, expected: string, actual: string): never {
   throw new CheckFailure({ request: requestText(request), expected, actual });
 }
 
-/** Ends a check without a verdict. */
+/** Ends the running check without a verdict. */
 export function skip(reason: string): never {
   throw new CheckSkipped(reason);
 }
 
-/** The first characters of a body that is not what it should be. */
+/** Returns the status, the media type and the first characters of an unexpected body. */
 export function excerpt({ status, headers, body }: Answer): string {
   const text = body.subarray(0, 300).toString("utf8").trim();
   return `${status} ${headers["content-type"] ?? "without a content type"}: ${text === "" ? "an empty body" : text}`;
@@ -46,7 +46,7 @@ export function expectCode(answer: Answer, codes: readonly number[], why = ""): 
   if (!codes.includes(answer.status)) fail(answer.request, `${codes.join(" or ")}${why}`, excerpt(answer));
 }
 
-/** A JSON object of whatever status. */
+/** Returns the JSON object of an answer, whatever its status. */
 export function expectJson(answer: Answer): JsonObject {
   if (mediaType(answer) !== "application/json") fail(answer.request, "application/json", excerpt(answer));
   const document = parsed(answer);
@@ -54,20 +54,20 @@ export function expectJson(answer: Answer): JsonObject {
   return document;
 }
 
-/** The JSON document of a 200. A user who may not read it says nothing about the server. */
+/** Returns the JSON document of a 200. A 403 skips the check: the user of the run may not read the document. */
 export function expectOk(answer: Answer): JsonObject {
   if (answer.status === 403) skip(`the user of this run may not read ${answer.request.url}`);
   expectCode(answer, [200]);
   return expectJson(answer);
 }
 
-/** What an error must be. */
+/** Codes and reasons that an error may have. */
 export interface ExpectedStatus {
   readonly codes: readonly number[];
   readonly reasons: readonly string[];
 }
 
-/** An error as Kubernetes has it: the body is a Status that agrees with the HTTP status. YAML if that was asked for. */
+/** Expects a Kubernetes error: a Status that agrees with the HTTP status, in YAML when the request accepts YAML. */
 export function expectStatus(answer: Answer, { codes, reasons }: ExpectedStatus): JsonObject {
   expectCode(answer, codes);
   const type = mediaType(answer);
@@ -75,7 +75,7 @@ export function expectStatus(answer: Answer, { codes, reasons }: ExpectedStatus)
   return expectStatusObject(answer.request, document, { codes: [answer.status], reasons });
 }
 
-/** A Status, be it the body of an answer or the object of an ERROR event. */
+/** Expects a Status, either the body of an answer or the object of an ERROR event. */
 export function expectStatusObject(
   request: RequestLine,
   document: unknown,
@@ -91,7 +91,7 @@ export function expectStatusObject(
   return document;
 }
 
-/** Equal JSON, or the first place where it is not. */
+/** Expects equal JSON, and fails with the first difference. */
 export function expectSame(request: RequestLine, what: string, pair: Pair): void {
   const found = firstDifference(pair);
   if (found !== undefined) fail(request, `${what}${found.path} ${show(found.expected)}`, show(found.actual));

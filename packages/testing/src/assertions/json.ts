@@ -1,4 +1,4 @@
-/** A JSON object that nothing is known about. */
+/** JSON object of unknown content. */
 export interface JsonObject {
   readonly [field: string]: unknown;
 }
@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What stands at a path of keys, `undefined` where the path leads nowhere. */
+/** Returns the value at a path of keys, or `undefined` when the path does not exist. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here: unknown = value;
   for (const key of path) {
@@ -17,19 +17,19 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return here;
 }
 
-/** The text at a path, "" where there is none. */
+/** Returns the string at a path, or "" when there is none. */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
-/** The elements of the array at a path, none where there is no array. */
+/** Returns the elements of the array at a path, or none when there is no array. */
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const found = at(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
-/** The fields of the object at a path, none where there is no object. */
+/** Returns the fields of the object at a path, or none when there is no object. */
 export function fieldsAt(
   value: unknown,
   ...path: readonly (string | number)[]
@@ -38,13 +38,13 @@ export function fieldsAt(
   return isObject(found) ? Object.entries(found) : [];
 }
 
-/** Two JSON values, the one that was expected first. */
+/** Two JSON values, the expected one first. */
 export interface Pair {
   readonly expected: unknown;
   readonly actual: unknown;
 }
 
-/** The first place where two JSON values differ, as `.items[0].kind`, with what stands there; `undefined`: they are equal. */
+/** Returns the first place where two JSON values differ, as `.items[0].kind`, with both values; `undefined` if they are equal. */
 export function firstDifference({ expected, actual }: Pair, path = ""): (Pair & { readonly path: string }) | undefined {
   if (Object.is(expected, actual)) return undefined;
   if (Array.isArray(expected) && Array.isArray(actual)) {
@@ -64,7 +64,7 @@ export function firstDifference({ expected, actual }: Pair, path = ""): (Pair & 
   return { expected, actual, path };
 }
 
-/** A value for people: JSON, cut where it gets long. */
+/** Formats a value as JSON for people, and truncates long ones. */
 export function show(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;

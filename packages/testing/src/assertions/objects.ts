@@ -5,21 +5,21 @@ import { NothingCame, StreamCut, type WatchLine, type WatchStream } from "../htt
 import { expectOk, fail } from "./expect.ts";
 import { at, isObject, type JsonObject, listAt, textAt } from "./json.ts";
 
-/** A list document, its items known to have names. */
+/** List document whose items all have names. */
 export interface List {
   readonly answer: Answer;
   readonly document: JsonObject;
   readonly resourceVersion: string;
-  /** "" on the last page. */
+  /** Continue token, "" on the last page. */
   readonly continue: string;
   readonly items: readonly KubeObject[];
 }
 
-/** @throws CheckFailure when the answer is no list */
+/** @throws CheckFailure when the answer is not a list */
 export function readList(answer: Answer): List {
   const document = expectOk(answer);
   const items = at(document, "items");
-  // Go writes an empty slice that was never made as null.
+  // Go encodes a nil slice as null.
   if (items !== null && !Array.isArray(items))
     fail(answer.request, "a list with items", JSON.stringify(document).slice(0, 300));
   for (const item of items ?? []) {
@@ -35,12 +35,12 @@ export function readList(answer: Answer): List {
   };
 }
 
-/** `namespace/name`, what tells the objects of a logical cluster apart. */
+/** Returns `namespace/name`, the key of an object within a logical cluster. */
 export function plainKeyOf(object: unknown): string {
   return `${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`;
 }
 
-/** What tells the objects of a resource apart, in lists over all logical clusters too. */
+/** Returns the key of an object of a resource, unique in lists over all logical clusters too. */
 export function keyOf(object: unknown): string {
   const cluster = textAt(object, "metadata", "annotations", "kcp.io/cluster");
   return cluster === "" ? plainKeyOf(object) : `${cluster}|${plainKeyOf(object)}`;
@@ -50,31 +50,31 @@ export function versionOf(object: unknown): string {
   return textAt(object, "metadata", "resourceVersion");
 }
 
-/** The names of objects, sorted. */
+/** Returns the names of objects, sorted. */
 export function namesOf(objects: readonly unknown[]): readonly string[] {
   return objects.map((object) => textAt(object, "metadata", "name")).sort();
 }
 
-/** Each object's version by its key, sorted: what two answers about the same objects have in common. */
+/** Returns each object's version by its key, sorted, so that two answers about the same objects can be compared. */
 export function versionsByKey(objects: Iterable<unknown>): Readonly<Record<string, string>> {
   const entries = Array.from(objects, (object) => [keyOf(object), versionOf(object)] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 interface ReadUntil {
-  /** Milliseconds from the call on: nothing that a server does makes it take longer. */
+  /** Deadline in milliseconds from the call, whatever the server does. */
   readonly within: number;
-  /** Whether to stop after `event`, the last of `seen`. @default never */
+  /** Returns whether to stop after `event`, the last of `seen`. @default never */
   readonly done?: (event: WatchLine, seen: readonly WatchLine[]) => boolean;
 }
 
 export interface ReadEvents {
   readonly seen: readonly WatchLine[];
-  /** Why no more was read: what was wanted came, the server ended the stream, it was cut, or the time was up. */
+  /** Why reading stopped: `done` said so, the server ended the stream, the connection was cut, or the deadline passed. */
   readonly end: "done" | "ended" | "cut" | "late";
 }
 
-/** Reads events as they come. @throws TransportError on a line that is no event */
+/** Reads events as they arrive. @throws TransportError on a line that is not an event */
 export async function readEvents(stream: WatchStream, { within, done }: ReadUntil): Promise<ReadEvents> {
   const seen: WatchLine[] = [];
   const deadline = performance.now() + within;
@@ -96,13 +96,13 @@ function endOf(error: unknown): "late" | "cut" {
   throw error;
 }
 
-/** What came, for people: `2 ADDED, 1 BOOKMARK`. */
+/** Counts events by type for people: `2 ADDED, 1 BOOKMARK`. */
 export function eventCounts(seen: readonly WatchLine[]): string {
   const counts = Map.groupBy(seen, ({ type }) => type);
   return counts.size === 0 ? "no events" : Array.from(counts, ([type, { length }]) => `${length} ${type}`).join(", ");
 }
 
-/** The object of an event whatever represents it: a Table's row has its own. */
+/** Returns the object of an event in any representation. For a Table it is the object of the row. */
 export function eventObject({ object }: WatchLine): JsonObject {
   if (object["kind"] !== "Table") return object;
   const row = listAt(object, "rows")[0];
@@ -110,12 +110,12 @@ export function eventObject({ object }: WatchLine): JsonObject {
   return isObject(within) ? within : object;
 }
 
-/** Whether an event is the bookmark that ends the initial events. */
+/** Returns whether an event is the bookmark that ends the initial events. */
 export function endsInitialEvents(event: WatchLine): boolean {
   return event.type === "BOOKMARK" && at(eventObject(event), "metadata", "annotations", INITIAL_EVENTS_END) === "true";
 }
 
-/** What a watch has told so far: objects by key, in the state that it leaves them in. */
+/** Applies events in order and returns the resulting objects by key. */
 export function applyEvents(events: Iterable<WatchLine>): Map<string, JsonObject> {
   const state = new Map<string, JsonObject>();
   for (const event of events) {

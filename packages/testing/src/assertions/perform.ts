@@ -2,28 +2,28 @@ import { requestText, TransportError } from "../http/answer.ts";
 import { CheckFailure, CheckSkipped, type FailureDetails } from "./expect.ts";
 import type { CheckResult, ConformanceReport } from "./report.ts";
 
-/** What every check says of itself. */
+/** Description that every check has. */
 export interface CheckInfo {
-  /** `T1.1`. */
+  /** Id of the check, such as `T1.1`. */
   readonly id: string;
-  /** What holds when it passes. */
+  /** Behavior that holds when the check passes. */
   readonly title: string;
-  /** What users suffer when it does not hold. */
+  /** Harm to users when the behavior does not hold. */
   readonly protects: string;
-  /** Holds of what this project promises, not of Kubernetes itself: run only when asked for. @default false */
+  /** Checks a promise of this project that Kubernetes itself does not make. Runs only with the option `strict`. @default false */
   readonly strict?: boolean;
 }
 
-/** A check, and what it is made of. */
+/** One check on one resource or on the server, ready to run. */
 export interface Task {
   readonly check: CheckInfo;
-  /** As it is told. @default it is about the server */
+  /** Name of the resource in the report. @default none, the check is about the server */
   readonly resource: string | undefined;
   /** @throws CheckFailure, CheckSkipped */
   readonly run: () => Promise<void>;
 }
 
-/** Makes a check. Never rejects: whatever goes wrong is its result. */
+/** Runs a check. Never rejects: every error becomes its result. */
 export async function perform(
   { check, resource, run }: Task,
   { strict = false }: { readonly strict?: boolean | undefined } = {},
@@ -37,7 +37,7 @@ export async function perform(
     duration: Math.round(performance.now() - startedAt),
   });
   if (check.strict === true && !strict)
-    return result({ outcome: "skipped", reason: "beyond what Kubernetes does; checked with strict" });
+    return result({ outcome: "skipped", reason: "beyond Kubernetes' behavior; use strict to check it" });
   try {
     await run();
     return result({ outcome: "passed" });
@@ -48,7 +48,7 @@ export async function perform(
   }
 }
 
-/** What went wrong first, where cleaning up after it went wrong too. */
+/** Returns the original error when the cleanup after it failed too. */
 function firstOf(error: unknown): unknown {
   return error instanceof Error && error.name === "SuppressedError"
     ? firstOf((error as SuppressedError).suppressed)
@@ -63,17 +63,17 @@ function failureOf(error: unknown): FailureDetails {
   return { request: "none", expected: "the check and its mutate hooks to run", actual };
 }
 
-/** How many of them came out how. */
+/** Counts results by outcome. */
 export function countOf(results: readonly CheckResult[]): Pick<ConformanceReport, "passed" | "failed" | "skipped"> {
   const count = (outcome: CheckResult["outcome"]): number =>
     results.filter((result) => result.outcome === outcome).length;
   return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
 }
 
-/** Runs what it is given when there is a place for it. */
+/** Runs a function as soon as a slot is free. */
 export type Slots = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** A function that runs what it is given, `count` at a time, the rest in the order they came. */
+/** Returns a function that runs at most `count` calls at a time and queues the others in order. */
 export function limited(count: number): Slots {
   const waiting: (() => void)[] = [];
   let free = count;
@@ -84,7 +84,7 @@ export function limited(count: number): Slots {
       return await run();
     } finally {
       const next = waiting.shift();
-      // The slot is handed on rather than freed, so that nobody gets in between.
+      // The slot passes directly to the next caller, so that no other call takes it in between.
       if (next === undefined) free += 1;
       else next();
     }

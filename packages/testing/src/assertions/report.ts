@@ -1,58 +1,58 @@
 import type { FailureDetails } from "./expect.ts";
 
-/** A resource that checks run on, as discovery has it. */
+/** Resource under check, as discovery describes it. */
 export interface ConformanceResource {
-  /** "" for the core group. */
+  /** API group, "" for the core group. */
   readonly group: string;
   readonly version: string;
-  /** The plural, as it stands in URLs. */
+  /** Plural name, as in URLs. */
   readonly name: string;
   readonly kind: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
 }
 
-/** Passed, failed, or nothing to say: why stands in {@link CheckResult.reason}. */
+/** Passed, failed, or not applicable. {@link CheckResult.reason} explains the last. */
 export type CheckOutcome = "passed" | "failed" | "skipped";
 
-/** What one check says of the server, or of one resource. */
+/** Result of one check for the server or for one resource. */
 export interface CheckResult {
-  /** `T1.1`: the letter and number are those of the documentation. */
+  /** `T1.1`: letter and number are those of the documentation. */
   readonly id: string;
-  /** What holds when it passes. */
+  /** Behavior that holds when the check passes. */
   readonly title: string;
-  /** What users suffer when it does not hold. */
+  /** Harm to users when the behavior does not hold. */
   readonly protects: string;
   /** `quotes.v1.example.dev`; `undefined` when the check is about the server. */
   readonly resource: string | undefined;
   readonly outcome: CheckOutcome;
-  /** Why it was skipped. */
+  /** Reason why the check was skipped. */
   readonly reason?: string;
-  /** What is wrong, when it failed. */
+  /** Details of the failure. */
   readonly failure?: FailureDetails;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly duration: number;
 }
 
-/** All that a run found. Holds no credentials. */
+/** Results of a whole run. Contains no credentials. */
 export interface ConformanceReport {
   readonly url: string;
-  /** `gitVersion` of `/version`; "" when it cannot be read. */
+  /** `gitVersion` of `/version`, or "" when it cannot be read. */
   readonly serverVersion: string;
-  /** As `quotes.v1.example.dev`. */
+  /** Names of the resources, such as `quotes.v1.example.dev`. */
   readonly resources: readonly string[];
-  /** In the order of the suite. */
+  /** Results in the order of the suite. */
   readonly results: readonly CheckResult[];
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** What the run made and could not delete, as `quotes.v1.example.dev default/name`. */
+  /** Objects that the run created and could not delete, as `quotes.v1.example.dev default/name`. */
   readonly left: readonly string[];
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly duration: number;
 }
 
-/** `quotes.v1.example.dev`, `pods.v1` in the core group: kubectl's way to name a resource with its version. */
+/** Returns `quotes.v1.example.dev`, or `pods.v1` for the core group: kubectl's name of a resource with its version. */
 export function resourceName({
   name,
   version,
@@ -61,7 +61,7 @@ export function resourceName({
   return group === "" ? `${name}.${version}` : `${name}.${version}.${group}`;
 }
 
-/** `/apis/example.dev/v1`, `/api/v1`. */
+/** Returns `/apis/example.dev/v1`, or `/api/v1` for the core group. */
 export function groupVersionPath({ group, version }: { readonly group: string; readonly version: string }): string {
   return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
 }

@@ -16,14 +16,14 @@ import {
 
 const scope = "resource";
 const NOT_ACCEPTABLE = { codes: [406], reasons: ["NotAcceptable"] };
-/** How to ask: the collection, the first object where there is one, a watch that is over soon. */
+/** Sends one request with an `Accept` header: a list, a get of the first object if there is one, or a short watch. */
 type Asker = (accept: string) => Promise<Answer>;
 
-/** T6: what `Accept` decides. */
+/** T6: content negotiation by `Accept`. */
 export const acceptChecks: readonly ResourceCheck[] = [
   {
     id: "T6.1",
-    title: "JSON is the default, and what wildcards get",
+    title: "JSON is the default, also for wildcards",
     protects: "curl and generated clients get a format they cannot read",
     scope,
     verbs: ["list"],
@@ -31,15 +31,15 @@ export const acceptChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.2",
-    title: "YAML says the same as JSON",
-    protects: "what people read is not what programs read",
+    title: "YAML and JSON have the same content",
+    protects: "people and programs read different content",
     scope,
     verbs: ["list"],
     run: yamlAgrees,
   },
   {
     id: "T6.10",
-    title: "clients that prefer protobuf and can do with JSON get an answer",
+    title: "clients that prefer protobuf and also accept JSON get an answer",
     protects: "garbage collection, quota and namespace deletion stop for the whole cluster",
     scope,
     verbs: ["list"],
@@ -47,8 +47,8 @@ export const acceptChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.11",
-    title: "protobuf or CBOR alone is answered in that format, or 406",
-    protects: "clients decode JSON as protobuf, or see an error that they retry",
+    title: "a request for protobuf or CBOR alone gets that format or 406",
+    protects: "clients decode JSON as protobuf, or retry an error",
     scope,
     verbs: ["list"],
     run: async (probe) => {
@@ -58,8 +58,8 @@ export const acceptChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.12",
-    title: "a media type that nobody knows is 406",
-    protects: "clients decode what they cannot read",
+    title: "an unknown media type gets 406",
+    protects: "clients try to decode a format that they cannot read",
     scope,
     verbs: ["list"],
     run: async (probe) => {
@@ -68,7 +68,7 @@ export const acceptChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.13",
-    title: "the order of Accept is that of its q-values",
+    title: "the q-values of Accept decide the order",
     protects: "clients get their last choice",
     scope,
     verbs: ["list"],
@@ -79,8 +79,9 @@ export const acceptChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.14",
-    title: "a transformation that nobody knows is passed over for the next in Accept, alone it is 406",
-    protects: "clients take a list for the Table they asked for",
+    title:
+      "an unknown transformation is skipped in favor of the next one in Accept, and gets 406 when it is the only one",
+    protects: "clients mistake a list for the Table that they requested",
     scope,
     verbs: ["list"],
     run: async (probe) => {
@@ -90,8 +91,8 @@ export const acceptChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.15",
-    title: "a watch as YAML is 406",
-    protects: "a stream of YAML documents cannot be told apart",
+    title: "a watch as YAML gets 406",
+    protects: "clients cannot separate the YAML documents of a stream",
     scope,
     verbs: ["watch"],
     run: async (probe) => {
@@ -105,7 +106,7 @@ async function jsonByDefault(probe: ResourceProbe): Promise<void> {
   for (const accept of ["*/*", JSON_TYPE, `text/html, ${JSON_TYPE};q=0.9, */*;q=0.8`, ""]) {
     const answer = await probe.answer({}, { accept });
     kinds.add(textAt(expectOk(answer), "kind"));
-    if (kinds.size > 1) fail(answer.request, "one kind, however JSON is asked for", [...kinds].join(" and "));
+    if (kinds.size > 1) fail(answer.request, "the same kind in every form of JSON", [...kinds].join(" and "));
   }
   if (!probe.resource.verbs.includes("watch")) return;
   for (const accept of ["*/*", JSON_TYPE]) {
@@ -122,12 +123,12 @@ async function yamlAgrees(probe: ResourceProbe): Promise<void> {
       expectCode(answer, [200]);
       if (mediaType(answer) !== YAML_TYPE) fail(answer.request, YAML_TYPE, excerpt(answer));
       const yaml: unknown = parseYaml(answer.body.toString("utf8"));
-      expectSame(answer.request, "what JSON says: ", { expected: unlisted(json), actual: unlisted(yaml) });
+      expectSame(answer.request, "content as in JSON: ", { expected: unlisted(json), actual: unlisted(yaml) });
     }
   });
 }
 
-/** Without the version of a list, which moves on as others write. */
+/** Removes the version of a list, because it changes when other clients write. */
 function unlisted(document: unknown): unknown {
   if (!isObject(document) || !("items" in document)) return document;
   const { metadata: _, ...rest } = document;
@@ -152,7 +153,7 @@ function expectThatOr406(answer: Answer, type: string): void {
   expectCode(answer, [200, 406]);
   const got = mediaType(answer);
   if (answer.status === 200 && got !== type) fail(answer.request, `${type}, or 406`, excerpt(answer));
-  // Kubernetes writes the Status of such a 406 as protobuf, which we do not read.
+  // Kubernetes encodes the Status of such a 406 as protobuf, which this suite does not read.
   if (answer.status === 406 && got !== type) expectStatus(answer, NOT_ACCEPTABLE);
 }
 
@@ -164,7 +165,7 @@ async function unknownTransformation(probe: ResourceProbe): Promise<void> {
   if (kind === "Table") fail(answer.request, "the list as JSON, the next in Accept", "a Table");
 }
 
-/** What kubectl asked for before 1.15, and still does as a second choice. */
+/** kubectl before 1.15 requested this form, and newer versions still accept it as a second choice. */
 async function olderTable(probe: ResourceProbe): Promise<void> {
   const answer = await probe.answer({}, { accept: TABLE.replace("v=v1", "v=v1beta1") });
   if (answer.status === 406) return;
@@ -178,7 +179,7 @@ async function expectType(probe: ResourceProbe, accept: string, type: string): P
   if (mediaType(answer) !== type) fail(answer.request, type, excerpt(answer));
 }
 
-/** The ways to ask for a resource that negotiate on their own. */
+/** Returns the requests for a resource that negotiate independently. */
 async function askers(probe: ResourceProbe): Promise<readonly Asker[]> {
   const paths = await readPaths(probe);
   const reads = paths.map(
@@ -189,7 +190,7 @@ async function askers(probe: ResourceProbe): Promise<readonly Asker[]> {
   return probe.resource.verbs.includes("watch") ? [...reads, (accept) => watchAnswer(probe, accept)] : reads;
 }
 
-/** The collection, and its first object if there is one. */
+/** Returns the paths of the collection and of its first object, if there is one. */
 async function readPaths(probe: ResourceProbe): Promise<readonly string[]> {
   const [first] = (await probe.list()).items;
   if (first === undefined || !probe.resource.verbs.includes("get")) return [probe.path];
@@ -197,7 +198,7 @@ async function readPaths(probe: ResourceProbe): Promise<readonly string[]> {
   return [probe.path, probe.pathOf({ namespace, name })];
 }
 
-/** A watch as far as its headers, as if it were a whole answer. */
+/** Opens a watch and returns its status and headers as a complete answer. */
 async function watchAnswer(probe: ResourceProbe, accept: string): Promise<Answer> {
   const opened = await probe.client.watch(probe.path, {
     query: { watch: "true", timeoutSeconds: 1 },

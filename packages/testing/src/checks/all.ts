@@ -26,35 +26,35 @@ import { updateChecks } from "./update.ts";
 import { watchListChecks } from "./watch-list.ts";
 import { watchChecks } from "./watches.ts";
 
-/** What the first part of a check's id stands for, in the order of the suite. */
+/** Title of each group of checks by the first part of their ids, in the order of the suite. */
 export const GROUPS: Readonly<Record<string, string>> = Object.freeze({
   T1: "WatchList",
-  T2: "too old",
+  T2: "versions that are too old",
   T3: "resourceVersion and pages",
-  T4: "one line of versions",
-  T5: "entering and leaving",
+  T4: "one sequence of versions",
+  T5: "entering and leaving a selector",
   T6: "Accept",
   T7: "discovery",
   T8: "OpenAPI",
   T9: "server-side apply",
   T10: "deletecollection, owners, namespaces",
   T12: "identities",
-  T13: "headers that say who asks",
+  T13: "identity headers",
   T20: "reviews",
   E: "errors",
-  S: "strangers",
+  S: "unauthenticated clients",
   W: "watches",
   V: "writes",
-  P1: "the provider",
-  P2: "its spaces",
-  P3: "what is not there, and what is wrong",
-  P4: "strangers of it",
+  P1: "provider",
+  P2: "spaces",
+  P3: "missing spaces and invalid requests",
+  P4: "unauthenticated clients of the provider",
   P5: "kubeconfigs",
-  P6: "what changes",
-  P7: "spaces that come and go",
+  P6: "changes",
+  P7: "creation and deletion of spaces",
 });
 
-/** The whole suite, in order. */
+/** All checks, in order. */
 export const checks: readonly Check[] = [
   ...watchListChecks,
   ...expiredChecks,
@@ -85,7 +85,7 @@ export const checks: readonly Check[] = [
   ...statusChecks,
 ].sort((a, b) => rank(a) - rank(b));
 
-/** The group of a check: `T1` of `T1.4`, `P1` of `P1.2`, `W` of `W2`. */
+/** Returns the group of a check: `T1` for `T1.4`, `P1` for `P1.2`, `W` for `W2`. */
 export function groupOf(id: string): string {
   return /^([TP]\d+|[A-Z])/.exec(id)?.[0] ?? "";
 }

@@ -14,12 +14,12 @@ const TWO = "conformance-two";
 const A = "example.com/a";
 const B = "example.com/b";
 
-/** T9, continued: who owns what. */
+/** T9, continued: ownership of fields. */
 export const applyOwnerChecks: readonly ResourceCheck[] = [
   {
     id: "T9.10",
-    title: "an apply of another value of another's field is 409 with a cause for it, and changes nothing",
-    protects: "two controllers overwrite each other without end, and nobody is told",
+    title: "an apply that changes a field of another manager gets 409 with a cause for it, and changes nothing",
+    protects: "two controllers overwrite each other forever without an error",
     scope,
     verbs,
     writes,
@@ -27,8 +27,8 @@ export const applyOwnerChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.11",
-    title: "force takes the field over: the value changes, and the other owns it no more",
-    protects: "a field that was taken over for good conflicts for ever",
+    title: "force takes over the field: the value changes, and the other manager no longer owns it",
+    protects: "a field that was taken over keeps conflicting",
     scope,
     verbs,
     writes,
@@ -36,8 +36,8 @@ export const applyOwnerChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.12",
-    title: "a field that two apply with the same value is both's, and goes with the last that drops it",
-    protects: "one manager's end takes away what another still wants",
+    title: "a field that two managers apply with the same value belongs to both, until the last one drops it",
+    protects: "a manager that drops a field removes it although another manager still applies it",
     scope,
     verbs,
     writes,
@@ -46,7 +46,7 @@ export const applyOwnerChecks: readonly ResourceCheck[] = [
   {
     id: "T9.13",
     title: "a field that its only manager drops is removed",
-    protects: "what was taken out of a manifest stays for ever",
+    protects: "a field that was deleted from a manifest stays forever",
     scope,
     verbs,
     writes,
@@ -54,8 +54,8 @@ export const applyOwnerChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.14",
-    title: "other writes of a field take it over, under their own manager",
-    protects: "an apply undoes what somebody changed by hand, without a conflict",
+    title: "other writes of a field make their own manager its owner",
+    protects: "an apply reverts a manual change without a conflict",
     scope,
     verbs: [...verbs, "update"],
     writes,
@@ -63,8 +63,8 @@ export const applyOwnerChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.15",
-    title: "managedFields outlive writes of clients that leave them out",
-    protects: "an old client's update makes every field nobody's",
+    title: "managedFields survive writes of clients that omit them",
+    protects: "an update by an old client removes the owner of every field",
     scope,
     verbs: [...verbs, "update"],
     writes,
@@ -95,7 +95,7 @@ async function forces(probe: ResourceProbe): Promise<void> {
   const after = expectWritten(answer);
   expectSame(answer.request, "the annotation", { expected: "2", actual: annotationsOf(after)[A] });
   expectOwners(answer.request, after, { [ONE]: [B], [TWO]: [A] });
-  // Whoever drops what is no longer theirs removes nothing.
+  // Dropping a field that the manager no longer owns removes nothing.
   const dropped = await apply(writes, draft, { annotations: { [B]: "1" } });
   const left = annotationsOf(expectWritten(dropped))[A];
   expectSame(dropped.request, "the annotation", { expected: "2", actual: left });
@@ -108,11 +108,11 @@ async function shares(probe: ResourceProbe): Promise<void> {
   expectOwners(both.request, expectWritten(both), { [ONE]: [A], [TWO]: [A] });
   const one = await apply(writes, draft);
   const kept = annotationsOf(expectWritten(one))[A];
-  expectSame(one.request, "the annotation that another manager still has", { expected: "1", actual: kept });
+  expectSame(one.request, "the annotation that another manager still applies", { expected: "1", actual: kept });
   expectOwners(one.request, await writes.now(draft), { [ONE]: [], [TWO]: [A] });
   const none = await applyOnly(writes, draft, { by: TWO, annotations: {} });
   const left = annotationsOf(expectWritten(none))[A];
-  expectSame(none.request, "the annotation that nobody has", { expected: undefined, actual: left });
+  expectSame(none.request, "the annotation that no manager applies", { expected: undefined, actual: left });
 }
 
 async function removes(probe: ResourceProbe): Promise<void> {
@@ -159,13 +159,13 @@ async function outlives(probe: ResourceProbe): Promise<void> {
   const written = expectWritten(patched);
   expectOwners(patched.request, written, { [ONE]: [A] });
   const shown = at(await writes.now(object), "metadata", "managedFields");
-  expectSame(patched.request, "managedFields as get shows them", {
+  expectSame(patched.request, "managedFields as returned by get", {
     expected: at(written, "metadata", "managedFields"),
     actual: shown,
   });
 }
 
-/** Of the annotations of the checks, who has applied which. */
+/** Expects which manager has applied which of the checks' annotations. */
 function expectOwners(
   request: RequestLine,
   object: unknown,

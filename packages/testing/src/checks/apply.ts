@@ -15,8 +15,8 @@ const A = "example.com/a";
 export const applyChecks: readonly ResourceCheck[] = [
   {
     id: "T9.1",
-    title: "an apply of what is not there creates it with 201, the same again is 200 and changes nothing",
-    protects: "controllers that apply what they want wake themselves for ever",
+    title: "an apply of a missing object creates it with 201, and repeating it gets 200 and changes nothing",
+    protects: "controllers that apply their desired state trigger themselves forever",
     scope,
     verbs,
     writes,
@@ -24,8 +24,8 @@ export const applyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.2",
-    title: "managedFields says who applied what",
-    protects: "nobody can tell who holds a field",
+    title: "managedFields records which manager applied which field",
+    protects: "users cannot find out which manager owns a field",
     scope,
     verbs,
     writes,
@@ -33,8 +33,8 @@ export const applyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.3",
-    title: "an apply changes what it has, and leaves what others have",
-    protects: "kubectl apply --server-side undoes what controllers wrote",
+    title: "an apply changes its own fields and leaves those of others",
+    protects: "kubectl apply --server-side reverts the writes of controllers",
     scope,
     verbs,
     writes,
@@ -42,8 +42,8 @@ export const applyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.4",
-    title: "an apply without a field manager, with an unknown one's fields, or under another's name is refused",
-    protects: "fields belong to nobody, and nothing can be taken back",
+    title: "an apply without a field manager, with unknown fields or under a different name is rejected",
+    protects: "fields have no owner, and an apply cannot remove them",
     scope,
     verbs,
     writes,
@@ -51,7 +51,7 @@ export const applyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.5",
-    title: "an apply is YAML as well as JSON",
+    title: "an apply can be YAML or JSON",
     protects: "kubectl apply --server-side sends YAML",
     scope,
     verbs,
@@ -60,8 +60,8 @@ export const applyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.6",
-    title: "a dry run of an apply answers what it would do, and does nothing",
-    protects: "kubectl diff --server-side changes what it shows",
+    title: "a dry run of an apply returns the result and changes nothing",
+    protects: "kubectl diff --server-side changes the object that it shows",
     scope,
     verbs,
     writes,
@@ -69,8 +69,8 @@ export const applyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.7",
-    title: "an apply from an old version is 409 Conflict and changes nothing",
-    protects: "optimistic locks of controllers hold nothing",
+    title: "an apply with an old version gets 409 Conflict and changes nothing",
+    protects: "optimistic locks of controllers have no effect",
     scope,
     verbs,
     writes,
@@ -78,8 +78,8 @@ export const applyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T9.8",
-    title: "an apply that creates is authorised as a create",
-    protects: "whoever may patch what is there makes what is not",
+    title: "an apply that creates is authorized as a create",
+    protects: "users who may only patch existing objects create new ones",
     scope,
     verbs,
     writes,
@@ -92,7 +92,7 @@ async function createsAndStays(probe: ResourceProbe): Promise<void> {
   const draft = await writes.draft();
   const first = await apply(writes, draft);
   const created = expectWritten(first, [201]);
-  expectSame(first.request, "what get shows then: ", { expected: await writes.now(draft), actual: created });
+  expectSame(first.request, "the object from get: ", { expected: await writes.now(draft), actual: created });
   const second = await apply(writes, draft);
   const pair = { expected: versionOf(created), actual: versionOf(expectWritten(second)) };
   expectSame(second.request, "metadata.resourceVersion", pair);
@@ -104,7 +104,7 @@ async function saysWho(probe: ResourceProbe): Promise<void> {
   const { request } = await probe.get(writes.pathOf(draft));
   const entries = listAt(object, "metadata", "managedFields");
   const entry = entries.find((one) => textAt(one, "manager") === "conformance-one");
-  if (!isObject(entry)) fail(request, "an entry of managedFields by conformance-one", show(entries));
+  if (!isObject(entry)) fail(request, "an entry of managedFields with the manager conformance-one", show(entries));
   const { operation, apiVersion, fieldsType, time } = entry;
   expectSame(request, "managedFields", {
     expected: { operation: "Apply", apiVersion: probe.apiVersion, fieldsType: "FieldsV1", time: "a time" },
@@ -148,7 +148,7 @@ async function refusesMalformed(probe: ResourceProbe): Promise<void> {
   await writes.expectUnchanged(object, mismatch);
 }
 
-/** In the block style that people write. A JSON string is a YAML scalar, and a JSON object a flow mapping. */
+/** Sends YAML in the block style that people write. A JSON string is also a YAML scalar, and a JSON object a flow mapping. */
 async function takesYaml(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const draft = await writes.draft({ annotations: { [A]: "1" } });
@@ -171,7 +171,7 @@ async function dryRun(probe: ResourceProbe): Promise<void> {
   const { draft: there, object } = await applied(writes, { [A]: "1" });
   const answer = await apply(writes, there, { annotations: { [A]: "2" }, query });
   const shown = annotationsOf(expectWritten(answer))[A];
-  expectSame(answer.request, "the annotation as it would be", { expected: "2", actual: shown });
+  expectSame(answer.request, "the annotation in the answer to the dry run", { expected: "2", actual: shown });
   await writes.expectUnchanged(object, answer);
 }
 
@@ -188,14 +188,14 @@ async function locks(probe: ResourceProbe): Promise<void> {
 async function authorisedAsCreate(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const client = writes.writer.patchOnly;
-  if (client === undefined) skip("needs the credentials of somebody who may patch but not create (patchOnly)");
+  if (client === undefined) skip("needs credentials of a user who may patch but not create (patchOnly)");
   const { draft, object } = await applied(writes, { [A]: "1" });
   const changed = await applyOnly(writes, draft, {
     by: "conformance-two",
     annotations: { "example.com/b": "1" },
     client,
   });
-  if (changed.status === 403) skip("whoever patchOnly stands for may not patch");
+  if (changed.status === 403) skip("the user of patchOnly may not patch");
   expectWritten(changed);
   if (versionOf(await writes.now(object)) === versionOf(object)) fail(changed.request, "a change", "none");
   const absent = await writes.draft();

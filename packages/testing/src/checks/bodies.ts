@@ -10,15 +10,15 @@ const scope = "resource";
 const verbs = ["create", "get", "delete"] as const;
 const writes = true;
 const BAD_REQUEST = { codes: [400], reasons: ["BadRequest"] };
-/** What Kubernetes takes of a body, bytes. */
+/** Kubernetes' limit on a request body, in bytes. */
 const MAX_BODY = 3 * 2 ** 20;
 
 /** V, continued: bodies and options of writes. */
 export const bodyChecks: readonly ResourceCheck[] = [
   {
     id: "V17",
-    title: "a body that is not JSON, or an object of another kind or version, is refused",
-    protects: "objects of another kind end up where nobody can read them",
+    title: "a body that is not JSON, or has another kind or version, is rejected",
+    protects: "objects of another kind are stored where no client can read them",
     scope,
     verbs,
     writes,
@@ -26,8 +26,8 @@ export const bodyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V18",
-    title: "media types of bodies that the server cannot read are 415",
-    protects: "a client's bytes are taken for something else",
+    title: "an unsupported media type of a body gets 415",
+    protects: "the server misreads the bytes of a client",
     scope,
     verbs: [...verbs, "patch"],
     writes,
@@ -35,8 +35,8 @@ export const bodyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V19",
-    title: "a body above 3 MiB is 413",
-    protects: "one client's object is more than the others' watches can carry",
+    title: "a body above 3 MiB gets 413",
+    protects: "one client's object is too large for the watches of all others",
     scope,
     verbs,
     writes,
@@ -44,8 +44,8 @@ export const bodyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V20",
-    title: "a dry run answers as the write would, changes nothing, and nobody is told",
-    protects: "kubectl diff changes what it shows",
+    title: "a dry run answers like the write, changes nothing and sends no event",
+    protects: "kubectl diff changes the object that it shows",
     scope,
     verbs: [...verbs, "patch", "update", "watch"],
     writes,
@@ -53,8 +53,8 @@ export const bodyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V21",
-    title: "fieldValidation: unknown and duplicate fields are refused, warned of, or ignored",
-    protects: "kubectl apply takes a mistyped field without a word",
+    title: "fieldValidation: unknown and duplicate fields are rejected, warned about or ignored",
+    protects: "kubectl apply silently accepts a misspelled field",
     scope,
     verbs,
     writes,
@@ -62,8 +62,8 @@ export const bodyChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V22",
-    title: "options of writes that nobody knows are refused",
-    protects: "what was meant as a dry run is done",
+    title: "unknown options of writes are rejected",
+    protects: "a misspelled dry run changes objects",
     scope,
     verbs,
     writes,
@@ -130,7 +130,7 @@ async function dryRun(probe: ResourceProbe): Promise<void> {
   for (const answer of answers) {
     const shown = expectWritten(answer, answer.request.method === "POST" ? [201] : [200]);
     const note = at(shown, "metadata", "annotations", "example.com/note");
-    expectSame(answer.request, "the annotation as it would be", { expected: "dry", actual: note });
+    expectSame(answer.request, "the annotation in the answer to the dry run", { expected: "dry", actual: note });
   }
   const deleted = await writes.delete(object, { query });
   expectCode(deleted, [200, 202]);
@@ -141,10 +141,10 @@ async function dryRun(probe: ResourceProbe): Promise<void> {
   const told = seen.map(
     ({ type, object }) => `${type} ${textAt(object, "metadata", "annotations", "example.com/note")}`,
   );
-  expectSame(stream.request, "events of the write alone", { expected: ["MODIFIED done"], actual: told });
+  expectSame(stream.request, "only events of the write", { expected: ["MODIFIED done"], actual: told });
 }
 
-/** Metadata is of one schema whatever the kind, so that what is unknown there is unknown to all. */
+/** Uses metadata, which has the same schema for every kind, so that a field unknown there is unknown everywhere. */
 async function fieldValidation(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const send = async (fieldValidation: string | undefined): Promise<Answer> => {
@@ -163,7 +163,7 @@ async function fieldValidation(probe: ResourceProbe): Promise<void> {
     expectWritten(answer, [201]);
     const warnings = String(answer.headers["warning"] ?? "");
     for (const word of ["299", "conformanceUnknown", "kind"]) {
-      if (!warnings.includes(word)) fail(answer.request, `a Warning header that has ${word}`, show(warnings));
+      if (!warnings.includes(word)) fail(answer.request, `a Warning header that contains ${word}`, show(warnings));
     }
   }
   const ignored = await send("Ignore");

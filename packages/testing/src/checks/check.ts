@@ -6,7 +6,7 @@ import type { Mutations, ObjectName } from "../probe/options.ts";
 import type { ServerProbe } from "../probe/server-probe.ts";
 import { mutationsOf, Writer, type WriterOptions } from "../writing/writer.ts";
 
-/** A check of what a URL answers as a whole. */
+/** Check of a server as a whole. */
 export interface ServerCheck extends CheckInfo {
   readonly scope: "server";
   /** @throws CheckFailure, CheckSkipped */
@@ -15,16 +15,16 @@ export interface ServerCheck extends CheckInfo {
 
 export type CheckedVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
-/** A check of one resource. */
+/** Check of one resource. */
 export interface ResourceCheck extends CheckInfo {
   readonly scope: "resource";
-  /** Verbs the resource must advertise, else the check is skipped. */
+  /** Verbs that the resource must advertise; otherwise the check is skipped. */
   readonly verbs: readonly CheckedVerb[];
-  /** Changes objects through the hooks of the run. @default false */
+  /** Whether the check changes objects through the hooks of the run. @default false */
   readonly mutates?: boolean;
-  /** Writes objects over the wire: run only where that is allowed. @default false */
+  /** Whether the check writes objects over HTTP. It runs only when writes are allowed. @default false */
   readonly writes?: boolean;
-  /** Runs even where the resource cannot be listed. @default false */
+  /** Whether the check runs even when the resource cannot be listed. @default false */
   readonly evenUnlistable?: boolean;
   /** @throws CheckFailure, CheckSkipped */
   run(probe: ResourceProbe): Promise<void>;
@@ -37,10 +37,10 @@ export interface ResourceProbeOptions extends CollectionProbeOptions {
   readonly writes: WriterOptions | undefined;
 }
 
-/** How checks ask for one resource, and write it. */
+/** Sends the requests of checks for one resource, and writes it. */
 export class ResourceProbe extends CollectionProbe {
   readonly mutations: Mutations | undefined;
-  /** Where the run may write. */
+  /** Writer, when the run may write. */
   readonly writer: Writer | undefined;
 
   constructor(options: ResourceProbeOptions) {
@@ -50,7 +50,7 @@ export class ResourceProbe extends CollectionProbe {
   }
 }
 
-/** The objects that a check makes. What it leaves is deleted at the end of its `await using` block. */
+/** Objects that a check creates. The end of its `await using` block deletes those that remain. */
 export class Changes implements AsyncDisposable {
   readonly #resource: ConformanceResource;
   readonly #hooks: Mutations;

@@ -9,12 +9,12 @@ const verbs = ["create", "get", "delete"] as const;
 const writes = true;
 const FOREIGN_UID = "00000000-0000-4000-8000-000000000000";
 
-/** V: verbs that write; first create. */
+/** V: verbs that write. This file has create. */
 export const createChecks: readonly ResourceCheck[] = [
   {
     id: "V1",
-    title: "create answers 201 with the object, its uid, version and time, as get shows it then",
-    protects: "clients that go on with what create answered work on an object that is not there",
+    title: "create gets 201 with the object, its uid, version and time, and get returns the same object",
+    protects: "clients continue with an object that differs from the stored one",
     scope,
     verbs,
     writes,
@@ -22,8 +22,8 @@ export const createChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V2",
-    title: "a second create of a name is 409 AlreadyExists, and names the object",
-    protects: "controllers that create what is missing overwrite it, or fail for good",
+    title: "a second create of the same name gets 409 AlreadyExists, which names the object",
+    protects: "controllers that create missing objects overwrite existing ones or fail for good",
     scope,
     verbs,
     writes,
@@ -31,8 +31,8 @@ export const createChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V3",
-    title: "generateName gives names that begin with it, each another",
-    protects: "jobs and events get no name, or the same",
+    title: "generateName produces different names that begin with it",
+    protects: "jobs and events get no name, or the same name",
     scope,
     verbs,
     writes,
@@ -40,8 +40,8 @@ export const createChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V4",
-    title: "uid, creationTimestamp and deletionTimestamp are the server's to say",
-    protects: "a client makes an object that passes for another, or one that is born dying",
+    title: "only the server sets uid, creationTimestamp and deletionTimestamp",
+    protects: "a client forges the identity of another object, or creates an object that is already being deleted",
     scope,
     verbs,
     writes,
@@ -49,8 +49,8 @@ export const createChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V5",
-    title: "an object with malformed metadata is 422 Invalid, and a cause names the field",
-    protects: "objects that no selector and no URL can name",
+    title: "an object with malformed metadata gets 422 Invalid with a cause that names the field",
+    protects: "objects exist that no selector and no URL can name",
     scope,
     verbs,
     writes,
@@ -77,7 +77,7 @@ async function creates(probe: ResourceProbe): Promise<void> {
     );
     expectSame(answer.request, `metadata.${field}`, { expected: draft.metadata[field], actual });
   }
-  expectSame(answer.request, "what get shows then: ", { expected: await writes.now(draft), actual: created });
+  expectSame(answer.request, "the object from get: ", { expected: await writes.now(draft), actual: created });
 }
 
 async function createsOnce(probe: ResourceProbe): Promise<void> {
@@ -103,9 +103,9 @@ async function generatesNames(probe: ResourceProbe): Promise<void> {
     const made = textAt(expectWritten(answer, [201]), "metadata", "name");
     writes.remember(made);
     if (!made.startsWith(`${name}-`) || made.length <= name.length + 1)
-      fail(answer.request, `a name that goes on after ${name}-`, show(made));
+      fail(answer.request, `a name that starts with ${name}-`, show(made));
     names.add(made.slice(name.length));
-    if (names.size !== count + 1) fail(answer.request, "another ending each time", [...names].join(", "));
+    if (names.size !== count + 1) fail(answer.request, "a different suffix each time", [...names].join(", "));
   }
 }
 
@@ -121,11 +121,11 @@ async function keepsSystemFields(probe: ResourceProbe): Promise<void> {
   const answer = await writes.post({ ...draft, metadata: { ...draft.metadata, ...claimed } });
   const created = expectWritten(answer, [201]);
   for (const [field, value] of Object.entries(claimed)) {
-    if (at(created, "metadata", field) === value) fail(answer.request, `another metadata.${field}`, show(value));
+    if (at(created, "metadata", field) === value) fail(answer.request, `a different metadata.${field}`, show(value));
   }
 }
 
-/** What Kubernetes refuses of any kind. The name has to be none in Kubernetes whatever rules its kind has. */
+/** Sends metadata that Kubernetes rejects for every kind. The name must be invalid under the rules of all kinds. */
 async function refusesMetadata(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const malformed = [

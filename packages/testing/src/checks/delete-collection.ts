@@ -11,11 +11,11 @@ const scope = "resource";
 const verbs = ["create", "get", "list", "delete", "deletecollection"] as const;
 const writes = true;
 
-/** T10: deletecollection, as far as it needs no namespaces to go. */
+/** T10: deletecollection, as far as it does not need to delete namespaces. */
 export const deleteCollectionChecks: readonly ResourceCheck[] = [
   {
     id: "T10.1",
-    title: "deletecollection with a label selector deletes what the list with it shows, and nothing else",
+    title: "deletecollection with a label selector deletes exactly the objects that a list with it returns",
     protects: "kubectl delete -l deletes everything",
     scope,
     verbs,
@@ -24,8 +24,8 @@ export const deleteCollectionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T10.2",
-    title: "deletecollection with a field selector deletes the object it names",
-    protects: "a controller that cleans up after one object cleans up all",
+    title: "deletecollection with a field selector deletes only the object that it names",
+    protects: "a controller that cleans up after one object deletes all objects",
     scope,
     verbs,
     writes,
@@ -33,8 +33,8 @@ export const deleteCollectionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T10.3",
-    title: "deletecollection answers the list of what it deleted, or a Status of success",
-    protects: "clients cannot decode the answer, and take a success for a failure",
+    title: "deletecollection returns the list of deleted objects, or a Status of success",
+    protects: "clients cannot decode the answer and mistake a success for a failure",
     scope,
     verbs,
     writes,
@@ -42,8 +42,8 @@ export const deleteCollectionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T10.4",
-    title: "each object deleted with its collection is told once, under versions of their own",
-    protects: "informers keep objects that are gone",
+    title: "each object deleted with its collection gets one DELETED event with a version of its own",
+    protects: "informers keep deleted objects",
     scope,
     verbs: [...verbs, "watch"],
     writes,
@@ -51,8 +51,8 @@ export const deleteCollectionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T10.5",
-    title: "finalizers keep objects of a deleted collection, marked",
-    protects: "what controllers have to clean up is lost with the objects",
+    title: "finalizers keep objects of a deleted collection, with a deletionTimestamp",
+    protects: "objects disappear before controllers have cleaned up after them",
     scope,
     verbs,
     writes,
@@ -61,7 +61,7 @@ export const deleteCollectionChecks: readonly ResourceCheck[] = [
   {
     id: "T10.6",
     title: "a dry run of deletecollection deletes nothing",
-    protects: "whoever wants to see first has seen the last of it",
+    protects: "a user who only wants to preview a deletion loses the objects",
     scope,
     verbs,
     writes,
@@ -69,8 +69,8 @@ export const deleteCollectionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T10.7",
-    title: "deletecollection with malformed selectors or options is refused",
-    protects: "a mistyped selector deletes everything",
+    title: "deletecollection with malformed selectors or options is rejected",
+    protects: "a misspelled selector deletes everything",
     scope,
     verbs,
     writes,
@@ -78,8 +78,8 @@ export const deleteCollectionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T10.8",
-    title: "preconditions of deletecollection hold for each object",
-    protects: "objects are deleted that the client did not mean",
+    title: "preconditions of deletecollection apply to each object",
+    protects: "objects are deleted that the client did not intend to delete",
     scope,
     verbs,
     writes,
@@ -119,7 +119,7 @@ async function answers(probe: ResourceProbe): Promise<void> {
   const { items } = readList(answer);
   if (!/.List$/.test(textAt(document, "kind")))
     fail(answer.request, "a kind that ends in List", show(document["kind"]));
-  expectSame(answer.request, "objects that were deleted", { expected: namesOf(made), actual: namesOf(items) });
+  expectSame(answer.request, "deleted objects", { expected: namesOf(made), actual: namesOf(items) });
 }
 
 async function toldEach(probe: ResourceProbe): Promise<void> {
@@ -131,7 +131,7 @@ async function toldEach(probe: ResourceProbe): Promise<void> {
   const marker = await writes.make();
   const { seen } = await writes.told(stream, { type: "ADDED", object: marker });
   const deleted = seen.filter(({ type }) => type === "DELETED");
-  expectSame(stream.request, "events DELETED", {
+  expectSame(stream.request, "DELETED events", {
     expected: namesOf(made),
     actual: namesOf(deleted.map(({ object }) => object)),
   });
@@ -160,7 +160,7 @@ async function dryRun(probe: ResourceProbe): Promise<void> {
   await writes.expectUnchanged(object, answer);
 }
 
-/** As dry runs, and beside what selects the check's own: whoever gets this wrong is not to lose anything by it. */
+/** Sends dry runs, together with a selector for the check's own objects, so that a faulty server deletes nothing else. */
 async function refusesMalformed(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const object = await makeChosen(writes);
@@ -186,7 +186,7 @@ async function preconditions(probe: ResourceProbe): Promise<void> {
   await writes.expectUnchanged(object, answer);
 }
 
-/** Its value is the check's. */
+/** Label whose value identifies the check. */
 const CHOSEN = "conformance.virtual-workspaces.dev/chosen";
 
 function makeChosen(writes: Writes, described: { readonly finalizers?: readonly string[] } = {}): Promise<JsonObject> {
@@ -198,13 +198,13 @@ function chosen(writes: Writes): string {
 }
 
 interface DeletingAll extends Pick<Deleting, "query" | "options"> {
-  /** Whether the list may refuse the selectors too. @default false */
+  /** Whether the list may reject the selectors too. @default false */
   readonly malformed?: boolean;
 }
 
 /**
- * Deletes a collection, once the list with the same selectors was seen to show nothing but what the check has made: a
- * server that is wrong about selectors must not lose its user's objects to a check.
+ * Deletes a collection, but only after a list with the same selectors has returned nothing but the objects of the check. A
+ * server with faulty selectors must not lose its user's objects to a check.
  */
 async function deleteAll(
   writes: Writes,
@@ -222,10 +222,10 @@ async function deleteAll(
     : writes.send({ method: "DELETE", path, query: selectors, body: deleteOptions({ ...grace, ...options }) });
 }
 
-/** That a list shows these objects. @throws CheckSkipped when it shows what the run has not made */
+/** Expects a list to return exactly these objects. @throws CheckSkipped when it returns objects that the run did not create */
 function expectOnly({ writer }: Writes, made: readonly JsonObject[], answer: Answer): void {
   const { items } = readList(answer);
   const foreign = items.find(({ metadata }) => metadata.labels?.[RUN_LABEL] !== writer.run);
-  if (foreign !== undefined) skip(`not tried: the list with the same selectors shows ${foreign.metadata.name} too`);
+  if (foreign !== undefined) skip(`not tried: the list with the same selectors also returns ${foreign.metadata.name}`);
   expectSame(answer.request, "the objects of the check: ", { expected: namesOf(made), actual: namesOf(items) });
 }

@@ -13,8 +13,8 @@ const writes = true;
 export const deleteChecks: readonly ResourceCheck[] = [
   {
     id: "V13",
-    title: "delete answers a Status that names the object, or the object; it is gone, and a second delete is 404",
-    protects: "kubectl delete waits for ever, or does not wait for what is still there",
+    title: "delete returns the object or a Status that names it; the object is gone, and a second delete gets 404",
+    protects: "kubectl delete waits forever, or returns before the object is gone",
     scope,
     verbs,
     writes,
@@ -22,8 +22,8 @@ export const deleteChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V14",
-    title: "a delete whose precondition of uid or version fails is 409 Conflict, and deletes nothing",
-    protects: "a controller deletes the object that took the place of the one it meant",
+    title: "a delete with a failing precondition of uid or version gets 409 Conflict, and deletes nothing",
+    protects: "a controller deletes the object that replaced the intended one",
     scope,
     verbs: [...verbs, "patch"],
     writes,
@@ -31,8 +31,9 @@ export const deleteChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V15",
-    title: "a finalizer keeps a deleted object, marked, until it is taken away; none can be added",
-    protects: "what a controller has to clean up is lost with the object, or the object never goes",
+    title:
+      "a finalizer keeps a deleted object, with a deletionTimestamp, until it is removed; no finalizer can be added",
+    protects: "an object disappears before its controller has cleaned up after it, or never disappears",
     scope,
     verbs: [...verbs, "patch"],
     writes,
@@ -40,7 +41,7 @@ export const deleteChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V16",
-    title: "every propagation policy is accepted, unknown and contradicting ones are refused",
+    title: "every propagation policy is accepted; unknown and contradictory ones are rejected",
     protects: "kubectl delete --cascade fails",
     scope,
     verbs,
@@ -49,8 +50,8 @@ export const deleteChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V25",
-    title: "where objects are given time to end, they are marked with their end; a shorter time brings it forward",
-    protects: "what is still at work is gone for its clients, or stays after its time",
+    title: "with a grace period, objects get a deletionTimestamp; a shorter period brings it forward",
+    protects: "objects disappear while they still work, or stay after their grace period",
     scope,
     verbs,
     writes,
@@ -97,9 +98,9 @@ async function finalizers(probe: ResourceProbe): Promise<void> {
   if (textAt(marked, "metadata", "deletionTimestamp") === "")
     fail(answer.request, "the object with a deletionTimestamp", show(marked));
   const kept = await writes.now(object);
-  expectSame(answer.request, "what get shows then: ", { expected: kept, actual: marked });
+  expectSame(answer.request, "the object from get: ", { expected: kept, actual: marked });
   const again = expectWritten(await writes.delete(object), [200, 202]);
-  expectSame(answer.request, "the same object when it is deleted again: ", { expected: kept, actual: again });
+  expectSame(answer.request, "the same object after a second delete: ", { expected: kept, actual: again });
   const more = await writes.patch(object, { metadata: { finalizers: [FINALIZER, "example.com/another"] } });
   expectStatus(more, { codes: [422], reasons: ["Invalid"] });
   const released = await writes.patch(object, { metadata: { finalizers: null } });
@@ -114,7 +115,7 @@ async function propagation(probe: ResourceProbe): Promise<void> {
     const object = await writes.make();
     const answer = await writes.delete(object, { options: { propagationPolicy } });
     const document = expectWritten(answer, [200, 202]);
-    // Where there is a garbage collector, its finalizer may hold the object until it has done its work.
+    // A garbage collector's finalizer may hold the object until the collector has finished.
     const held = listAt(document, "metadata", "finalizers").length > 0;
     if (!held) await writes.expectGone(object);
     else if (textAt(document, "metadata", "deletionTimestamp") === "")
@@ -133,21 +134,21 @@ async function propagation(probe: ResourceProbe): Promise<void> {
   }
 }
 
-/** As pods: marked, to be gone by a time; a shorter one brings that forward; 0 is now. */
+/** Tests graceful deletion as for pods: the object gets a deletionTimestamp, a shorter period brings it forward, and 0 deletes now. */
 async function grace(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const object = await writes.make();
   const deleted = await writes.delete(object, { graceful: true });
   const marked = expectWritten(deleted, [200, 202]);
   const period = at(marked, "metadata", "deletionGracePeriodSeconds");
-  if (typeof period !== "number" || period <= 1) skip("objects of the kind are given no time to end");
+  if (typeof period !== "number" || period <= 1) skip("objects of this kind have no grace period");
   const end = Date.parse(textAt(marked, "metadata", "deletionTimestamp"));
   const longer = await writes.delete(object, { options: { gracePeriodSeconds: period + 60 } });
   const pair = {
     expected: end,
     actual: Date.parse(textAt(expectWritten(longer, [200, 202]), "metadata", "deletionTimestamp")),
   };
-  expectSame(longer.request, "the end that was set before: ", pair);
+  expectSame(longer.request, "the deletionTimestamp that was set before: ", pair);
   const shorter = await writes.delete(object, { options: { gracePeriodSeconds: 1 } });
   const sooner = expectWritten(shorter, [200, 202]);
   expectSame(shorter.request, "deletionGracePeriodSeconds", {
@@ -155,7 +156,11 @@ async function grace(probe: ResourceProbe): Promise<void> {
     actual: at(sooner, "metadata", "deletionGracePeriodSeconds"),
   });
   if (!(Date.parse(textAt(sooner, "metadata", "deletionTimestamp")) < end))
-    fail(shorter.request, "an end before the one that was set", textAt(sooner, "metadata", "deletionTimestamp"));
+    fail(
+      shorter.request,
+      "a deletionTimestamp before the one that was set",
+      textAt(sooner, "metadata", "deletionTimestamp"),
+    );
   expectWritten(await writes.delete(object), [200, 202]);
   await writes.expectGone(object);
 }

@@ -13,43 +13,43 @@ const scope = "server";
 export const discoveryChecks: readonly ServerCheck[] = [
   {
     id: "T7.1",
-    title: "every group and version in discovery leads to its document",
+    title: "every group and version in discovery has a document",
     protects: "one broken group stops the deletion of every namespace",
     scope,
     run: documentsAreThere,
   },
   {
     id: "T7.2",
-    title: "aggregated discovery v2 says what legacy discovery says",
-    protects: "kubectl and controllers of different age see different resources",
+    title: "aggregated discovery v2 agrees with legacy discovery",
+    protects: "kubectl and controllers of different versions see different resources",
     scope,
     run: (probe) => aggregatedAgrees(probe, "v2"),
   },
   {
     id: "T7.3",
-    title: "aggregated discovery v2beta1 says the same, or gives way to the next in Accept",
+    title: "aggregated discovery v2beta1 agrees too, or the server chooses the next type in Accept",
     protects: "kubectl 1.26 to 1.29 finds no resources",
     scope,
     run: (probe) => aggregatedAgrees(probe, "v2beta1"),
   },
   {
     id: "T7.4",
-    title: "aggregated discovery has an ETag that answers 304, for that content only",
-    protects: "clients load all of discovery every few minutes, or keep what is no longer true",
+    title: "aggregated discovery has an ETag that gets 304, only for the same content",
+    protects: "clients load all of discovery every few minutes, or keep an outdated copy",
     scope,
     run: etag,
   },
   {
     id: "T7.8",
     title: "a trailing slash makes no difference",
-    protects: "generated clients in Python, Java and JavaScript ask with the slash",
+    protects: "generated clients in Python, Java and JavaScript send the slash",
     scope,
     run: trailingSlashes,
   },
   {
     id: "T7.9",
-    title: "/version tells which Kubernetes this is",
-    protects: "clients decide by it what they may ask",
+    title: "/version returns the Kubernetes version",
+    protects: "clients choose their requests by this version",
     scope,
     run: async (probe) => {
       const answer = await probe.get("/version");
@@ -71,7 +71,7 @@ async function documentsAreThere({ client }: ServerProbe): Promise<void> {
     const answer = await client.call(`/apis/${group.name}`);
     const document = expectOk(answer);
     expectSame(answer.request, "kind", { expected: "APIGroup", actual: document["kind"] });
-    expectSame(answer.request, "what /apis says of the group: ", { expected: group, actual: readGroup(document) });
+    expectSame(answer.request, "the group in /apis: ", { expected: group, actual: readGroup(document) });
   }
 }
 
@@ -105,19 +105,19 @@ function aggregatedType(version: string): string {
   return `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
 }
 
-/** The document; a server that has none answers the next in Accept, and names it as that. */
+/** Parses the document. A server without it answers with the next type in Accept, and its content type says so. */
 function readVersion(answer: Answer, version: string): Discovery {
   const document = expectOk(answer);
   if (!isAggregated(answer, version)) {
     if (document["kind"] === "APIGroupDiscoveryList")
       fail(answer.request, `content type ${aggregatedType(version)}`, excerpt(answer));
-    skip(`the server has no aggregated discovery ${version}: clients take the next in Accept`);
+    skip(`the server has no aggregated discovery ${version}: clients use the next type in Accept`);
   }
   expectType(answer, document, version);
   return readAggregated(document);
 }
 
-/** client-go tells the documents apart by the parameters of the content type. */
+/** client-go distinguishes the documents by the parameters of the content type. */
 function isAggregated({ headers }: Answer, version: string): boolean {
   const parameters = (headers["content-type"] ?? "").split(";").map((part) => part.trim());
   return ["g=apidiscovery.k8s.io", `v=${version}`, "as=APIGroupDiscoveryList"].every((part) =>
@@ -150,7 +150,7 @@ async function etag(probe: ServerProbe): Promise<void> {
   expectCode(second, [304]);
   if (second.body.length > 0) fail(second.request, "no body", excerpt(second));
   const other = await aggregated(probe, { ...apis, etag: '"another"' });
-  expectCode(other, [200], " for an ETag that is not the document's");
+  expectCode(other, [200], " for an ETag of another document");
   expectSame(other.request, "ETag of the same document", { expected: tag, actual: other.headers.etag });
 }
 
@@ -164,7 +164,7 @@ async function trailingSlashes(probe: ServerProbe): Promise<void> {
     const answer = await probe.get(`${path}/`);
     expectCode(answer, [200], `, as without the slash`);
     if (mediaType(answer) !== mediaType(without)) fail(answer.request, mediaType(without), mediaType(answer));
-    expectSame(answer.request, "what the path without the slash says: ", {
+    expectSame(answer.request, "the document without the slash: ", {
       expected: expectJson(without),
       actual: expectJson(answer),
     });

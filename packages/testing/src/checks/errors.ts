@@ -10,8 +10,8 @@ const BAD_REQUEST = { codes: [400], reasons: ["BadRequest"] };
 export const errorChecks: readonly Check[] = [
   {
     id: "E1",
-    title: "a path that nothing is served under is a Status",
-    protects: "clients cannot decode the failure: Kubernetes itself says plain text here",
+    title: "a path that is not served gets a Status",
+    protects: "clients cannot decode the failure: Kubernetes itself answers plain text here",
     strict: true,
     scope: "server",
     run: async (probe) => {
@@ -25,7 +25,7 @@ export const errorChecks: readonly Check[] = [
   },
   {
     id: "E2",
-    title: "an object that is not there is a Status that names it",
+    title: "a missing object gets a Status that names it",
     protects: "clients cannot tell a missing object from a missing resource",
     scope: "resource",
     verbs: ["get", "list"],
@@ -43,32 +43,32 @@ export const errorChecks: readonly Check[] = [
   },
   {
     id: "E4",
-    title: "a wrong token is a Status with reason Unauthorized",
+    title: "a wrong token gets a Status with reason Unauthorized",
     protects: "clients do not know that they must log in again",
     scope: "server",
     run: async (probe) => {
       if (!probe.identified) skip("the run has no credentials");
       const answer = await probe.get("/apis", { token: "conformance-no-such-token" });
-      if (answer.status !== 401) skip(`a wrong token is answered ${answer.status}, which S2 is about`);
+      if (answer.status !== 401) skip(`a wrong token gets ${answer.status}, which S2 reports`);
       expectStatus(answer, { codes: [401], reasons: ["Unauthorized"] });
     },
   },
   {
     id: "E5",
-    title: "a media type that cannot be had is a Status with reason NotAcceptable",
-    protects: "clients cannot tell what they could ask for",
+    title: "an unavailable media type gets a Status with reason NotAcceptable",
+    protects: "clients cannot find out which media types are available",
     scope: "resource",
     verbs: ["list"],
     run: async (probe) => {
       const answer = await probe.answer({}, { accept: "application/x-nobody-knows" });
-      if (answer.status !== 406) skip(`it is answered ${answer.status}, which T6.12 is about`);
+      if (answer.status !== 406) skip(`the answer is ${answer.status}, which T6.12 reports`);
       expectStatus(answer, { codes: [406], reasons: ["NotAcceptable"] });
     },
   },
   {
     id: "E6",
-    title: "malformed selectors, limits and includeObject are 400, and a Status",
-    protects: "a mistyped selector selects everything",
+    title: "malformed selectors, limits and includeObject get 400 and a Status",
+    protects: "a misspelled selector selects everything",
     scope: "resource",
     verbs: ["list"],
     run: async (probe) => {

@@ -7,17 +7,17 @@ import { PARTIAL, TABLE } from "./representations.ts";
 
 const scope = "resource";
 const GONE = { codes: [410], reasons: ["Expired", "Gone"] };
-/** No server that has seen a few writes knows what happened since then. */
+/** Version that is too old for every server that has seen a few writes. */
 const ANCIENT = "1";
-/** Up to here a server may be young enough to know its whole history. */
+/** Highest version at which a server may still know its whole history. */
 const YOUNG = 1_000n;
 
-/** T2: what clients are told when they come back too late. */
+/** T2: answers to clients that resume from a version that is too old. */
 export const expiredChecks: readonly ResourceCheck[] = [
   {
     id: "T2.1",
-    title: "a watch from a version too old is 200, one ERROR event with a 410 Status, and the end",
-    protects: "objects deleted meanwhile stay in caches for ever, since a watch that goes on does not relist",
+    title: "a watch from a version that is too old gets 200, one ERROR event with a 410 Status, and the end",
+    protects: "objects deleted meanwhile stay in caches forever, because a watch that continues does not relist",
     scope,
     verbs: ["list", "watch"],
     run: async (probe) => {
@@ -37,8 +37,8 @@ export const expiredChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T2.3",
-    title: "a list of a version too old is HTTP 410, or truly of that version",
-    protects: "clients take today's list for the one they asked for",
+    title: "a list of a version that is too old gets HTTP 410, or is really of that version",
+    protects: "clients mistake the current list for the one that they requested",
     scope,
     verbs: ["list"],
     run: async (probe) => {
@@ -48,8 +48,8 @@ export const expiredChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T2.4",
-    title: "a continue token of a version too old is HTTP 410, or truly of that version",
-    protects: "paged lists miss objects, or have them twice",
+    title: "a continue token of a version that is too old gets HTTP 410, or a page that is really of that version",
+    protects: "paged lists miss objects, or return them twice",
     scope,
     verbs: ["list"],
     run: async (probe) => {
@@ -84,7 +84,7 @@ async function expectExpiredWatch(
     fail(request, "the end of the stream after ERROR", `${eventCounts(rest.seen)}, ${rest.end}`);
 }
 
-/** Either the past cannot be had, or it is the past that came. */
+/** Expects either an error or a list that is really of the past version. */
 function expectPast(answer: Parameters<typeof readList>[0]): void {
   if (answer.status !== 200) {
     expectStatus(answer, GONE);
@@ -94,11 +94,11 @@ function expectPast(answer: Parameters<typeof readList>[0]): void {
   if (resourceVersion !== ANCIENT) fail(answer.request, `410, or a list at version ${ANCIENT}`, excerpt(answer));
 }
 
-/** The token as an old server's client would hold it: of Kubernetes' form, for a version long gone. */
+/** Turns a continue token of Kubernetes' format into one for a version that has long expired. */
 function aged(token: string): string {
   const content = decoded(token);
   if (content === undefined || !("rv" in content))
-    skip("continue tokens of this server cannot be aged: they are not of Kubernetes' form");
+    skip("continue tokens of this server cannot be aged: they are not in Kubernetes' format");
   const rv = typeof content.rv === "number" ? Number(ANCIENT) : ANCIENT;
   return Buffer.from(JSON.stringify({ ...content, rv })).toString("base64url");
 }

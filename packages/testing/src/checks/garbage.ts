@@ -9,56 +9,57 @@ import type { ResourceCheck, ResourceProbe } from "./check.ts";
 
 const common = { scope: "resource", verbs: ["create", "get", "delete", "patch"], writes: true } as const;
 
-/** T10, continued: what goes with owners and namespaces, where the server sees to that. */
+/** T10, continued: deletion of dependents and of namespace contents, on servers that collect them. */
 export const garbageChecks: readonly ResourceCheck[] = [
   {
     ...common,
     id: "T10.9",
-    title: "what an object deleted in the background owned goes, but for what another owner keeps",
-    protects: "what controllers make for an object stays for ever, or goes while it is needed",
+    title: "background deletion removes dependents, except those that another owner keeps",
+    protects: "objects that controllers create for an owner stay forever, or disappear while they are needed",
     run: collecting(background),
   },
   {
     ...common,
     id: "T10.10",
-    title: "an object deleted in the foreground stays, marked, until what it owns and what blocks it is gone",
-    protects: "kubectl delete --cascade=foreground returns while things are still there",
+    title:
+      "an object deleted in the foreground stays, with a deletionTimestamp, until its blocking dependents are gone",
+    protects: "kubectl delete --cascade=foreground returns while dependents still exist",
     run: collecting(foreground),
   },
   {
     ...common,
     id: "T10.11",
-    title: "what an object deleted with orphans owned stays, and names it no more",
-    protects: "kubectl delete --cascade=orphan deletes what was to stay",
+    title: "orphan deletion keeps dependents and removes their owner references",
+    protects: "kubectl delete --cascade=orphan deletes dependents",
     run: collecting(orphan),
   },
   {
     ...common,
     id: "T10.12",
-    title: "an object whose owner does not exist goes",
-    protects: "what was made a moment after its owner had gone stays for ever",
+    title: "an object whose owner does not exist is deleted",
+    protects: "an object created just after the deletion of its owner stays forever",
     run: collecting(absent),
   },
   {
     ...common,
     id: "T10.13",
-    title: "an owner of the right name with another uid is another, and holds nothing",
-    protects: "objects are taken over by whatever gets the name of their owner",
+    title: "an owner reference with the right name and another uid keeps nothing alive",
+    protects: "a new object with the name of a deleted owner takes over its dependents",
     run: collecting(replaced),
   },
   {
     ...common,
     id: "T10.14",
-    title: "an owner in another namespace is none",
-    protects: "whoever may write in one namespace keeps, or deletes, what is in another",
+    title: "an owner in another namespace does not count",
+    protects: "users who may write in one namespace keep or delete objects in another",
     run: collecting(elsewhere),
   },
   {
     ...common,
     id: "T10.15",
     title:
-      "a deleted namespace is Terminating while something in it is held, takes nothing new, and goes with all that is in it",
-    protects: "objects are left in no namespace, or come into one that is going",
+      "a deleted namespace is Terminating while a finalizer holds an object in it, rejects new objects, and is deleted with its contents",
+    protects: "objects remain without a namespace, or are created in one that is being deleted",
     run: collecting(namespaceGoes),
   },
 ];
@@ -69,7 +70,8 @@ const ANOTHER = "00000000-0000-4000-8000-00000000000b";
 function collecting(run: (writes: Writes) => Promise<void>): (probe: ResourceProbe) => Promise<void> {
   return async (probe) => {
     await using writes = new Writes(probe);
-    if (!writes.writer.collects) skip("nobody says that what is owned, or in a namespace, goes by itself here");
+    if (!writes.writer.collects)
+      skip("the run does not state that dependents and namespace contents are deleted here: use collects");
     await run(writes);
   };
 }
@@ -93,7 +95,11 @@ async function foreground(writes: Writes): Promise<void> {
   await becomes(writes, held, { what: "marked", is: isMarked });
   const waiting = await writes.now(owner);
   if (!isMarked(waiting) || !listAt(waiting, "metadata", "finalizers").includes("foregroundDeletion"))
-    fail(answer.request, "the owner, marked, with the finalizer foregroundDeletion", show(at(waiting, "metadata")));
+    fail(
+      answer.request,
+      "the owner with a deletionTimestamp and the finalizer foregroundDeletion",
+      show(at(waiting, "metadata")),
+    );
   await writes.patch(held, { metadata: { finalizers: null } });
   await goes(writes, held);
   await goes(writes, owner);
@@ -143,7 +149,7 @@ async function namespaceGoes(writes: Writes): Promise<void> {
     const free = expectWritten(await post([]), [201]);
     const placeOf = (object: unknown): string => `${namespace.objects}/${textAt(object, "metadata", "name")}`;
     expectWritten(await writes.send({ method: "DELETE", path: namespace.path }), [200, 202]);
-    await until(writes, placeOf(free), { what: "404 for what nothing holds", is: isGone });
+    await until(writes, placeOf(free), { what: "404 for an object without finalizers", is: isGone });
     const isEnding = ({ status, body }: Answer): boolean =>
       status === 200 && textAt(JSON.parse(body.toString("utf8")), "status", "phase") === "Terminating";
     await until(writes, namespace.path, { what: "a namespace that is Terminating", is: isEnding });
@@ -156,11 +162,11 @@ async function namespaceGoes(writes: Writes): Promise<void> {
       await writes.send({ method: "PATCH", path: placeOf(held), type: "application/merge-patch+json", body }),
     );
     await until(writes, namespace.path, { what: "404 for a namespace that is empty", is: isGone });
-    await until(writes, placeOf(held), { what: "404 for what was in it", is: isGone });
+    await until(writes, placeOf(held), { what: "404 for the object that was in it", is: isGone });
   });
 }
 
-/** With a namespace of its own, which is gone then. */
+/** Runs `work` in a namespace of its own, and deletes the namespace afterwards. */
 async function inNamespace(writes: Writes, work: (namespace: RunNamespace) => Promise<void>): Promise<void> {
   const namespace = await RunNamespace.make(writes.writer);
   try {
@@ -189,7 +195,11 @@ function deleted(writes: Writes, object: JsonObject, propagationPolicy: string):
   return writes.delete(object, { options: { propagationPolicy } });
 }
 
-function goes(writes: Writes, object: JsonObject, what = "404 for what is to go by itself"): Promise<void> {
+function goes(
+  writes: Writes,
+  object: JsonObject,
+  what = "404 for an object that the server must delete",
+): Promise<void> {
   return until(writes, writes.pathOf(object), { what, is: isGone });
 }
 
@@ -206,7 +216,7 @@ function becomes(writes: Writes, object: JsonObject, { what, is }: Awaited<JsonO
 const isGone = ({ status }: Answer): boolean => status === 404;
 const isMarked = (object: JsonObject): boolean => textAt(object, "metadata", "deletionTimestamp") !== "";
 
-/** Looks again until it is as it must be: collectors take their time. */
+/** Polls until the condition holds, because collectors take a while. */
 async function until(writes: Writes, path: string, { what, is }: Awaited<Answer>): Promise<void> {
   const deadline = performance.now() + writes.probe.deadlines.answer;
   for (;;) {

@@ -8,7 +8,7 @@ import type { ServerCheck } from "./check.ts";
 
 const REQUESTS = 1_000;
 
-/** Nobody, with the rights of everybody. */
+/** Front-proxy headers of another user in the group of administrators. */
 const REMOTE: Headers = {
   "X-Remote-User": "conformance-somebody-else",
   "X-Remote-Group": "system:masters",
@@ -16,7 +16,7 @@ const REMOTE: Headers = {
   "X-Remote-Extra-Conformance": "conformance",
 };
 
-/** As proxies that speak CGI or WSGI read them: to those `_` and `-` are one. */
+/** The same headers with underscores: proxies that use CGI or WSGI treat `_` and `-` alike. */
 const FORGED: readonly Headers[] = [
   REMOTE,
   Object.fromEntries(Object.entries(REMOTE).map(([name, value]) => [name.replaceAll("-", "_"), value])),
@@ -24,28 +24,28 @@ const FORGED: readonly Headers[] = [
 
 const SOMEBODY = "conformance-impersonated";
 
-/** Each asks to be somebody, and does not say whom. */
+/** Impersonation headers that do not name a user. */
 const NAMELESS: readonly Headers[] = [
   { "Impersonate-Group": "system:masters" },
   { "Impersonate-Uid": "conformance-uid" },
   { "Impersonate-Extra-Conformance": "conformance" },
 ];
 
-/** No token of anybody; not that of S2, so that a server that takes this one is told apart. */
+/** Invalid token. It differs from the one of S2, so that a server that accepts this one is recognized. */
 const NOBODYS = "conformance-not-a-token";
 
-/** T12: nobody is taken for another. */
+/** T12: no user gets the identity of another. */
 export const identityChecks: readonly ServerCheck[] = [
   {
     id: "T12.1",
-    title: `${REQUESTS} requests of several users, mixed on kept connections, are each answered as their own`,
+    title: `${REQUESTS} requests of several users, mixed on kept-alive connections, each get their own identity`,
     protects: "one user reads and writes as another",
     scope: "server",
     run: async ({ users: { all } }) => {
       if (all.length < 2) skip("needs the credentials of other users (others)");
       const known = await Promise.all(all.map(identified));
       const names = new Set(known.map(({ told }) => told.username));
-      if (names.size < 2) skip(`needs users of different names, these are all ${[...names]}`);
+      if (names.size < 2) skip(`needs users with different names, but all are ${[...names]}`);
       await Promise.all(Array.from({ length: SHARED }, (_, lane) => askMixed(known, lane)));
     },
   },
@@ -59,7 +59,7 @@ async function identified(user: KnownUser): Promise<Identified> {
   return { ...user, told: readIdentity(await askReview(user.alone, "SelfSubjectReview")) };
 }
 
-/** One request after the other; lanes begin with different users, so that connections go from one to the next. */
+/** Sends requests one after the other. Each lane begins with a different user, so that connections pass between users. */
 async function askMixed(known: readonly Identified[], lane: number): Promise<void> {
   for (let sent = 0; sent < REQUESTS / SHARED; sent++) {
     const { among, told } = known[(lane + sent) % known.length] as Identified;
@@ -68,12 +68,12 @@ async function askMixed(known: readonly Identified[], lane: number): Promise<voi
   }
 }
 
-/** T13: only who may say so says who asks. */
+/** T13: only trusted clients may set an identity. */
 export const identityHeaderChecks: readonly ServerCheck[] = [
   {
     id: "T13.1",
-    title: "X-Remote-User, -Group, -Uid and -Extra, also with underscores, do not change who asks",
-    protects: "whoever has any credentials makes themselves an administrator",
+    title: "X-Remote-User, -Group, -Uid and -Extra, also with underscores, do not change the identity",
+    protects: "every authenticated user can become an administrator",
     scope: "server",
     run: async (probe) => {
       const expected = await identityOf(probe);
@@ -85,8 +85,8 @@ export const identityHeaderChecks: readonly ServerCheck[] = [
   },
   {
     id: "T13.2",
-    title: "X-Remote-User, -Group, -Uid and -Extra, also with underscores, do not let a stranger in",
-    protects: "strangers make themselves administrators",
+    title: "X-Remote-User, -Group, -Uid and -Extra, also with underscores, do not authenticate a client",
+    protects: "unauthenticated clients become administrators",
     scope: "server",
     run: async (probe) => {
       const [resource] = probe.resources;
@@ -102,13 +102,13 @@ export const identityHeaderChecks: readonly ServerCheck[] = [
             fail(answer.request, `${status}, as without the headers`, excerpt(answer));
         }
       }
-      if (refused === 0) skip("strangers may read all that was tried");
+      if (refused === 0) skip("unauthenticated clients may read everything that was tried");
     },
   },
   {
     id: "T13.3",
-    title: "Impersonate-User is obeyed or refused with 403, never ignored",
-    protects: "a proxy that acts as its users acts with its own rights",
+    title: "Impersonate-User is applied or rejected with 403, never ignored",
+    protects: "a proxy that impersonates its users acts with its own permissions",
     scope: "server",
     run: async (probe) => {
       await identityOf(probe);
@@ -120,14 +120,14 @@ export const identityHeaderChecks: readonly ServerCheck[] = [
   },
   {
     id: "T13.4",
-    title: "Impersonate-Group, -Uid and -Extra without a user are refused",
-    protects: "a caller who takes away their own groups keeps them, or gets others",
+    title: "Impersonate-Group, -Uid and -Extra without a user are rejected",
+    protects: "a caller that drops groups keeps them, or gets others",
     scope: "server",
     run: async (probe) => {
       await identityOf(probe);
       for (const headers of NAMELESS) {
         const answer = await ask(probe, { headers });
-        // Older Kubernetes says 500.
+        // Older versions of Kubernetes answer 500.
         const refused = answer.status >= 400 && answer.status <= 500;
         if (!refused) fail(answer.request, "4xx", excerpt(answer));
       }
@@ -135,14 +135,14 @@ export const identityHeaderChecks: readonly ServerCheck[] = [
   },
   {
     id: "T13.5",
-    title: "a token behind another one does not count: in a second Authorization header, or in the same",
-    protects: "a proxy in front checks one token, and the server takes the other",
+    title: "a second token is ignored, whether in a second Authorization header or in the same one",
+    protects: "a proxy checks one token, and the server uses the other",
     scope: "server",
     run: async (probe) => {
       const { token } = probe.users;
       if (token === undefined) skip("the run has no token");
       const { status } = await probe.get("/apis", { token: NOBODYS });
-      if (status !== 401) skip(`a wrong token is answered ${status}, which S2 is about`);
+      if (status !== 401) skip(`a wrong token gets ${status}, which S2 reports`);
       const forgeries = {
         "a second Authorization header": [NOBODYS, token],
         "a second token in its header": `${NOBODYS}, Bearer ${token}`,
@@ -162,7 +162,7 @@ function ask(probe: ServerProbe, options: CallOptions = {}): Promise<Answer> {
   return askReview((path, call) => probe.get(path, call), "SelfSubjectReview", options);
 }
 
-/** Who the run is, without any of these headers. @throws CheckSkipped where the server does not tell */
+/** Returns the identity of the run without any of these headers. @throws CheckSkipped when the server does not return it */
 async function identityOf(probe: ServerProbe): Promise<ReviewedIdentity> {
   return readIdentity(await ask(probe));
 }

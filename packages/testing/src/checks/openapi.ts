@@ -14,22 +14,22 @@ import {
 import type { ServerProbe } from "../probe/server-probe.ts";
 import type { Check, ResourceProbe } from "./check.ts";
 
-/** What clients before kubectl 1.27 ask for; also some tools still. */
+/** Requested by clients before kubectl 1.27, and still by some tools. */
 const OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /** T8: OpenAPI. */
 export const openApiChecks: readonly Check[] = [
   {
     id: "T8.1",
-    title: "the OpenAPI v3 index has every served group and version, under a URL with its hash",
-    protects: "kubectl explain and server-side validation know nothing of the resource",
+    title: "the OpenAPI v3 index lists every served group and version, with a URL that contains its hash",
+    protects: "kubectl explain and server-side validation do not know the resource",
     scope: "server",
     run: indexIsWhole,
   },
   {
     id: "T8.2",
-    title: "a document under its hash may be kept for ever, under an old one it leads to the new",
-    protects: "every kubectl call loads megabytes of schema, or keeps an old one",
+    title: "a document under its hash may be cached forever; an old hash redirects to the new one",
+    protects: "every kubectl call downloads megabytes of schema, or keeps an old one",
     scope: "server",
     run: async (probe) => {
       for (const { url } of await readOpenApiIndex(probe)) await cachedByHash(probe, url);
@@ -38,7 +38,7 @@ export const openApiChecks: readonly Check[] = [
   {
     id: "T8.3",
     title: "every $ref of an OpenAPI document resolves",
-    protects: "kubectl explain stops with an error half way down",
+    protects: "kubectl explain fails in the middle of a schema",
     scope: "server",
     run: async (probe) => {
       for (const { url } of await readOpenApiIndex(probe)) {
@@ -49,7 +49,7 @@ export const openApiChecks: readonly Check[] = [
   },
   {
     id: "T8.4",
-    title: "the kind has a schema, found by group, version and kind, that descends to its fields",
+    title: "the kind has a schema that is found by group, version and kind, and that has its fields",
     protects: "kubectl explain and apply do not find the kind",
     scope: "resource",
     verbs: [],
@@ -57,7 +57,7 @@ export const openApiChecks: readonly Check[] = [
   },
   {
     id: "T8.5",
-    title: "OpenAPI v2 in its protobuf form is there for clients that ask",
+    title: "clients that request OpenAPI v2 as protobuf get it",
     protects: "kubectl before 1.27, Helm and Argo CD cannot validate",
     scope: "server",
     run: async (probe) => {
@@ -71,8 +71,8 @@ export const openApiChecks: readonly Check[] = [
   },
   {
     id: "T8.6",
-    title: "the document has the resource's paths, whose operations name its kind",
-    protects: "kubectl cannot tell what the server can do with the kind",
+    title: "the document has the resource's paths, with operations that name its kind",
+    protects: "kubectl cannot find out which operations the kind supports",
     scope: "resource",
     verbs: ["list"],
     run: pathsAreThere,

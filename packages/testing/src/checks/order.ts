@@ -11,36 +11,36 @@ import { Changes } from "./check.ts";
 
 const scope = "resource";
 
-/** T4: versions are one line of increasing integers (KEP-5504). */
+/** T4: versions form one sequence of increasing integers (KEP-5504). */
 export const orderChecks: readonly ResourceCheck[] = [
   {
     id: "T4.1",
     title: "versions are integers, and no object is newer than its list",
-    protects: "clients of Kubernetes 1.35 compare versions as integers, and refuse others",
+    protects: "clients of Kubernetes 1.35 compare versions as integers, and reject others",
     scope,
     verbs: ["list", "watch"],
     run: integers,
   },
   {
     id: "T4.2",
-    title: "equal lists have equal versions, which never go back",
-    protects: "a version that names no state cannot be resumed from",
+    title: "equal lists have equal versions, and versions never decrease",
+    protects: "clients cannot resume from a version that names no state",
     scope,
     verbs: ["list", "watch"],
     run: equalLists,
   },
   {
     id: "T4.3",
-    title: "get and list agree on an object",
-    protects: "updates conflict although nobody else wrote",
+    title: "get and list return the same object",
+    protects: "updates conflict although no other client wrote",
     scope,
     verbs: ["list", "get"],
     run: getAgrees,
   },
   {
     id: "T4.4",
-    title: "each change of an object is told once, in order, under a greater version",
-    protects: "clients drop an update whose version they have seen",
+    title: "each change of an object gets one event, in order, with a greater version",
+    protects: "clients drop an update because they have already seen its version",
     scope,
     verbs: ["list", "watch", "get"],
     mutates: true,
@@ -48,8 +48,8 @@ export const orderChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T4.5",
-    title: "a watch resumed from an event's version goes on right after it",
-    protects: "an event is lost or told twice with every reconnect",
+    title: "a watch resumed from an event's version continues right after it",
+    protects: "each reconnect loses or repeats an event",
     scope,
     verbs: ["list", "watch"],
     mutates: true,
@@ -64,7 +64,7 @@ async function integers(probe: ResourceProbe): Promise<void> {
     const version = versionOf(item);
     expectInteger(answer.request, `version of ${keyOf(item)}`, version);
     if (compareResourceVersions(version, resourceVersion) > 0)
-      fail(answer.request, `${keyOf(item)} at most at the list's version ${resourceVersion}`, version);
+      fail(answer.request, `${keyOf(item)} with at most the list's version ${resourceVersion}`, version);
   }
 }
 
@@ -72,7 +72,7 @@ function expectInteger(request: RequestLine, what: string, version: string): voi
   if (!isResourceVersion(version)) fail(request, `${what} to be a positive integer`, show(version));
 }
 
-/** Lists asked for in a row: a version may grow by writes elsewhere, but not with every question. */
+/** Requests lists in a row. Writes elsewhere may raise the version, but reads must not. */
 async function equalLists(probe: ResourceProbe): Promise<void> {
   let before = await probe.list();
   let same = false;
@@ -85,7 +85,11 @@ async function equalLists(probe: ResourceProbe): Promise<void> {
     before = list;
   }
   if (!same)
-    fail(before.answer.request, "the same version for the same objects, once in five times", "another each time");
+    fail(
+      before.answer.request,
+      "the same version for the same objects in one of five attempts",
+      "a different one each time",
+    );
 }
 
 async function getAgrees(probe: ResourceProbe): Promise<void> {
@@ -101,7 +105,7 @@ async function getAgrees(probe: ResourceProbe): Promise<void> {
   });
 }
 
-/** Items of lists of built-in kinds do not repeat their type. */
+/** Items in lists of built-in kinds do not repeat their type. */
 function untyped(object: object): object {
   const { apiVersion: _version, kind: _kind, ...rest } = object as Partial<KubeObject>;
   return rest;

@@ -12,7 +12,7 @@ const BAD_REQUEST = { codes: [400], reasons: ["BadRequest"] };
 export const pageChecks: readonly ResourceCheck[] = [
   {
     id: "T3.10",
-    title: "pages have one version and are together the list",
+    title: "pages have one version and together contain the list",
     protects: "kubectl, which pages by 500, shows objects twice or not at all",
     scope,
     verbs,
@@ -20,24 +20,24 @@ export const pageChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T3.11",
-    title: "remainingItemCount, where it is given, is what remains",
-    protects: "progress shown to people is wrong",
+    title: "remainingItemCount, if given, is the number of remaining items",
+    protects: "the progress that users see is wrong",
     scope,
     verbs,
     run: remaining,
   },
   {
     id: "T3.12",
-    title: "a malformed continue, and one beside a resourceVersion, is 400",
-    protects: "a client that mixes up its tokens gets the first page again, without end",
+    title: "a malformed continue token, and one together with a resourceVersion, gets 400",
+    protects: "a client that mixes up its tokens gets the first page again and again",
     scope,
     verbs,
     run: badTokens,
   },
   {
     id: "T3.13",
-    title: "pages stay those of the first one's version while objects change",
-    protects: "a paged list is no state that there ever was",
+    title: "pages keep the version of the first one while objects change",
+    protects: "a paged list is a state that never existed",
     scope,
     verbs,
     mutates: true,
@@ -45,8 +45,8 @@ export const pageChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T3.14",
-    title: "resourceVersionMatch=Exact shows the past after a change",
-    protects: "comparing versions shows no difference where there was one",
+    title: "resourceVersionMatch=Exact returns the past state after a change",
+    protects: "a comparison of versions misses differences",
     scope,
     verbs,
     mutates: true,
@@ -120,7 +120,7 @@ async function exactPast(probe: ResourceProbe): Promise<void> {
 
 async function firstPage(probe: ResourceProbe, limit: number): Promise<List> {
   const page = await probe.list({ limit });
-  // The API allows servers to answer everything at once.
+  // The API allows servers to return all items at once.
   if (page.continue === "" && page.items.length > limit) skip("the server does not page");
   if (page.items.length > limit)
     fail(page.answer.request, `at most ${limit} items`, `${page.items.length} and a continue token`);

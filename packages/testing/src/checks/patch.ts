@@ -14,8 +14,8 @@ const CONFLICT = { codes: [409], reasons: ["Conflict"] };
 export const patchChecks: readonly ResourceCheck[] = [
   {
     id: "V10",
-    title: "a merge patch sets what it has, null removes, and the rest stays",
-    protects: "kubectl annotate and label, and controllers that patch, undo each other's work",
+    title: "a merge patch sets its fields, removes those that are null, and keeps the rest",
+    protects: "kubectl annotate and label, and controllers that patch, revert each other's work",
     scope,
     verbs,
     writes,
@@ -23,8 +23,8 @@ export const patchChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V11",
-    title: "a JSON patch is done as a whole or, when a test fails, not at all",
-    protects: "a patch that guards itself with a test runs against another state",
+    title: "a JSON patch applies as a whole or, when a test fails, not at all",
+    protects: "a patch that guards itself with a test applies to another state",
     scope,
     verbs,
     writes,
@@ -32,8 +32,9 @@ export const patchChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V12",
-    title: "a patch with an old version is 409 Conflict, one with another uid refused, one of nothing 404",
-    protects: "optimistic locks of controllers hold nothing",
+    title:
+      "a patch with an old version gets 409 Conflict, one with another uid is rejected, one of a missing object gets 404",
+    protects: "optimistic locks of controllers have no effect",
     scope,
     verbs,
     writes,
@@ -58,7 +59,7 @@ async function merges(probe: ResourceProbe): Promise<void> {
     expected: { "example.com/a": "new", "example.com/c": "3", "example.com/d": "4" },
     actual: Object.fromEntries(own),
   });
-  expectSame(answer.request, "what get shows then: ", { expected: await writes.now(before), actual: after });
+  expectSame(answer.request, "the object from get: ", { expected: await writes.now(before), actual: after });
 }
 
 async function jsonPatches(probe: ResourceProbe): Promise<void> {
@@ -92,7 +93,7 @@ async function patchLocks(probe: ResourceProbe): Promise<void> {
   const locks = [{ resourceVersion: versionOf(before) }, { uid: "00000000-0000-4000-8000-000000000000" }];
   for (const lock of locks) {
     const answer = await writes.patch(before, { metadata: { ...lock, annotations: { "example.com/a": "2" } } });
-    // Custom resources say of another uid that it cannot be changed.
+    // Custom resources answer that the uid is immutable.
     expectStatus(answer, lock.uid === undefined ? CONFLICT : { codes: [409, 422], reasons: ["Conflict", "Invalid"] });
     await writes.expectUnchanged(after, answer);
   }

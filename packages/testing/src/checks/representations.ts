@@ -4,7 +4,7 @@ import { endsInitialEvents, eventObject, keyOf, plainKeyOf, versionOf } from "..
 import type { RequestLine } from "../http/answer.ts";
 import type { ResourceCheck, ResourceProbe } from "./check.ts";
 
-/** What clients say in `Accept`. */
+/** Values of `Accept` that clients send. */
 export const JSON_TYPE = "application/json";
 export const YAML_TYPE = "application/yaml";
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
@@ -12,10 +12,10 @@ export const CBOR = "application/cbor";
 const META = "g=meta.k8s.io;v=v1";
 /** kubectl get. */
 export const TABLE: string = `application/json;as=Table;${META}`;
-/** One object's metadata, also in watches. */
+/** Metadata of one object, also in watches. */
 export const PARTIAL: string = `application/json;as=PartialObjectMetadata;${META}`;
 const PARTIAL_LIST: string = `application/json;as=PartialObjectMetadataList;${META}`;
-/** What Go's metadata clients say, which prefer protobuf. */
+/** Sent by Go's metadata clients, which prefer protobuf. */
 export const METADATA_CLIENT: string = `${PROTOBUF};as=PartialObjectMetadata;${META},${PARTIAL},${JSON_TYPE}`;
 export const METADATA_CLIENT_LIST: string = `${PROTOBUF};as=PartialObjectMetadataList;${META},${PARTIAL_LIST},${JSON_TYPE}`;
 
@@ -26,7 +26,7 @@ const META_VERSION = "meta.k8s.io/v1";
 export const representationChecks: readonly ResourceCheck[] = [
   {
     id: "T6.3",
-    title: "a list as Table has columns, and a row with as many cells for each object",
+    title: "a list as Table has columns, and for each object a row with that many cells",
     protects: "kubectl get shows only names, or <unknown>",
     scope,
     verbs: ["list"],
@@ -34,8 +34,8 @@ export const representationChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.4",
-    title: "rows carry what includeObject asks for: nothing, metadata, the object",
-    protects: "kubectl get -n, --sort-by and --show-labels find nothing to work on",
+    title: "includeObject decides what rows contain: nothing, metadata or the object",
+    protects: "kubectl get -n, --sort-by and --show-labels have no data",
     scope,
     verbs: ["list"],
     run: includeObject,
@@ -54,7 +54,7 @@ export const representationChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.6",
-    title: "a watch as Table tells Tables of one row, columns with the first, and bookmarks that can be read",
+    title: "a watch as Table sends Tables of one row, the first with columns, and readable bookmarks",
     protects: "kubectl get -w stops at the first event",
     scope,
     verbs: ["list", "watch"],
@@ -64,15 +64,15 @@ export const representationChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.7",
-    title: "a list as PartialObjectMetadataList is its objects' metadata and nothing else",
-    protects: "garbage collection and metadata informers fail, or carry whole objects",
+    title: "a list as PartialObjectMetadataList has only the metadata of its objects",
+    protects: "garbage collection and metadata informers fail, or transfer whole objects",
     scope,
     verbs: ["list"],
     run: partialList,
   },
   {
     id: "T6.8",
-    title: "one object as PartialObjectMetadata is its metadata and nothing else",
+    title: "one object as PartialObjectMetadata has only its metadata",
     protects: "namespace deletion and quota cannot read the object",
     scope,
     verbs: ["list", "get"],
@@ -80,7 +80,7 @@ export const representationChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T6.9",
-    title: "a watch as PartialObjectMetadata tells metadata, bookmarks included",
+    title: "a watch as PartialObjectMetadata sends only metadata, also in bookmarks",
     protects: "metadata informers never sync",
     scope,
     verbs: ["list", "watch"],
@@ -99,7 +99,7 @@ async function tableOfList(probe: ResourceProbe): Promise<void> {
   });
 }
 
-/** A Table with columns and rows that fit them. */
+/** Expects a Table whose rows match its columns. */
 function expectTable(request: RequestLine, document: JsonObject): JsonObject {
   expectSame(request, "type", {
     expected: ["Table", META_VERSION],
@@ -124,7 +124,7 @@ function expectCells(request: RequestLine, table: JsonObject, columns: number): 
   }
 }
 
-/** Rows for these objects, with their metadata. */
+/** Expects one row for each of these objects, with its metadata. */
 function expectRows(request: RequestLine, table: JsonObject, keys: readonly string[]): void {
   const rows = listAt(table, "rows").map((row) => at(row, "object"));
   expectSame(request, "rows", { expected: keys, actual: rows.map(plainKeyOf) });
@@ -157,7 +157,7 @@ async function tableInWatch(probe: ResourceProbe, include: string | undefined): 
   const { request } = initial.stream;
   const [first] = initial.events;
   if (first === undefined) return;
-  // Later Tables may leave the columns to the first.
+  // Later Tables may omit the columns.
   const columns = listAt(expectTable(request, first.object), "columnDefinitions").length;
   for (const event of initial.events) {
     const { kind, apiVersion } = event.object;
@@ -212,5 +212,5 @@ function expectPartial(request: RequestLine, object: unknown): void {
   const others = isObject(object)
     ? Object.keys(object).filter((key) => !["kind", "apiVersion", "metadata"].includes(key))
     : [];
-  if (others.length > 0) fail(request, "metadata and nothing else", others.join(", "));
+  if (others.length > 0) fail(request, "only metadata", others.join(", "));
 }

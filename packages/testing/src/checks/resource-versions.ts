@@ -13,45 +13,44 @@ const BAD_REQUEST = { codes: [400], reasons: ["BadRequest"] };
 const FUTURE = { codes: [504, 410], reasons: ["Timeout", "Expired", "Gone"] };
 const MALFORMED = ["abc", "-1", "1.5", "0x1"];
 
-/** T3: the forms of resourceVersion. */
+/** T3: forms of resourceVersion. */
 export const resourceVersionChecks: readonly ResourceCheck[] = [
   {
     id: "T3.1",
-    title: "lists with resourceVersion unset, 0, bare and NotOlderThan are at least that new",
-    protects: "clients read what they have overwritten already",
+    title: "lists with resourceVersion unset, 0, bare and NotOlderThan are at least that recent",
+    protects: "clients read a state that they have already overwritten",
     scope,
     verbs,
     run: notOlderThan,
   },
   {
     id: "T3.2",
-    title: "resourceVersionMatch=Exact answers that very version",
-    protects: "two clients that compare notes on one version see two states",
+    title: "resourceVersionMatch=Exact returns exactly that version",
+    protects: "two clients that compare the same version see two states",
     scope,
     verbs,
     run: exact,
   },
   {
     id: "T3.3",
-    title:
-      "a version that has not come yet is 504 with ResourceVersionTooLarge, or 410 where it is not the server's own",
-    protects: "clients of a restarted or foreign server get old state as if it were newer, or hang at start",
+    title: "a future version gets 504 with ResourceVersionTooLarge, or 410 when another server issued it",
+    protects: "clients of a restarted or different server mistake old state for newer state, or hang at start",
     scope,
     verbs,
     run: tooLarge,
   },
   {
     id: "T3.4",
-    title: "initial events are never confirmed for a version that has not come yet",
-    protects: "informers believe to be in sync with a state that they have not seen",
+    title: "initial events are never confirmed for a future version",
+    protects: "informers count as synced with a state that they have not seen",
     scope,
     verbs: ["list", "watch"],
     run: tooLargeInitialEvents,
   },
   {
     id: "T3.5",
-    title: "a malformed resourceVersion is 400",
-    protects: "a client's mistake reads as no version at all, and as the newest state",
+    title: "a malformed resourceVersion gets 400",
+    protects: "a client's mistake is treated as no version, and the client gets the newest state",
     scope,
     verbs,
     run: async (probe) => {
@@ -61,8 +60,8 @@ export const resourceVersionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T3.6",
-    title: "a malformed resourceVersion is 400 for watches and single objects too",
-    protects: "clients retry for ever what can never succeed: Kubernetes itself says 500",
+    title: "a malformed resourceVersion gets 400 in watches and single objects too",
+    protects: "clients retry forever although they can never succeed: Kubernetes itself answers 500",
     strict: true,
     scope,
     verbs: ["list", "watch", "get"],
@@ -74,8 +73,8 @@ export const resourceVersionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T3.7",
-    title: "contradictory list options are 422 and name the field",
-    protects: "clients cannot tell that what they asked for was not what they got",
+    title: "contradictory list options get 422, which names the field",
+    protects: "clients do not notice that they got something else than they requested",
     scope,
     verbs,
     run: async (probe) => {
@@ -89,8 +88,8 @@ export const resourceVersionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T3.8",
-    title: "contradictory watch options are 422 and name the field",
-    protects: "a watch that cannot do what was asked stays open and says nothing",
+    title: "contradictory watch options get 422, which names the field",
+    protects: "a watch that cannot do what the client requested stays open and silent",
     scope,
     verbs: ["watch"],
     run: async (probe) => {
@@ -102,7 +101,7 @@ export const resourceVersionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T3.9",
-    title: "a watch from resourceVersion unset or 0 begins with the objects that there are",
+    title: "a watch from resourceVersion unset or 0 begins with the existing objects",
     protects: "objects that existed before the watch are never reconciled",
     scope,
     verbs: ["list", "watch"],
@@ -172,10 +171,10 @@ async function tooLargeInitialEvents(probe: ResourceProbe): Promise<void> {
   const last = seen.at(-1);
   if (last?.type === "ERROR") expectStatusObject(stream.request, last.object, FUTURE);
   if (last !== undefined && endsInitialEvents(last))
-    fail(stream.request, "no bookmark below the version asked for", versionOf(last.object));
+    fail(stream.request, "no bookmark below the requested version", versionOf(last.object));
 }
 
-/** Far enough that no server gets there while the check runs. */
+/** Returns a version so high that no server reaches it during the check. */
 function future(now: string): string {
   return (BigInt(/^\d+$/.test(now) ? now : "1") + 1_000_000_000_000_000n).toString();
 }

@@ -9,12 +9,12 @@ import type { Check, ResourceProbe } from "./check.ts";
 const INVALID = { codes: [422, 400], reasons: ["Invalid", "BadRequest"] };
 const NAMESPACE = "default";
 
-/** T20: what reviews say is what requests are told. */
+/** T20: access reviews agree with the answers to requests. */
 export const reviewChecks: readonly Check[] = [
   {
     id: "T20.1",
     title: "a SelfSubjectAccessReview allows a list exactly when the list is not 403",
-    protects: "kubectl auth can-i and UIs promise what is forbidden, or hide what is allowed",
+    protects: "kubectl auth can-i and UIs promise forbidden actions, or hide allowed ones",
     scope: "resource",
     verbs: ["list"],
     evenUnlistable: true,
@@ -25,8 +25,8 @@ export const reviewChecks: readonly Check[] = [
   },
   {
     id: "T20.2",
-    title: "a SelfSubjectAccessReview allows a get exactly when the get is not 403, also of what is not there",
-    protects: "kubectl auth can-i and UIs promise what is forbidden, or hide what is allowed",
+    title: "a SelfSubjectAccessReview allows a get exactly when the get is not 403, also of a missing object",
+    protects: "kubectl auth can-i and UIs promise forbidden actions, or hide allowed ones",
     scope: "resource",
     verbs: ["get"],
     evenUnlistable: true,
@@ -37,27 +37,27 @@ export const reviewChecks: readonly Check[] = [
   },
   {
     id: "T20.3",
-    title: "a SelfSubjectRulesReview that is complete has a rule for list exactly when an access review allows it",
-    protects: "kubectl auth can-i --list and UIs show other rights than there are",
+    title: "a complete SelfSubjectRulesReview has a rule for list exactly when an access review allows it",
+    protects: "kubectl auth can-i --list and UIs show wrong permissions",
     scope: "resource",
     verbs: ["list"],
     evenUnlistable: true,
     run: async (probe) => {
       const answer = await asked(probe, "SelfSubjectRulesReview", { namespace: NAMESPACE });
       const review = readReview(answer);
-      if (at(review, "status", "incomplete") === true) skip("the rules review says that it is incomplete");
+      if (at(review, "status", "incomplete") === true) skip("the rules review is marked incomplete");
       const listed = listAt(review, "status", "resourceRules").some((rule) => allowsList(rule, probe));
       const allowed = await allows(probe, { verb: "list", ...inNamespace(probe) });
-      // Rules of a namespace may name what is in none; they then give nothing.
+      // Rules of a namespace may name cluster-scoped resources; they then grant nothing.
       if (listed === allowed || (listed && !probe.resource.namespaced)) return;
       const expected = allowed ? `a rule for list on ${probe.name}` : `no rule for list on ${probe.name}`;
-      fail(answer.request, `${expected}, as the access review says`, excerpt(answer));
+      fail(answer.request, `${expected}, as in the access review`, excerpt(answer));
     },
   },
   {
     id: "T20.4",
-    title: "an access review that asks nothing, or two things, is 422",
-    protects: "a mistyped question is answered as if it were another",
+    title: "an access review with no attributes, or with both kinds of attributes, gets 422",
+    protects: "a misspelled review is answered as if it were another one",
     scope: "server",
     run: async (probe) => {
       const resourceAttributes = { verb: "list", group: "", version: "v1", resource: "pods" };
@@ -73,12 +73,12 @@ function asked(probe: ServerProbe, kind: ReviewKind, spec: object): Promise<Answ
   return askReview((path, options) => probe.get(path, options), kind, { spec });
 }
 
-/** Where there are namespaces, the one that objects are looked for in. */
+/** Returns the namespace in which objects are looked up, for namespaced resources. */
 function inNamespace({ resource }: ResourceProbe): { readonly namespace?: string } {
   return resource.namespaced ? { namespace: NAMESPACE } : {};
 }
 
-/** What an access review says of a request for the resource of a probe. */
+/** Returns what an access review answers for a request to the resource of a probe. */
 async function allows(
   probe: ResourceProbe,
   attributes: { readonly verb: string; readonly namespace?: string; readonly name?: string },
@@ -90,17 +90,17 @@ async function allows(
   const allowed = at(review, "status", "allowed");
   if (typeof allowed !== "boolean") fail(answer.request, "true or false at status.allowed", excerpt(answer));
   const error = textAt(review, "status", "evaluationError");
-  if (!allowed && error !== "") skip(`the review could not be answered: ${error}`);
+  if (!allowed && error !== "") skip(`the review could not be evaluated: ${error}`);
   return allowed;
 }
 
 function expectAgreement(answer: Answer, allowed: boolean): void {
   if (allowed === (answer.status !== 403)) return;
   const expected = allowed ? "an answer other than 403" : "403";
-  fail(answer.request, `${expected}, as the access review says`, excerpt(answer));
+  fail(answer.request, `${expected}, as in the access review`, excerpt(answer));
 }
 
-/** Whether a rule allows to list all there is of a resource. */
+/** Returns whether a rule allows listing all objects of a resource. */
 function allowsList(rule: unknown, { resource: { group, name } }: ResourceProbe): boolean {
   const has = (field: string, value: string): boolean =>
     listAt(rule, field).some((one) => one === value || one === "*");

@@ -6,12 +6,12 @@ import { ABSENT } from "../probe/collection-probe.ts";
 import type { ResourceCheck, ResourceProbe } from "./check.ts";
 
 const scope = "resource";
-/** T7, continued: what is advertised is what is served. */
+/** T7, continued: discovery advertises exactly the served verbs. */
 export const routingChecks: readonly ResourceCheck[] = [
   {
     id: "T7.5",
-    title: "every advertised read verb answers, in all namespaces and in one",
-    protects: "cached clients retry for ever on what they found in discovery",
+    title: "every advertised read verb works, in all namespaces and in one",
+    protects: "clients that cache discovery retry forever",
     scope,
     verbs: [],
     evenUnlistable: true,
@@ -19,8 +19,8 @@ export const routingChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T7.6",
-    title: "verbs that are not advertised are 405",
-    protects: "what discovery hides is open all the same",
+    title: "verbs that are not advertised get 405",
+    protects: "operations that discovery hides are still open",
     scope,
     verbs: [],
     run: async (probe) => {
@@ -30,20 +30,20 @@ export const routingChecks: readonly ResourceCheck[] = [
   },
   {
     id: "E3",
-    title: "a verb that is not served is a Status with reason MethodNotAllowed",
+    title: "the answer to an unserved verb is a Status with reason MethodNotAllowed",
     protects: "clients show an error without a reason",
     scope,
     verbs: [],
     run: async (probe) => {
       const refused = (await unadvertised(probe)).filter(({ status }) => status === 405);
-      if (refused.length === 0) skip("no verb of this resource is answered 405");
+      if (refused.length === 0) skip("no verb of this resource gets 405");
       for (const answer of refused) expectStatus(answer, { codes: [405], reasons: ["MethodNotAllowed"] });
     },
   },
   {
     id: "T7.7",
-    title: "lists, objects and events are of the kind that discovery names",
-    protects: "decoders refuse what they do not expect",
+    title: "lists, objects and events have the kind that discovery names",
+    protects: "decoders reject unexpected kinds",
     scope,
     verbs: ["list"],
     run: kindsAgree,
@@ -61,7 +61,7 @@ async function verbsAnswer(probe: ResourceProbe): Promise<void> {
   }
   if (verbs.includes("get")) {
     const answer = await probe.get(probe.absentPath);
-    expectCode(answer, [404, 403], " for an object that is not there");
+    expectCode(answer, [404, 403], " for a missing object");
   }
   if (!verbs.includes("watch")) return;
   const query = { watch: "true", timeoutSeconds: 1 };
@@ -69,7 +69,7 @@ async function verbsAnswer(probe: ResourceProbe): Promise<void> {
   if (namespaced) (await probe.watch(probe.namespacePath("default"), { query }))[Symbol.dispose]();
 }
 
-/** Asks for each verb that discovery does not have. Nothing can be changed by it: dry runs on a name that nobody has. */
+/** Sends each verb that discovery does not list. The requests are dry runs on an unused name, so nothing changes. */
 async function unadvertised(probe: ResourceProbe): Promise<readonly Answer[]> {
   const { verbs, namespaced } = probe.resource;
   const collection = namespaced ? probe.namespacePath("default") : probe.path;
@@ -82,7 +82,7 @@ async function unadvertised(probe: ResourceProbe): Promise<readonly Answer[]> {
     update: () => probe.get(object, { method: "PUT", query }),
     patch: () => probe.get(object, { method: "PATCH", query }),
     delete: () => probe.get(object, { method: "DELETE", query }),
-    "a method of no verb": () => probe.get(collection, { method: "PROPFIND", query }),
+    "a method without a verb": () => probe.get(collection, { method: "PROPFIND", query }),
   };
   const missing = Object.entries(asks).filter(([verb]) => !verbs.includes(verb));
   const answers = await Promise.all(missing.map(([, ask]) => ask()));
@@ -90,7 +90,7 @@ async function unadvertised(probe: ResourceProbe): Promise<readonly Answer[]> {
   return answers.filter(({ status }) => status !== 403);
 }
 
-/** A watch that must not be there: its headers are enough. */
+/** Requests a watch that must not exist, and reads only its headers. */
 async function watchHead(probe: ResourceProbe): Promise<Answer> {
   const opened = await probe.client.watch(probe.path, { query: { watch: "true", timeoutSeconds: 1 } });
   if ("status" in opened) return opened;
@@ -107,7 +107,7 @@ async function kindsAgree(probe: ResourceProbe): Promise<void> {
     fail(answer.request, "a kind that ends in List", String(document["kind"]));
   const expected = [probe.apiVersion, kind];
   for (const item of items) {
-    // Items of lists of built-in kinds do not repeat their type.
+    // Items in lists of built-in kinds do not repeat their type.
     if (item.kind !== undefined)
       expectSame(answer.request, "type of an item", { expected, actual: [item.apiVersion, item.kind] });
   }

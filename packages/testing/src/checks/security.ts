@@ -3,15 +3,15 @@ import { groupVersionPath } from "../assertions/report.ts";
 import type { ServerProbe } from "../probe/server-probe.ts";
 import type { ServerCheck } from "./check.ts";
 
-/** What strangers like to look at first. */
+/** Paths that attackers probe first. */
 const SECRETS = ["/api", "/apis", "/openapi/v3", "/openapi/v2", "/metrics", "/logs", "/debug/pprof"];
 
-/** S: nobody gets in where they do not belong. */
+/** S: access without valid credentials. */
 export const securityChecks: readonly ServerCheck[] = [
   {
     id: "S1",
-    title: "without credentials nothing is told of resources, discovery or schemas",
-    protects: "strangers read what is not theirs",
+    title: "requests without credentials get no resources, discovery or schemas",
+    protects: "unauthenticated clients read protected data",
     scope: "server",
     run: async (probe) => {
       if (!probe.identified) skip("the run has no credentials to leave out");
@@ -22,8 +22,8 @@ export const securityChecks: readonly ServerCheck[] = [
   },
   {
     id: "S2",
-    title: "a wrong token is 401, never anonymous",
-    protects: "an expired token quietly becomes somebody else",
+    title: "a wrong token gets 401 and is never anonymous",
+    protects: "a client with an expired token silently becomes another user",
     scope: "server",
     run: async (probe) => {
       if (!probe.identified) skip("the run has no credentials");
@@ -33,8 +33,8 @@ export const securityChecks: readonly ServerCheck[] = [
   },
   {
     id: "S3",
-    title: "without credentials nothing answers but /livez and /readyz",
-    protects: "strangers learn versions and what is there: Kubernetes itself tells /version and /healthz",
+    title: "requests without credentials get answers only from /livez and /readyz",
+    protects: "unauthenticated clients learn versions and resources: Kubernetes itself serves /version and /healthz",
     strict: true,
     scope: "server",
     run: async (probe) => {
@@ -55,7 +55,7 @@ async function expectRefused(probe: ServerProbe, path: string): Promise<void> {
   if (![401, 403].includes(answer.status)) fail(answer.request, "401 or 403", excerpt(answer));
 }
 
-/** The server's own probes; below a view they are the view's. */
+/** Returns whether this is a health probe of the server. Those below a view belong to the view. */
 function isHealth(url: string): boolean {
   return ["/livez", "/readyz"].includes(new URL(url).pathname);
 }

@@ -14,8 +14,8 @@ const writes = true;
 export const statusChecks: readonly ResourceCheck[] = [
   {
     id: "V23",
-    title: "where there is /status, status is written there and nowhere else",
-    protects: "users forge what controllers report, and every apply of a user wipes it",
+    title: "a resource with /status accepts status there and nowhere else",
+    protects: "users forge the reports of controllers, and every apply of a user removes them",
     scope,
     verbs,
     writes,
@@ -23,8 +23,8 @@ export const statusChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V24",
-    title: "a write of /status changes nothing but status: the generation stays",
-    protects: "a controller that may only report changes what is wanted, or wakes itself for ever",
+    title: "a write of /status changes only status, and the generation stays",
+    protects: "a controller that may only report changes the spec, or triggers itself forever",
     scope,
     verbs,
     writes,
@@ -39,7 +39,7 @@ async function statusApart(probe: ResourceProbe): Promise<void> {
   const created = await writes.post({ ...(await writes.draft()), status });
   const object = expectWritten(created, [201]);
   const initial = at(object, "status", field);
-  expectSame(created.request, `status.${field} not as the client had it`, {
+  expectSame(created.request, `status.${field} different from the client's value`, {
     expected: false,
     actual: same(initial, value),
   });
@@ -79,7 +79,7 @@ async function statusAlone(probe: ResourceProbe): Promise<void> {
   }
 }
 
-/** A field of status, and a value for it that it does not have by itself. @throws CheckSkipped where there is none */
+/** Returns a field of status and a value that differs from its own. @throws CheckSkipped when there is none */
 async function statusField(probe: ResourceProbe): Promise<{ readonly field: string; readonly value: unknown }> {
   const { name, group, version } = probe.resource;
   const status = probe.discovery.resources.find(
@@ -93,7 +93,7 @@ async function statusField(probe: ResourceProbe): Promise<{ readonly field: stri
     const value = statusValue(document, own);
     if (value !== undefined) return { field, value };
   }
-  return skip("the schema of status has no field that is a text, a number or true");
+  return skip("the schema of status has no string, number or boolean field");
 }
 
 function statusValue(document: JsonObject, schema: unknown): unknown {

@@ -12,12 +12,12 @@ const verbs = ["create", "get", "list", "watch", "patch", "delete"] as const;
 const writes = true;
 const NOTE = "example.com/note";
 
-/** T5: objects that enter and leave what a watch selects. */
+/** T5: objects that enter and leave the selector of a watch. */
 export const transitionChecks: readonly ResourceCheck[] = [
   {
     id: "T5.1",
-    title: "what a change brings into a label selector is ADDED, what one takes out DELETED, at the change's version",
-    protects: "controllers keep working on objects that are not theirs any more",
+    title: "a change into a label selector sends ADDED and one out of it DELETED, with the version of the change",
+    protects: "controllers keep working on objects that no longer belong to them",
     scope,
     verbs,
     writes,
@@ -25,8 +25,8 @@ export const transitionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T5.2",
-    title: "what a change brings into a field selector is ADDED, what one takes out DELETED, at the change's version",
-    protects: "controllers keep working on objects that are not theirs any more",
+    title: "a change into a field selector sends ADDED and one out of it DELETED, with the version of the change",
+    protects: "controllers keep working on objects that no longer belong to them",
     scope,
     verbs,
     writes,
@@ -34,8 +34,8 @@ export const transitionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T5.3",
-    title: "an object that leaves a selector is told as it was when it was last in it",
-    protects: "a client whose DELETED does not match its own selector takes it for another's",
+    title: "the DELETED event of an object that leaves a selector has its last state that matched",
+    protects: "a client mistakes a DELETED object that does not match its selector for another object",
     scope,
     verbs,
     writes,
@@ -43,8 +43,9 @@ export const transitionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T5.4",
-    title: "an object that is being deleted enters and leaves like any other, and its end outside is not told",
-    protects: "controllers never take away the finalizer of what is brought to them, or do it twice",
+    title:
+      "an object with a deletionTimestamp enters and leaves like any other, and its deletion outside sends no event",
+    protects: "controllers never remove the finalizer of an object that enters, or do so twice",
     scope,
     verbs,
     writes,
@@ -52,8 +53,8 @@ export const transitionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T5.5",
-    title: "a watch resumed from before a transition tells it, one resumed from it goes on after it",
-    protects: "what left while a client was away stays in its cache for ever",
+    title: "a watch resumed from before a transition sends it; one resumed from the transition continues after it",
+    protects: "objects that leave while a client is disconnected stay in its cache forever",
     scope,
     verbs,
     writes,
@@ -61,8 +62,8 @@ export const transitionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T5.6",
-    title: "lists and initial events agree with what the watch told before and after a transition",
-    protects: "a controller that restarts sees another world than one that does not",
+    title: "lists and initial events agree with the watch before and after a transition",
+    protects: "a controller sees a different state after a restart",
     scope,
     verbs,
     writes,
@@ -70,8 +71,8 @@ export const transitionChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T5.7",
-    title: "an object that is given time to end enters and leaves like any other, and its end outside is not told",
-    protects: "whoever ends objects does so twice, or not at all",
+    title: "an object in its grace period enters and leaves like any other, and its deletion outside sends no event",
+    protects: "controllers that complete a graceful deletion do so twice, or not at all",
     scope,
     verbs,
     writes,
@@ -123,13 +124,13 @@ async function lastSeen(probe: ResourceProbe): Promise<void> {
     const pair = { expected: at(inside, "metadata", field), actual: at(left, "metadata", field) };
     expectSame(stream.request, `metadata.${field} of the DELETED object`, pair);
   }
-  expectSame(stream.request, "the version of the change that took it out", {
+  expectSame(stream.request, "the version of the change that moved it out", {
     expected: versionOf(after),
     actual: versionOf(left),
   });
 }
 
-/** What keeps a deleted object for a while. */
+/** Method that keeps a deleted object for a while. */
 interface Hold {
   readonly finalizers?: readonly string[];
   remove(writes: Writes, object: JsonObject): Promise<void>;
@@ -145,7 +146,7 @@ const BY_FINALIZER: Hold = {
 const BY_GRACE: Hold = {
   remove: async (writes, object) => {
     const answer = expectWritten(await writes.delete(object, { graceful: true }), [200, 202]);
-    if (textAt(answer, "metadata", "deletionTimestamp") === "") skip("objects of the kind are given no time to end");
+    if (textAt(answer, "metadata", "deletionTimestamp") === "") skip("objects of this kind have no grace period");
   },
   release: async (writes, object) => void expectWritten(await writes.delete(object), [200, 202]),
 };
@@ -165,7 +166,7 @@ async function marksAcross(probe: ResourceProbe, { finalizers, remove, release }
     expected: ["MODIFIED marked", "DELETED marked"],
     actual: left.map(({ type, marked }) => `${type} ${marked}`),
   });
-  expectSame(stream.request, "events of the object that came: ", {
+  expectSame(stream.request, "events of the object that entered: ", {
     expected: ["ADDED marked", "DELETED marked"],
     actual: left.others.map(({ type, marked }) => `${type} ${marked}`),
   });
@@ -198,10 +199,10 @@ async function listsAgree(probe: ResourceProbe): Promise<void> {
   const expectInside = async (objects: readonly JsonObject[]): Promise<void> => {
     const expected = versionsByKey(objects);
     const list = readList(await probe.get(writes.writer.path, { query: part.selector }));
-    expectSame(list.answer.request, "objects inside: ", { expected, actual: versionsByKey(list.items) });
+    expectSame(list.answer.request, "objects inside the selector: ", { expected, actual: versionsByKey(list.items) });
     using initial = await probe.initialEvents(part.selector);
     const actual = versionsByKey(initial.state.values());
-    expectSame(initial.stream.request, "objects inside: ", { expected, actual });
+    expectSame(initial.stream.request, "objects inside the selector: ", { expected, actual });
   };
   await expectInside([stays, moves]);
   await part.move(moves, false);
@@ -213,7 +214,7 @@ async function listsAgree(probe: ResourceProbe): Promise<void> {
 interface Told {
   readonly type: string;
   readonly version: string;
-  /** Whether the object is being deleted. */
+  /** Whether the object has a deletionTimestamp. */
   readonly marked: string;
 }
 
@@ -224,7 +225,7 @@ interface Scene {
   readonly others?: readonly JsonObject[];
 }
 
-/** What a watch has told of an object, and of others, up to one that is made now. */
+/** Returns the events of a watch about an object, and about others, up to an object created now. */
 async function toldOf(writes: Writes, scene: Scene): Promise<readonly Told[] & { readonly others: readonly Told[] }> {
   const marker = await scene.part.make(true);
   const { seen } = await writes.told(scene.stream, { type: "ADDED", object: marker });

@@ -15,8 +15,8 @@ const CONFLICT = { codes: [409], reasons: ["Conflict"] };
 export const updateChecks: readonly ResourceCheck[] = [
   {
     id: "V6",
-    title: "update answers the object under a greater version, as get shows it then; who it is stays",
-    protects: "a client's next update conflicts with its last",
+    title: "update returns the object with a greater version, as get does; uid and creation time stay",
+    protects: "a client's next update conflicts with its previous one",
     scope,
     verbs,
     writes,
@@ -24,8 +24,8 @@ export const updateChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V7",
-    title: "an update from an old version, or of an object of another uid, is 409 Conflict and changes nothing",
-    protects: "two writers overwrite each other, and one is never told",
+    title: "an update with an old version or another uid gets 409 Conflict and changes nothing",
+    protects: "two writers overwrite each other without an error",
     scope,
     verbs,
     writes,
@@ -33,8 +33,8 @@ export const updateChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V8",
-    title: "an update or a patch that changes nothing keeps the version, and nobody is told",
-    protects: "two controllers that both write what they want wake each other for ever",
+    title: "an update or a patch that changes nothing keeps the version and sends no event",
+    protects: "two controllers that both write their desired state trigger each other forever",
     scope,
     verbs: [...verbs, "patch", "watch"],
     writes,
@@ -42,8 +42,8 @@ export const updateChecks: readonly ResourceCheck[] = [
   },
   {
     id: "V9",
-    title: "an update of an object that is not there is 404, one under another's name 400",
-    protects: "what was deleted comes back, or another object is overwritten",
+    title: "an update of a missing object gets 404, and one under a different name 400",
+    protects: "a deleted object returns, or another object is overwritten",
     scope,
     verbs,
     writes,
@@ -64,7 +64,7 @@ async function updates(probe: ResourceProbe): Promise<void> {
     fail(answer.request, `a version above ${versionOf(before)}`, show(versionOf(after)));
   const note = at(after, "metadata", "annotations", "example.com/note");
   expectSame(answer.request, "the new annotation", { expected: "new", actual: note });
-  expectSame(answer.request, "what get shows then: ", { expected: await writes.now(before), actual: after });
+  expectSame(answer.request, "the object from get: ", { expected: await writes.now(before), actual: after });
 }
 
 async function refusesStale(probe: ResourceProbe): Promise<void> {
@@ -96,7 +96,7 @@ async function nothingChanges(probe: ResourceProbe): Promise<void> {
   await writes.change(before, { annotations: { "example.com/note": "last" } });
   const { seen } = await writes.told(stream, { type: "MODIFIED", object: before });
   const told = seen.map(({ object }) => at(object, "metadata", "annotations", "example.com/note"));
-  expectSame(stream.request, "events of the change alone", { expected: ["last"], actual: told });
+  expectSame(stream.request, "only events of the change", { expected: ["last"], actual: told });
 }
 
 async function refusesOthers(probe: ResourceProbe): Promise<void> {
@@ -105,7 +105,7 @@ async function refusesOthers(probe: ResourceProbe): Promise<void> {
   const absent = await writes.draft();
   const { uid: _uid, ...metadata } = object["metadata"] as JsonObject;
   const gone = { ...object, metadata: { ...metadata, name: absent.metadata.name } };
-  // Some built-in kinds are made by an update; what has been seen with a version cannot be.
+  // An update creates objects of some built-in kinds, but not an object that had a version.
   expectStatus(await writes.put(gone), { codes: [404, 409], reasons: ["NotFound", "Conflict"] });
   await writes.expectGone(absent);
   const path = writes.pathOf(object);
@@ -114,7 +114,7 @@ async function refusesOthers(probe: ResourceProbe): Promise<void> {
   await writes.expectUnchanged(object, mismatch);
 }
 
-/** The object with annotations added. */
+/** Returns the object with added annotations. */
 function annotated(object: JsonObject, annotations: JsonObject): JsonObject {
   const metadata = object["metadata"] as JsonObject;
   const before = metadata["annotations"] as JsonObject | undefined;

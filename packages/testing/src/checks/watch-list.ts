@@ -19,19 +19,19 @@ import { Changes, type ResourceProbe } from "./check.ts";
 const scope = "resource";
 const verbs = ["list", "watch"] as const;
 
-/** T1: how client-go's informers begin since 1.35. */
+/** T1: the first request of client-go's informers since 1.35. */
 export const watchListChecks: readonly ResourceCheck[] = [
   {
     id: "T1.1",
-    title: "initial events end with a bookmark although nothing is selected",
-    protects: "informers on an empty result wait for ever, without an error",
+    title: "initial events end with a bookmark even when no object is selected",
+    protects: "informers of an empty result wait forever without an error",
     scope,
     verbs,
     run: nothingSelected,
   },
   {
     id: "T1.2",
-    title: "initial events are the list, and end with a bookmark at its version",
+    title: "initial events equal the list, and end with a bookmark at its version",
     protects: "informers never sync, or start with objects missing",
     scope,
     verbs,
@@ -39,8 +39,8 @@ export const watchListChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T1.3",
-    title: "an object created while the initial events are sent is told exactly once",
-    protects: "objects created between list and watch are lost until something else changes them",
+    title: "an object created during the initial events gets exactly one event",
+    protects: "objects created between list and watch are lost until their next change",
     scope,
     verbs,
     mutates: true,
@@ -48,23 +48,23 @@ export const watchListChecks: readonly ResourceCheck[] = [
   },
   {
     id: "T1.4",
-    title: "no bookmarks for clients that did not ask for them",
-    protects: "older clients take a bookmark for an object with no name",
+    title: "clients that did not request bookmarks get none",
+    protects: "older clients mistake a bookmark for an object without a name",
     scope,
     verbs,
     run: noBookmarksUnasked,
   },
   {
     id: "T1.5",
-    title: "sendInitialEvents=false begins with nothing",
-    protects: "clients that know the objects already see them all added again",
+    title: "sendInitialEvents=false sends no initial events",
+    protects: "clients that already know the objects receive all of them as ADDED again",
     scope,
     verbs,
     run: noInitialEvents,
   },
   {
     id: "T1.6",
-    title: "a watch goes on from the bookmark that ended the initial events",
+    title: "a watch continues from the bookmark that ended the initial events",
     protects: "every reconnect starts over with all objects",
     scope,
     verbs,
@@ -86,7 +86,7 @@ async function initialEventsAreTheList(probe: ResourceProbe): Promise<void> {
     using initial = await probe.initialEvents();
     const { request } = initial.stream;
     const list = await probe.list();
-    expectSame(request, "objects told", {
+    expectSame(request, "objects in events", {
       expected: versionsByKey(list.items),
       actual: versionsByKey(initial.state.values()),
     });
@@ -117,7 +117,7 @@ async function createdMeanwhile(probe: ResourceProbe): Promise<void> {
     within: probe.deadlines.prompt,
     done: (_, seen) => new Set(told([...begun.seen, ...seen])).size === wanted.size,
   });
-  expectSame(stream.request, "objects ADDED that were created meanwhile", {
+  expectSame(stream.request, "objects created meanwhile, as ADDED", {
     expected: [...wanted].sort(),
     actual: told([...begun.seen, ...rest.seen]).sort(),
   });
@@ -147,7 +147,7 @@ async function resumesFromBookmark(probe: ResourceProbe): Promise<void> {
     using initial = await probe.initialEvents();
     const { request, seen } = await probe.firstSecond({ resourceVersion: initial.version });
     const [first] = seen;
-    if (first?.type === "ERROR") fail(request, "a watch that goes on", `ERROR ${show(first.object)}`);
+    if (first?.type === "ERROR") fail(request, "a watch that continues", `ERROR ${show(first.object)}`);
     expectNoObjects(request, seen);
   });
 }

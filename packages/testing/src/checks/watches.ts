@@ -14,31 +14,31 @@ const verbs = ["list", "watch"] as const;
 export const watchChecks: readonly ResourceCheck[] = [
   {
     id: "W1",
-    title: "headers of a watch are sent at once, before there is anything to tell",
-    protects: "Go's Watch() blocks until the first event, and cannot be stopped meanwhile",
+    title: "headers of a watch are sent immediately, before the first event",
+    protects: "Go's Watch() blocks until the first event, and cannot be stopped",
     scope,
     verbs,
     run: headersAtOnce,
   },
   {
     id: "W2",
-    title: "timeoutSeconds ends a watch, as HTTP has it and without ERROR",
-    protects: "clients take every end for a failure, and back off",
+    title: "timeoutSeconds ends a watch properly and without ERROR",
+    protects: "clients treat every end as a failure, and back off",
     scope,
     verbs,
     run: endsInTime,
   },
   {
     id: "W3",
-    title: "a watch with a label selector tells what the list with it has",
-    protects: "controllers see objects that are not theirs, or miss their own",
+    title: "a watch with a label selector has the same objects as a list with it",
+    protects: "controllers see objects that do not belong to them, or miss their own",
     scope,
     verbs,
     run: labelSelectors,
   },
   {
     id: "W4",
-    title: "a watch with a field selector tells what the list with it has",
+    title: "a watch with a field selector has the same objects as a list with it",
     protects: "kubectl wait and single-object informers see the wrong object",
     scope,
     verbs,
@@ -48,7 +48,7 @@ export const watchChecks: readonly ResourceCheck[] = [
       await probe.undisturbed(async () => {
         const { items } = await probe.list();
         const others = await probe.list({ fieldSelector: `metadata.name!=${name}` });
-        expectSame(others.answer.request, "objects of another name", {
+        expectSame(others.answer.request, "objects with another name", {
           expected: versionsByKey(items.filter(({ metadata }) => metadata.name !== name)),
           actual: versionsByKey(others.items),
         });
@@ -57,7 +57,7 @@ export const watchChecks: readonly ResourceCheck[] = [
   },
   {
     id: "W5",
-    title: "list and watch of a namespace tell that namespace's objects",
+    title: "list and watch of a namespace have only the objects of that namespace",
     protects: "tenants see each other's objects",
     scope,
     verbs,
@@ -65,7 +65,7 @@ export const watchChecks: readonly ResourceCheck[] = [
   },
   {
     id: "W6",
-    title: "a watch from a list's version tells what came after the list, once",
+    title: "a watch from a list's version sends each later change once",
     protects: "objects created between list and watch are lost",
     scope,
     verbs,
@@ -75,7 +75,7 @@ export const watchChecks: readonly ResourceCheck[] = [
   {
     id: "W7",
     title: "a watch is a stream of JSON without a length",
-    protects: "proxies and clients wait for the whole of what never ends",
+    protects: "proxies and clients wait for the end of an endless body",
     scope,
     verbs,
     run: async (probe) => {
@@ -131,7 +131,7 @@ async function labelSelectors(probe: ResourceProbe): Promise<void> {
 }
 
 async function oneNamespace(probe: ResourceProbe): Promise<void> {
-  if (!probe.resource.namespaced) skip("the resource has no namespaces");
+  if (!probe.resource.namespaced) skip("the resource is not namespaced");
   const { namespace = "" } = (await probe.listOf(1)).first.metadata;
   const path = probe.namespacePath(namespace);
   await watchAgrees(probe, { path });
@@ -146,7 +146,7 @@ async function oneNamespace(probe: ResourceProbe): Promise<void> {
 }
 
 interface Selected {
-  /** @default the whole collection */
+  /** Path of the watch. @default the whole collection */
   readonly path?: string;
   readonly query?: Query;
 }
@@ -172,7 +172,7 @@ async function afterTheList(probe: ResourceProbe): Promise<void> {
   using stream = await probe.watchAll({ resourceVersion, timeoutSeconds: 60 });
   made.push(await changes.create());
   await changes.delete(before);
-  // Others may write meanwhile, as the namespace of another check gets its ConfigMap.
+  // Other clients may write meanwhile; for example, the namespace of another check gets its ConfigMap.
   const gone = `DELETED ${before.namespace}/${before.name}`;
   const expected = [...made.map((name) => `ADDED ${name.namespace}/${name.name}`), gone];
   const names = new Set([before, ...made].map(({ namespace, name }) => `${namespace}/${name}`));

@@ -1,9 +1,9 @@
 import type { CheckResult, ConformanceReport } from "../assertions/report.ts";
 import { GROUPS, groupOf } from "../checks/all.ts";
 
-/** How a report is printed. */
+/** Options of {@link printConformance}. */
 export interface PrintOptions {
-  /** Terminal colours. @default false */
+  /** Whether to use terminal colors. @default false */
   readonly color?: boolean;
 }
 
@@ -11,8 +11,8 @@ const MARKS = { passed: "✓", failed: "✗", skipped: "-" } as const;
 const COLORS = { passed: 32, failed: 31, skipped: 33, dim: 2 } as const;
 
 /**
- * A report for people, as lines that end in a newline: one for each check, and under a check that failed what is wrong
- * with which resource. Holds no credentials.
+ * Formats a report for people, as lines that end in a newline: one for each check. A failed check also lists what is wrong
+ * with which resource. Contains no credentials.
  */
 export function printConformance(report: ConformanceReport, { color = false }: PrintOptions = {}): string {
   const paint = (text: string, with_: keyof typeof COLORS): string =>
@@ -28,7 +28,7 @@ export function printConformance(report: ConformanceReport, { color = false }: P
       out.push(`  ${paint(MARKS.skipped, "skipped")} ${checks.size} checks`, `      skipped: ${reason}`);
     else for (const own of checks.values()) out.push(...printCheck(own, paint));
   }
-  if (left.length > 0) out.push("", paint(`left behind, delete it: ${left.join(", ")}`, "failed"));
+  if (left.length > 0) out.push("", paint(`not deleted, delete by hand: ${left.join(", ")}`, "failed"));
   const counts = [
     paint(`${passed} passed`, "passed"),
     failed > 0 ? paint(`${failed} failed`, "failed") : "0 failed",
@@ -37,7 +37,7 @@ export function printConformance(report: ConformanceReport, { color = false }: P
   return `${[...out, "", `${counts.join(", ")} in ${(duration / 1000).toFixed(1)} s`].join("\n")}\n`;
 }
 
-/** Why all of them were skipped, where that is one reason. */
+/** Returns the reason when all checks were skipped for the same one. */
 function onlyReason(results: readonly CheckResult[]): string | undefined {
   const [first] = results;
   const same = results.every(({ outcome, reason }) => outcome === "skipped" && reason === first?.reason);
@@ -63,7 +63,7 @@ function printCheck(results: readonly CheckResult[], paint: Paint): string[] {
   return [...lines, ...skips(results, paint)];
 }
 
-/** Skipped resources by why, so that sixty of them are one line. */
+/** Groups skipped resources by reason, so that sixty of them take one line. */
 function skips(results: readonly CheckResult[], paint: Paint): string[] {
   const skipped = results.filter(({ outcome }) => outcome === "skipped");
   return Array.from(

@@ -19,18 +19,18 @@ import { ServerProbe, type ServerProbeOptions } from "../probe/server-probe.ts";
 import { Users } from "../probe/users.ts";
 import { cleanUp } from "../writing/clean-up.ts";
 
-/** Checks under way at once, and resources that are seeded or cleared: a server under test is not to be put under load. */
+/** Maximum number of concurrent checks, and of resources that are seeded or cleaned up, so that the server is not overloaded. */
 const AT_ONCE = 12;
-/** Objects made for checks of reads, where the run may write: most need one, some two. */
+/** Objects created for checks of reads, when the run may write: most checks need one, some two. */
 const SEEDED = 3;
 
 /**
- * Checks any Kubernetes-style API server at a URL, ours or not, by what its clients see. It only reads, unless
- * {@link ConformanceOptions.writes} or {@link ConformanceOptions.mutate} is given.
+ * Checks any Kubernetes-style API server at a URL by what its clients see. The run only reads, unless {@link
+ * ConformanceOptions.writes} or {@link ConformanceOptions.mutate} is given.
  *
- * A server that cannot be reached gives a report of failures, not a rejection.
+ * An unreachable server results in a report of failures, not in a rejection.
  *
- * @throws TypeError on a URL that is none; the reason of `signal` once it aborts
+ * @throws TypeError for an invalid URL; the reason of `signal` once it aborts
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { url, credentials = {}, others = [], deadlines = {}, signal = new AbortController().signal, mutate } = options;
@@ -48,7 +48,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   using patcher = new HttpClient({ ...connecting, credentials: { ...anonymous(credentials), ...patchOnly } });
   const writes = options.writes && {
     options: options.writes,
-    // Go writes 51e08781 into YAML without quotes, and others read a number.
+    // Go encodes 51e08781 in YAML without quotes, and other parsers read a number.
     run: `run${randomUUID().slice(0, 8)}`,
     patchOnly: patchOnly && patcher,
   };
@@ -73,13 +73,13 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   };
 }
 
-/** What a check runs on, and why it does not. */
+/** Check with the resource that it runs on. */
 interface Task extends Performed {
   readonly check: Check;
   readonly on: ConformanceResource | undefined;
 }
 
-/** Checks that only read go side by side; then those that change objects, one after the other for each resource. */
+/** Runs checks that only read concurrently, then those that change objects, one after the other for each resource. */
 async function runAll(
   common: ServerProbeOptions,
   probes: readonly ResourceProbe[],
@@ -121,7 +121,7 @@ function taskOf(check: ResourceCheck, probe: ResourceProbe, problem: string | un
   const run = async (): Promise<void> => {
     if (check.writes === true && probe.writer === undefined)
       throw new CheckSkipped("it writes objects, and the run only reads");
-    if (missing.length > 0) throw new CheckSkipped(`the resource does not have the verb ${missing.join(", ")}`);
+    if (missing.length > 0) throw new CheckSkipped(`the resource lacks the verb ${missing.join(", ")}`);
     if (problem !== undefined && check.evenUnlistable !== true) throw new CheckSkipped(problem);
     if (check.mutates === true && probe.mutations === undefined)
       throw new CheckSkipped("it changes objects, and the run only reads");
@@ -130,14 +130,14 @@ function taskOf(check: ResourceCheck, probe: ResourceProbe, problem: string | un
   return { check, on: resource, resource: resourceName(resource), run };
 }
 
-/** Why a resource cannot be checked at all; T7.5 tells whether that is a fault. */
+/** Returns why a resource cannot be checked at all. T7.5 decides whether that is a fault. */
 async function problemOf(probe: ResourceProbe): Promise<string | undefined> {
   if (!probe.resource.verbs.includes("list")) return undefined;
   try {
     const answer = await probe.answer({ limit: 1 });
-    return answer.status === 200 ? undefined : `it cannot be listed: ${excerpt(answer)}`;
+    return answer.status === 200 ? undefined : `its list fails: ${excerpt(answer)}`;
   } catch (error) {
-    if (error instanceof TransportError) return `it cannot be listed: ${error.reason}`;
+    if (error instanceof TransportError) return `its list fails: ${error.reason}`;
     throw error;
   }
 }

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** A request as it went out, for people to repeat. Never holds credentials. */
+/** Request line that users can repeat. Never contains credentials. */
 export interface RequestLine {
   readonly method: string;
   readonly url: string;
-  /** Only what was set for this request: `accept`, `if-none-match`. */
+  /** Headers of this request only: `accept`, `if-none-match`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** True when it was made without the credentials of the run. */
+  /** Whether the request was sent without the credentials of the run. */
   readonly anonymous: boolean;
 }
 
-/** A whole answer. */
+/** Complete answer. */
 export interface Answer {
   readonly request: RequestLine;
   readonly status: number;
@@ -18,18 +18,18 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** `GET https://…/apis (accept: …) without credentials`. */
+/** Formats a request as `GET https://…/apis (accept: …) without credentials`. */
 export function requestText({ method, url, headers, anonymous }: RequestLine): string {
   const shown = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return `${method} ${url}${shown.length === 0 ? "" : ` (${shown.join("; ")})`}${anonymous ? " without credentials" : ""}`;
 }
 
-/** The media type of an answer in lower case, without parameters; "" when it names none. */
+/** Returns the media type of an answer in lower case, without parameters, or "" when there is none. */
 export function mediaType(answer: Pick<Answer, "headers">): string {
   return (answer.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** No answer, or half of one: the connection failed, was cut, or took too long. */
+/** Error of a missing or partial answer: the connection failed, was cut, or was too slow. */
 export class TransportError extends Error {
   override readonly name = "TransportError";
   readonly request: RequestLine;
@@ -39,7 +39,7 @@ export class TransportError extends Error {
     this.request = request;
   }
 
-  /** Without the request. */
+  /** Message without the request. */
   get reason(): string {
     return reasonOf(this.cause);
   }

@@ -6,48 +6,48 @@ import { anonymous, type Credentials, tlsOptions } from "./credentials.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 export interface HttpClientOptions {
-  /** What paths are appended to. */
+  /** Base URL to which paths are appended. */
   readonly url: string;
   readonly credentials: Credentials;
-  /** Ends everything under way. */
+  /** Ends all requests and watches. */
   readonly signal: AbortSignal;
-  /** Within which an answer must be whole, and a watch's headers be there, ms. */
+  /** Deadline for a complete answer, or for the headers of a watch, in ms. */
   readonly timeout: number;
-  /** Connections at a time; more requests wait for one. @default any number */
+  /** Maximum number of connections; further requests wait for one. @default unlimited */
   readonly maxSockets?: number;
 }
 
-/** A query; parameters that are `undefined` are left out. */
+/** Query parameters. Those that are `undefined` are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface CallOptions {
   readonly method?: string;
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent with its length. */
+  /** Body, sent with its length. */
   readonly body?: string | Buffer;
-  /** Without token and client certificate. */
+  /** Sends neither token nor client certificate. */
   readonly anonymous?: boolean;
-  /** Instead of the token and client certificate of the run. Several are an `Authorization` line each. */
+  /** Token to use instead of the token and client certificate of the run. Several tokens become one `Authorization` line each. */
   readonly token?: string | readonly string[];
-  /** Changes nothing, whatever the method: sent again as a GET is. @default false */
+  /** Whether the request changes nothing, whatever its method, so that it is retried like a GET. @default false */
   readonly repeatable?: boolean;
-  /** The path starts at the server's root rather than at the URL of the run. */
+  /** Whether the path starts at the server's root instead of the URL of the run. */
   readonly fromRoot?: boolean;
-  /** @default the client's */
+  /** Deadline in ms. @default the client's */
   readonly timeout?: number;
 }
 
-/** The most that an answer may weigh, bytes. */
+/** Maximum size of an answer, in bytes. */
 const MAX_BODY = 256 * 2 ** 20;
 
 /**
- * A small HTTP client with a deadline on everything, on Node's own. It shares nothing with the transport on purpose:
+ * Small HTTP client based on Node.js, with a deadline on everything. It deliberately shares no code with the transport:
  *
- * - It judges servers that the transport is a part of: a fault that both had would hide itself.
- * - It sends what no other client may: several `Authorization` lines, a caller without the credentials of its connection,
- *   headers that name another user, names that are no step of a path.
- * - Checks decide which users share connections and how many, and read watches line by line without anything read ahead.
+ * - The suite checks servers that contain the transport: a fault in both would remain hidden.
+ * - It sends requests that no other client may send: several `Authorization` lines, a caller without the credentials of the
+ *   connection, headers that name another user, and names that are invalid as a path segment.
+ * - Checks decide which users share connections and how many there are. They read watches line by line without read-ahead.
  */
 export class HttpClient implements Disposable {
   readonly #options: HttpClientOptions;
@@ -60,7 +60,7 @@ export class HttpClient implements Disposable {
     this.#agents = { known: this.#agent(options.credentials), unknown: this.#agent(anonymous(options.credentials)) };
   }
 
-  /** A whole answer, of whatever status. @throws TransportError when there is none in time */
+  /** Returns a complete answer of any status. @throws TransportError when it does not arrive in time */
   async call(path: string, options: CallOptions = {}): Promise<Answer> {
     const exchange = await this.#open(path, options);
     try {
@@ -70,7 +70,7 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** An open watch when the status is 200, else the whole answer. @throws TransportError without headers in time */
+  /** Returns an open watch for a 200, or else the complete answer. @throws TransportError when headers do not arrive in time */
   async watch(path: string, options: CallOptions = {}): Promise<WatchStream | Answer> {
     const exchange = await this.#open(path, options);
     const { line, request, response, sentAt } = exchange;
@@ -86,7 +86,7 @@ export class HttpClient implements Disposable {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  /** The request as people read it. */
+  /** Returns the request in readable form. */
   line(path: string, options: CallOptions): RequestLine {
     const { method = "GET", headers = {} } = options;
     return { method, url: this.#url(path, options).href, headers, anonymous: options.anonymous === true };
@@ -124,7 +124,7 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** Once more when the server closed a kept connection just as it was used again. */
+  /** Retries once when the server closed a kept-alive connection while the client reused it. */
   async #send(line: RequestLine, options: CallOptions, signal: AbortSignal): Promise<SentRequest> {
     try {
       return await this.#attempt(line, options, signal);
@@ -162,7 +162,7 @@ interface SentRequest {
 interface Exchange extends SentRequest {
   readonly line: RequestLine;
   readonly signal: AbortSignal;
-  /** Lifts the deadline. */
+  /** Stops the timer of the deadline. */
   readonly done: () => void;
 }
 
@@ -172,7 +172,7 @@ class ReusedSocketError extends Error {
   }
 }
 
-/** Node sends a list as a line each. */
+/** Node sends an array as one header line for each element. */
 function bearer(token: CallOptions["token"]): Readonly<Record<string, string | string[]>> {
   if (token === undefined) return {};
   return { authorization: typeof token === "string" ? `Bearer ${token}` : token.map((one) => `Bearer ${one}`) };
@@ -194,7 +194,7 @@ async function readAnswer({ line, request, response, signal }: Exchange): Promis
   return { request: line, status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) };
 }
 
-/** Why there is no answer: the deadline, the end of the run, or what the socket said. */
+/** Names the cause: the deadline, the end of the run, or the socket's error. */
 function transportError(line: RequestLine, signal: AbortSignal, error: unknown): TransportError {
   return new TransportError(line, signal.aborted ? signal.reason : error);
 }

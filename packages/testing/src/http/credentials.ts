@@ -1,25 +1,25 @@
 import type { AgentOptions } from "node:https";
 
-/** As whom requests are made, and whom the server must be. Certificates and keys are PEM. */
+/** Identity of the client, and how to verify the server. Certificates and keys are PEM. */
 export interface Credentials {
-  /** Bearer token. Over plain HTTP anybody on the way reads it. */
+  /** Bearer token. Security: over plain HTTP, everyone on the network path can read it. */
   readonly token?: string;
   readonly clientCert?: string | Buffer;
   readonly clientKey?: string | Buffer;
-  /** Authorities that may have signed the server's certificate. @default those of Node */
+  /** Certificate authorities to verify the server's certificate. @default those of Node */
   readonly ca?: string | Buffer;
-  /** The name that the server's certificate must be for. @default the host of the URL */
+  /** Host name that the server's certificate must have. @default the host of the URL */
   readonly serverName?: string;
-  /** Takes any server certificate: whoever sits in between reads the token. @default false */
+  /** Skips the verification of the server's certificate. Security: a man in the middle can read the token. @default false */
   readonly insecureSkipTlsVerify?: boolean;
 }
 
-/** Whether there is anything in them that says who asks. */
+/** Returns whether the credentials identify a user. */
 export function identifies({ token, clientCert }: Credentials): boolean {
   return token !== undefined || clientCert !== undefined;
 }
 
-/** Only what decides which server is trusted. */
+/** Keeps only the options that verify the server. */
 export function anonymous({ ca, serverName, insecureSkipTlsVerify }: Credentials): Credentials {
   return {
     ...(ca === undefined ? {} : { ca }),
@@ -28,7 +28,7 @@ export function anonymous({ ca, serverName, insecureSkipTlsVerify }: Credentials
   };
 }
 
-/** What an agent of Node is told of them. */
+/** Returns the options of a Node agent for these credentials. */
 export function tlsOptions({
   clientCert,
   clientKey,

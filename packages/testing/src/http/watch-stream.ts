@@ -1,32 +1,32 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { type RequestLine, TransportError } from "./answer.ts";
 
-/** The longest line of a watch, bytes: more than any object that Kubernetes stores. */
+/** Maximum length of a line of a watch, in bytes: longer than any object that Kubernetes stores. */
 const MAX_LINE = 16 * 2 ** 20;
 const LATE = Symbol("late");
 const NEWLINE = 10;
 
-/** One line of a watch, read but not believed. */
+/** One line of a watch, parsed but not validated. */
 export interface WatchLine {
   readonly type: string;
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Nothing came within the time given. */
+/** Error of a stream that sent nothing within the given time. */
 export class NothingCame extends Error {
   override readonly name = "NothingCame";
 }
 
-/** The connection went away before the stream was ended as HTTP has it. */
+/** Error of a connection that closed before the HTTP body was complete. */
 export class StreamCut extends TransportError {}
 
-/** An open watch. Events are pulled: what nobody asks for stays in the socket. */
+/** Open watch. Events are pulled; events that are not read stay in the socket. */
 export class WatchStream implements Disposable {
   readonly request: RequestLine;
   readonly headers: IncomingHttpHeaders;
-  /** When the request was sent, by `performance.now()`. */
+  /** Time at which the request was sent, from `performance.now()`. */
   readonly sentAt: number;
-  /** How long the headers took, ms. */
+  /** Time until the headers arrived, in ms. */
   readonly headersAfter: number;
   readonly #request: ClientRequest;
   readonly #lines: AsyncGenerator<string, void>;
@@ -42,9 +42,9 @@ export class WatchStream implements Disposable {
   }
 
   /**
-   * The next line, as it is, `undefined` once the server has ended the stream as HTTP has it.
+   * Returns the next raw line, or `undefined` once the server has ended the body properly.
    *
-   * @throws as {@link next}
+   * @throws like {@link next}
    */
   async line(within: number): Promise<string | undefined> {
     this.#pending ??= this.#lines.next();
@@ -57,11 +57,11 @@ export class WatchStream implements Disposable {
   }
 
   /**
-   * The next event, `undefined` once the server has ended the stream as HTTP has it.
+   * Returns the next event, or `undefined` once the server has ended the body properly.
    *
-   * @throws NothingCame after `within` ms; the event is not lost, the next call gets it
-   * @throws StreamCut when the connection goes away
-   * @throws TransportError when a line is no event
+   * @throws NothingCame after `within` ms; the event is not lost, the next call returns it
+   * @throws StreamCut when the connection closes early
+   * @throws TransportError when a line is not an event
    */
   async next(within: number): Promise<WatchLine | undefined> {
     const line = await this.line(within);
@@ -70,7 +70,7 @@ export class WatchStream implements Disposable {
 
   [Symbol.dispose](): void {
     this.#request.destroy();
-    // What was still being waited for fails now, and nobody waits any more.
+    // A pending read now fails, and no caller awaits it any more.
     this.#pending?.catch(() => undefined);
   }
 
@@ -80,9 +80,9 @@ export class WatchStream implements Disposable {
       if (typeof event?.type === "string" && typeof event.object === "object" && event.object !== null)
         return { type: event.type, object: event.object };
     } catch {
-      // Said below.
+      // The error is reported below.
     }
-    throw new TransportError(this.request, `a line is no watch event: ${line.slice(0, 200)}`);
+    throw new TransportError(this.request, `a line is not a watch event: ${line.slice(0, 200)}`);
   }
 }
 
@@ -97,10 +97,10 @@ async function raced<T>(pending: Promise<T>, within: number): Promise<T | typeof
 }
 
 /**
- * The lines of a byte stream, without their newlines. Pulls: nothing is read ahead of the line that is asked for but
- * the piece it came in, so memory is bounded by `maxBytes` plus one piece.
+ * Yields the lines of a byte stream, without their newlines. Reads no further than the chunk that contains the requested
+ * line, so memory is bounded by `maxBytes` plus one chunk.
  *
- * @throws Error on a line longer than `maxBytes`, and on a last line that no newline ends: it may have been cut
+ * @throws Error for a line longer than `maxBytes`, and for a last line without a newline, because it may be truncated
  */
 export async function* lines(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string, void> {
   let pending: Buffer[] = [];

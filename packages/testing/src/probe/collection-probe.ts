@@ -19,7 +19,7 @@ import { type WatchLine, WatchStream } from "../http/watch-stream.ts";
 import type { ObjectName } from "./options.ts";
 import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
 
-/** How client-go's reflectors begin: a list as the first events of a watch. */
+/** First request of client-go's reflectors: a list as the first events of a watch. */
 export const WATCH_LIST: Query = Object.freeze({
   watch: "true",
   sendInitialEvents: "true",
@@ -28,22 +28,22 @@ export const WATCH_LIST: Query = Object.freeze({
   timeoutSeconds: 60,
 });
 
-/** Selects nothing, and is no name that anybody uses. */
+/** Selector that matches nothing, with a label that no user sets. */
 export const SELECTS_NOTHING = "conformance.virtual-workspaces.dev/absent=nothing-has-this-label";
 
-/** A name that no object has. */
+/** Name that no object has. */
 export const ABSENT = "conformance-there-is-no-such-object";
 
-/** How often a comparison is repeated when objects change under it. */
+/** Number of attempts for a comparison while objects change. */
 const ATTEMPTS = 4;
 
 export interface InitialEvents {
   readonly stream: WatchStream;
-  /** Up to and with the bookmark. */
+  /** Events up to and including the bookmark. */
   readonly events: readonly WatchLine[];
-  /** The objects that the events leave, by key. */
+  /** Objects that result from the events, by key. */
   readonly state: ReadonlyMap<string, JsonObject>;
-  /** Of the bookmark. */
+  /** Version of the bookmark. */
   readonly version: string;
 }
 
@@ -51,10 +51,10 @@ export interface CollectionProbeOptions extends ServerProbeOptions {
   readonly resource: ConformanceResource;
 }
 
-/** How checks ask for the objects of one resource. */
+/** Sends the requests of checks for the objects of one resource. */
 export class CollectionProbe extends ServerProbe {
   readonly resource: ConformanceResource;
-  /** Of the whole collection: `/apis/example.dev/v1/quotes`. */
+  /** Path of the whole collection: `/apis/example.dev/v1/quotes`. */
   readonly path: string;
 
   constructor(options: CollectionProbeOptions) {
@@ -73,13 +73,13 @@ export class CollectionProbe extends ServerProbe {
     return group === "" ? version : `${group}/${version}`;
   }
 
-  /** The path of one object. */
+  /** Returns the path of one object. */
   pathOf({ namespace, name }: ObjectName): string {
     const last = encodeURIComponent(name);
     return namespace === "" ? `${this.path}/${last}` : `${this.namespacePath(namespace)}/${last}`;
   }
 
-  /** The path of an object that is not there. */
+  /** Path of an object that does not exist. */
   get absentPath(): string {
     return this.pathOf({ namespace: this.resource.namespaced ? "default" : "", name: ABSENT });
   }
@@ -89,17 +89,17 @@ export class CollectionProbe extends ServerProbe {
     return `${groupVersionPath({ group, version })}/namespaces/${encodeURIComponent(namespace)}/${name}`;
   }
 
-  /** The collection in whatever way it is asked for. */
+  /** Requests the collection with this query and these headers. */
   answer(query: Query = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     return this.get(this.path, { query, headers });
   }
 
-  /** The collection as a list. @throws CheckFailure when it is none */
+  /** Returns the collection as a list. @throws CheckFailure when the answer is not a list */
   async list(query: Query = {}): Promise<List> {
     return readList(await this.answer(query));
   }
 
-  /** The list, when it has at least `count` objects. @throws CheckSkipped when not */
+  /** Returns the list when it has at least `count` objects. @throws CheckSkipped when it has fewer */
   async listOf(count: number): Promise<List & { readonly first: KubeObject }> {
     const list = await this.list();
     const [first] = list.items;
@@ -110,11 +110,11 @@ export class CollectionProbe extends ServerProbe {
     return { ...list, first };
   }
 
-  /** The list, when it has a version. A resource that cannot be watched need not have any. @throws CheckSkipped */
+  /** Returns the list when it has a version. A resource that cannot be watched does not need one. @throws CheckSkipped */
   async versionedList(): Promise<List> {
     const list = await this.list();
     if (list.resourceVersion === "" && !this.resource.verbs.includes("watch"))
-      skip("its lists have no version, and it cannot be watched");
+      skip("its lists have no version, and the resource cannot be watched");
     return list;
   }
 
@@ -122,7 +122,7 @@ export class CollectionProbe extends ServerProbe {
     return this.watch(this.path, { query: { watch: "true", ...query }, headers });
   }
 
-  /** What a watch tells within about a second, whether or not the server ends it then. */
+  /** Returns the events of a watch in about one second, whether or not the server then ends it. */
   async firstSecond(query: Query, options: CallOptions & { readonly path?: string } = {}): Promise<FirstSecond> {
     const { path = this.path, ...call } = options;
     using stream = await this.watch(path, { ...call, query: { watch: "true", timeoutSeconds: 1, ...query } });
@@ -130,7 +130,7 @@ export class CollectionProbe extends ServerProbe {
     return { request: stream.request, seen, state: applyEvents(seen) };
   }
 
-  /** The initial events of a watch, which stays open. @throws CheckFailure when they do not end in time */
+  /** Returns the initial events of a watch, which stays open. @throws CheckFailure when they do not end in time */
   async initialEvents(
     query: Query = {},
     headers: Readonly<Record<string, string>> = {},
@@ -152,7 +152,7 @@ export class CollectionProbe extends ServerProbe {
     }
   }
 
-  /** As for a server, except that `sendInitialEvents` may be declined with 422: clients fall back on that. */
+  /** Opens a watch as for a server, but the server may reject `sendInitialEvents` with 422: clients then use list and watch. */
   override async watch(path: string, options: CallOptions): Promise<WatchStream> {
     if (options.query?.["sendInitialEvents"] === undefined) return super.watch(path, options);
     const opened = await this.client.watch(path, options);
@@ -161,8 +161,8 @@ export class CollectionProbe extends ServerProbe {
   }
 
   /**
-   * A comparison of two answers means something only if nothing changed in between. One that holds is good; one that
-   * does not is repeated until nothing changed.
+   * Compares two answers while objects may change. A comparison that succeeds counts; one that fails is repeated until
+   * nothing changed in between.
    */
   async undisturbed(compare: () => Promise<void>): Promise<void> {
     let before: string | undefined;
@@ -183,13 +183,13 @@ export class CollectionProbe extends ServerProbe {
     return JSON.stringify(versionsByKey((await this.list()).items));
   }
 
-  /** Clients fall back to list and watch when they are told so; anything else leaves them waiting. */
+  /** Only a 422 makes clients fall back to list and watch; any other answer leaves them waiting. */
   #declined(answer: Answer): never {
     if (answer.status === 403) skip(`the user of this run may not watch ${answer.request.url}`);
     if (answer.status !== 422)
       fail(answer.request, "200 and initial events, or 422 for clients to fall back on", excerpt(answer));
     expectStatus(answer, { codes: [422], reasons: ["Invalid"] });
-    return skip("the server declines sendInitialEvents with 422, so clients list and watch instead");
+    return skip("the server rejects sendInitialEvents with 422, so clients use list and watch");
   }
 }
 

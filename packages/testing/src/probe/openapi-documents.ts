@@ -4,16 +4,16 @@ import { groupVersionPath } from "../assertions/report.ts";
 import type { CollectionProbe } from "./collection-probe.ts";
 import type { OpenApiDocument, ServerProbe } from "./server-probe.ts";
 
-/** What names the kind of a schema or of an operation. */
+/** Extension that names the kind of a schema or of an operation. */
 export const GVK = "x-kubernetes-group-version-kind";
 
-/** An entry of the OpenAPI v3 index. */
+/** Entry of the OpenAPI v3 index. */
 export interface OpenApiIndexEntry {
   readonly name: string;
   readonly url: string;
 }
 
-/** The OpenAPI v3 index. @throws CheckFailure when it has nothing */
+/** Reads the OpenAPI v3 index. @throws CheckFailure when it is empty */
 export async function readOpenApiIndex(probe: ServerProbe): Promise<readonly OpenApiIndexEntry[]> {
   const answer = await probe.get("/openapi/v3");
   const paths = fieldsAt(expectOk(answer), "paths");
@@ -21,7 +21,7 @@ export async function readOpenApiIndex(probe: ServerProbe): Promise<readonly Ope
   return paths.map(([name, path]) => ({ name, url: textAt(path, "serverRelativeURL") }));
 }
 
-/** The document of the resource's group and version, which may be large: asked for once in a run. */
+/** Reads the document of the resource's group and version, once in a run because it may be large. */
 export async function documentOf(probe: CollectionProbe): Promise<OpenApiDocument> {
   const { documents } = probe;
   const name = groupVersionPath(probe.resource).slice(1);
@@ -47,7 +47,7 @@ interface Kind {
   readonly kind: string;
 }
 
-/** The schema of a kind, as it is named by group, version and kind. */
+/** Returns the schema of a kind, found by group, version and kind. */
 export function schemaOf(document: JsonObject, wanted: Kind): unknown {
   const schemas = fieldsAt(document, "components", "schemas").map(([, schema]) => schema);
   return schemas.find((one) => listAt(one, GVK).some((gvk) => isKind(gvk, wanted)));
@@ -57,13 +57,13 @@ export function isKind(found: unknown, { group, version, kind }: Kind): boolean 
   return textAt(found, "group") === group && textAt(found, "version") === version && textAt(found, "kind") === kind;
 }
 
-/** A schema behind its reference: plain, or as the only one of an allOf, beside which a description can stand. */
+/** Resolves a schema's reference, either a plain one or the only element of an allOf, which kinds use to add a description. */
 export function dereferenced(document: JsonObject, schema: unknown): unknown {
   const ref = textAt(schema, "$ref") || textAt(listAt(schema, "allOf")[0], "$ref");
   return ref === "" ? schema : resolve(document, ref);
 }
 
-/** What a reference leads to, `undefined` when that is nothing. */
+/** Returns the target of a reference, or `undefined` when it does not exist. */
 export function resolve(document: JsonObject, ref: string): unknown {
   if (!ref.startsWith("#/")) return undefined;
   const path = ref

@@ -1,91 +1,91 @@
 import type { CheckResult, ConformanceResource } from "../assertions/report.ts";
 import type { Credentials } from "../http/credentials.ts";
 
-/** An object by its names; "" where it has no namespace. */
+/** Name and namespace of an object, "" for the namespace of a cluster-scoped one. */
 export interface ObjectName {
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * How checks of reads change objects, where that is not done over the wire ({@link ConformanceWrites}). Without either
- * they are skipped.
- * Each must be done when it resolves, as a write over HTTP is.
+ * Hooks that change objects for checks of reads, when the suite does not write by HTTP ({@link ConformanceWrites}). Without
+ * either, these checks are skipped. Each change must be complete when the hook resolves, like a write over HTTP.
  */
 export interface Mutations {
-  /** Makes an object of a name not used before. `undefined`: objects of this resource cannot be made. */
+  /** Creates an object with a new name. Returns `undefined` when objects of this resource cannot be created. */
   create(resource: ConformanceResource): ObjectName | undefined | Promise<ObjectName | undefined>;
-  /** Changes something in the object, so that its version grows. */
+  /** Changes the object, so that its version grows. */
   update(resource: ConformanceResource, name: ObjectName): void | Promise<void>;
-  /** Takes the object away: what checks make, they delete. */
+  /** Deletes the object: checks delete the objects that they create. */
   delete(resource: ConformanceResource, name: ObjectName): void | Promise<void>;
 }
 
 /**
- * Lets the suite write over the wire, as its user may: it makes objects of its own, changes and deletes those. They bear
- * the label `conformance.virtual-workspaces.dev/run`. A server that is wrong in the worst way may lose others: a delete
- * of a collection is only sent once lists with the same selector were seen to name nothing else.
+ * Allows the suite to write over HTTP with the rights of its user. It creates, changes and deletes objects of its own, with
+ * the label `conformance.virtual-workspaces.dev/run`. Security: a seriously faulty server may still lose other objects. The
+ * suite therefore deletes a collection only after lists with the same selector return nothing else.
  */
 export interface ConformanceWrites {
   /**
-   * What objects are made from, by `apiVersion` and `kind`; a `metadata.generateName` is what their names begin with.
-   * @default the least that the OpenAPI schema asks for, else a copy of an object that is there
+   * Templates of objects, by `apiVersion` and `kind`. Names begin with `metadata.generateName`, if it is set.
+   * @default the minimum that the OpenAPI schema requires, else a copy of an existing object
    */
   readonly samples?: readonly Readonly<Record<string, unknown>>[];
-  /** Where namespaced objects are made; it must be there. @default "default" */
+  /** Existing namespace for namespaced objects. @default "default" */
   readonly namespace?: string;
   /**
-   * Whether objects go with their owners, and namespaces with what is in them, as in a cluster with its controllers: the run
-   * makes namespaces of its own then, and waits for what goes. @default false, such checks are skipped
+   * Whether the server deletes dependents with their owners, and contents with their namespace, as the controllers of a
+   * cluster do. The run then creates namespaces of its own, and waits for these deletions.
+   * @default false, such checks are skipped
    */
   readonly collects?: boolean;
-  /** Somebody who may patch but not create: an apply that creates is a create. @default none: the check is skipped */
+  /** User who may patch but not create, because an apply that creates is a create. @default none: the check is skipped */
   readonly patchOnly?: Credentials;
 }
 
-/** How long the suite waits, ms. */
+/** Deadlines of the suite, in ms. */
 export interface ConformanceDeadlines {
-  /** For an answer, and for what a server may take a while to decide. @default 15000 */
+  /** Deadline for an answer, and for slow decisions of the server. @default 15000 */
   readonly answer: number;
-  /** For what must come at once: headers of a watch, the bookmark that ends initial events. @default 1000 */
+  /** Deadline for prompt answers: headers of a watch, the bookmark that ends initial events. @default 1000 */
   readonly prompt: number;
 }
 
-/** What to check, as whom, and how far to go. */
+/** Options of {@link runConformance}. */
 export interface ConformanceOptions {
-  /** Where `/api`, `/apis` and `/openapi` are below. */
+  /** URL below which `/api`, `/apis` and `/openapi` are. */
   readonly url: string;
-  /** @default none: checks that compare with and without are skipped */
+  /** Credentials of the run. @default none: checks that compare with and without credentials are skipped */
   readonly credentials?: Credentials;
   /**
-   * Other users, among whose requests those of {@link credentials} are mixed: nobody may be taken for another. Whom to
-   * trust as the server is as in {@link credentials}, unless it is said here.
+   * Other users, whose requests are mixed with those of {@link credentials}: no user may get the identity of another. The
+   * server is verified as in {@link credentials}, unless this object says otherwise.
    * @default none: the check is skipped
    */
   readonly others?: readonly Credentials[];
-  /** Which of the resources in discovery are checked. @default all that can be listed or watched */
+  /** Selects the resources of discovery to check. @default all that can be listed or watched */
   readonly resources?: (resource: ConformanceResource) => boolean;
-  /** @default none: the suite changes nothing */
+  /** Hooks that change objects. @default none: the suite changes nothing */
   readonly mutate?: Mutations;
   /**
-   * Writes objects of all {@link resources}: name those that it may.
+   * Allows writes to objects of all {@link resources}: list only those that the run may write.
    * @default none: the suite writes nothing, and skips the checks that do
    */
   readonly writes?: ConformanceWrites;
-  /** Which checks are made, by their ids: `T9.4`. @default all */
+  /** Selects the checks to run, by id: `T9.4`. @default all */
   readonly checks?: (id: string) => boolean;
-  /** Checks too what this project promises beyond Kubernetes: Kubernetes itself fails some of it. @default false */
+  /** Also checks promises of this project that go beyond Kubernetes. Kubernetes itself fails some of them. @default false */
   readonly strict?: boolean;
   readonly deadlines?: Partial<ConformanceDeadlines>;
-  /** Ends the run; it then rejects with the signal's reason. */
+  /** Ends the run, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Told of each result as it comes; must not throw. */
+  /** Called with each result as it arrives; must not throw. */
   readonly onResult?: (result: CheckResult) => void;
 }
 
 /**
- * A filter for {@link ConformanceOptions.resources} from names as kubectl takes them: `quotes`, `quotes.example.dev`,
- * `quotes.v1.example.dev`. No names: every resource.
+ * Returns a filter for {@link ConformanceOptions.resources} from names in kubectl's format: `quotes`, `quotes.example.dev`,
+ * `quotes.v1.example.dev`. Without names it selects every resource.
  */
 export function matchResources(names: readonly string[]): (resource: ConformanceResource) => boolean {
   return ({ name, version, group }) => {

@@ -4,34 +4,34 @@ import { type ConformanceResource, groupVersionPath } from "../assertions/report
 import type { Answer } from "../http/answer.ts";
 import type { HttpClient } from "../http/client.ts";
 
-/** One line of discovery, subresources included: what legacy and aggregated documents both say. */
+/** Resource or subresource in discovery: the fields that legacy and aggregated documents share. */
 export interface Advertised extends ConformanceResource {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
 }
 
-/** A group as `/apis` lists it. The core group is "". */
+/** Group as `/apis` lists it. The core group is "". */
 export interface AdvertisedGroup {
   readonly name: string;
   readonly versions: readonly string[];
   readonly preferred: string;
 }
 
-/** What a server says that it serves. */
+/** Groups and resources that a server advertises. */
 export interface Discovery {
   readonly groups: readonly AdvertisedGroup[];
   readonly resources: readonly Advertised[];
 }
 
-/** Reads discovery as clients before 1.26 do: group by group. @throws CheckFailure where a document is not what it must be */
+/** Reads discovery group by group, like clients before 1.26. @throws CheckFailure for an invalid document */
 export async function readLegacy(client: HttpClient): Promise<Discovery> {
   const groups = [...(await coreGroup(client)), ...(await namedGroups(client))];
   const lists = await Promise.all(versionsOf(groups).map((version) => resourcesOf(client, version)));
   return { groups, resources: lists.flat() };
 }
 
-/** As much of discovery as can be read: what is wrong with the rest is for the checks to tell. */
+/** Reads as much of discovery as possible. Checks report what is wrong with the rest. */
 export async function readReadable(client: HttpClient): Promise<Discovery> {
   const nothing = (): readonly never[] => [];
   const groups = [...(await coreGroup(client).catch(nothing)), ...(await namedGroups(client).catch(nothing))];
@@ -48,7 +48,7 @@ function versionsOf(groups: readonly AdvertisedGroup[]): readonly GroupVersion[]
   return groups.flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version })));
 }
 
-/** A server of named groups alone may have no `/api`. */
+/** A server that has only named groups may lack `/api`. */
 async function coreGroup(client: HttpClient): Promise<readonly AdvertisedGroup[]> {
   const answer = await client.call("/api");
   if (answer.status === 404) return [];
@@ -102,7 +102,7 @@ export function readAggregated(document: JsonObject): Discovery {
   const resources: Advertised[] = [];
   for (const group of listAt(document, "items")) {
     const name = textAt(group, "metadata", "name");
-    // An empty core group makes kubectl know its own List; older documents had better not have one.
+    // kubectl takes its own kind List from an empty core group; older documents should not have one.
     const served = listAt(group, "versions").filter(
       (version) => name !== "" || listAt(version, "resources").length > 0,
     );
@@ -139,7 +139,7 @@ function aggregatedResource(place: GroupVersion, resource: unknown): Advertised[
     shortNames: [],
     categories: [],
   }));
-  // A parent that is only there for its subresources has no verbs, and legacy discovery does not name it.
+  // A parent without verbs exists only for its subresources, and legacy discovery does not list it.
   return main.verbs.length === 0 ? subresources : [main, ...subresources];
 }
 
@@ -147,7 +147,7 @@ function texts(value: unknown, field: string): readonly string[] {
   return listAt(value, field).filter((text) => typeof text === "string");
 }
 
-/** What of discovery can be checked: subresources have no lists. */
+/** Returns the resources that can be checked, without subresources, which have no lists. */
 export function checkable(resources: readonly Advertised[]): readonly ConformanceResource[] {
   return resources.filter(
     ({ name, verbs }) => !name.includes("/") && (verbs.includes("list") || verbs.includes("watch")),

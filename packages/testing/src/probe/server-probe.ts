@@ -8,29 +8,29 @@ import type { ConformanceDeadlines } from "./options.ts";
 import type { Discovery } from "./read-discovery.ts";
 import type { Users } from "./users.ts";
 
-/** An OpenAPI document, and the answer that it came with. */
+/** OpenAPI document with the answer that contained it. */
 export interface OpenApiDocument {
   readonly answer: Answer;
   readonly document: JsonObject;
 }
 
-/** What a run knows of the server. */
+/** Properties of the server and of the run. */
 export interface ServerProbeOptions {
   readonly client: HttpClient;
-  /** As much of it as can be read. */
+  /** Discovery, as far as it is readable. */
   readonly discovery: Discovery;
-  /** All that discovery has and the filter lets through. */
+  /** All resources of discovery that the filter selects. */
   readonly resources: readonly ConformanceResource[];
   readonly deadlines: ConformanceDeadlines;
-  /** OpenAPI documents by the group and version they are of, as far as they were asked for. */
+  /** OpenAPI documents requested so far, by group and version. */
   readonly documents: Map<string, Promise<OpenApiDocument>>;
-  /** Whether the run has credentials, so that going without them means something. */
+  /** Whether the run has credentials, so that requests without them are a meaningful test. */
   readonly identified: boolean;
-  /** The run's own user and the others. */
+  /** Users of the run: its own and the others. */
   readonly users: Users;
 }
 
-/** How checks ask a server. */
+/** Sends the requests of checks to a server. */
 export class ServerProbe {
   readonly client: HttpClient;
   readonly discovery: Discovery;
@@ -54,7 +54,7 @@ export class ServerProbe {
     return this.client.call(path, options);
   }
 
-  /** An open watch. A user who may not watch says nothing about the server. @throws CheckFailure on any other answer */
+  /** Opens a watch. Skips the check when the user may not watch. @throws CheckFailure for any other answer */
   async watch(path: string, options: CallOptions): Promise<WatchStream> {
     const opened = await this.client.watch(path, options);
     if (opened instanceof WatchStream) return opened;

@@ -8,24 +8,24 @@ export interface UsersOptions extends Omit<HttpClientOptions, "maxSockets"> {
   readonly others: readonly Credentials[];
 }
 
-/** How somebody asks. */
+/** Sends a request as one user. */
 export type Caller = (path: string, options: CallOptions) => Promise<Answer>;
 
-/** Somebody whom the run has credentials of. */
+/** User whose credentials the run has. */
 export interface KnownUser {
-  /** On connections that nobody else uses. */
+  /** Uses connections of this user only. */
   readonly alone: Caller;
-  /** On connections that all use, unless a client certificate says whose they are. */
+  /** Uses connections that all users share, unless a client certificate identifies the user. */
   readonly among: Caller;
 }
 
-/** Connections that all users share: few, so that each is used by several. */
+/** Number of shared connections. Small, so that several users use each of them. */
 export const SHARED = 8;
 
-/** Everybody whom a run has credentials of, its own user first. */
+/** All users whose credentials the run has, its own user first. */
 export class Users implements Disposable {
   readonly all: readonly KnownUser[];
-  /** The token of the run, to be sent in ways in which it must not count. */
+  /** Token of the run, for requests in which the server must ignore it. */
   readonly token: string | undefined;
   readonly #clients: HttpClient[] = [];
 
@@ -52,10 +52,10 @@ export class Users implements Disposable {
   }
 }
 
-/** Kubernetes' questions about oneself. They are created, and nothing is kept. */
+/** Kubernetes' reviews of the caller itself. A review is created, but not stored. */
 export type ReviewKind = "SelfSubjectReview" | "SelfSubjectAccessReview" | "SelfSubjectRulesReview";
 
-/** Asks a review and gives the answer as it is. */
+/** Creates a review and returns the raw answer. */
 export function askReview(
   ask: Caller,
   kind: ReviewKind,
@@ -72,25 +72,26 @@ export function askReview(
   });
 }
 
-/** The review that an answer is. @throws CheckSkipped where the server has none, or not for this user */
+/** Returns the review of an answer. @throws CheckSkipped when the server does not serve it, or not to this user */
 export function readReview(answer: Answer): JsonObject {
-  if ([404, 405].includes(answer.status)) skip(`the server has no reviews: ${answer.request.url} is ${answer.status}`);
-  if (answer.status === 403) skip(`the user of this run may not ask ${answer.request.url}`);
-  if (answer.status === 429) skip("the server has too much to do");
+  if ([404, 405].includes(answer.status))
+    skip(`the server does not serve reviews: ${answer.request.url} is ${answer.status}`);
+  if (answer.status === 403) skip(`the user of this run may not create ${answer.request.url}`);
+  if (answer.status === 429) skip("the server is overloaded");
   expectCode(answer, [200, 201]);
   return expectJson(answer);
 }
 
-/** Who somebody is. */
+/** Identity of a user. */
 export interface ReviewedIdentity {
   readonly username: string;
   readonly uid: string;
-  /** Sorted. */
+  /** Groups, sorted. */
   readonly groups: readonly unknown[];
   readonly extra: JsonObject;
 }
 
-/** Who a SelfSubjectReview says that asked. */
+/** Returns the identity of the caller in a SelfSubjectReview. */
 export function readIdentity(answer: Answer): ReviewedIdentity {
   const review = readReview(answer);
   const username = textAt(review, "status", "userInfo", "username");

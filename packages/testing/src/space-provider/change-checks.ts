@@ -7,12 +7,12 @@ import { SpaceWatch } from "./space-watch.ts";
 
 const TOO_LONG = 70 * 1024;
 
-/** P6: what changes. */
+/** P6: watches of changes. */
 export const watchChecks: readonly ProviderCheck[] = [
   {
     id: "P6.1",
-    title: "a watch is a line of JSON for each event, and begins with one at once",
-    protects: "what changes between the list and the watch is not heard of",
+    title: "a watch is one line of JSON for each event, and sends the first immediately",
+    protects: "a manager misses changes between the list and the watch",
     run: async (probe) => {
       const stream = await opened(probe);
       using heard = new SpaceWatch(stream, probe.bodies);
@@ -24,8 +24,8 @@ export const watchChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P6.2",
-    title: "a watch says something every 30 s, whatever happens",
-    protects: "nobody notices that it is dead, or it is begun anew again and again",
+    title: "a watch sends a line every 30 s, even without changes",
+    protects: "a manager does not notice a dead watch, or restarts healthy ones",
     run: async (probe) => {
       using heard = new SpaceWatch(await opened(probe), probe.bodies);
       const { heartbeat } = probe.deadlines;
@@ -35,8 +35,8 @@ export const watchChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P6.3",
-    title: "what is to be watched is 1 or 0",
-    protects: "a watch is taken for a list, which is read for ever",
+    title: "the parameter watch accepts only 1 and 0",
+    protects: "a manager mistakes a watch for a list, and reads it forever",
     run: async (probe) => {
       probe.bodies.refusal(await probe.watchHead({ query: { watch: "conformance" } }), [400, 501]);
     },
@@ -44,16 +44,16 @@ export const watchChecks: readonly ProviderCheck[] = [
 ];
 
 async function opened(probe: ProviderProbe): Promise<WatchStream> {
-  if (!(await probe.can("watch"))) skip("the provider does not say what changes");
+  if (!(await probe.can("watch"))) skip("the provider does not support watches");
   return probe.watch();
 }
 
-/** P7: a space from its making to its end. */
+/** P7: a space from its creation to its deletion. */
 export const writeChecks: readonly ProviderCheck[] = [
   {
     id: "P7.1",
-    title: "a space is made, becomes ready, and is listed",
-    protects: "nobody gets a space",
+    title: "a created space becomes ready, and the list contains it",
+    protects: "users get no space",
     writes: true,
     run: async (probe) => {
       const { name } = await probe.make();
@@ -64,8 +64,8 @@ export const writeChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P7.2",
-    title: "made again it stays the one that it is",
-    protects: "a manager that was killed makes two, or has what was in it deleted",
+    title: "a second create of a space keeps the first",
+    protects: "a manager that was killed creates two spaces, or loses the contents of the first",
     writes: true,
     run: async (probe) => {
       const { name, space } = await probe.made();
@@ -77,20 +77,20 @@ export const writeChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P7.3",
-    title: "a watch says that it has come",
-    protects: "a space is ready, and nobody hears of it",
+    title: "a watch reports that the space is ready",
+    protects: "a manager does not notice that a space is ready",
     writes: true,
     run: async (probe) => {
       const { name, heard } = await probe.made();
-      if (heard === undefined) return skip("the provider does not say what changes");
+      if (heard === undefined) return skip("the provider does not support watches");
       if (!(await heard.change(name, 0, probe.deadlines.prompt)))
-        fail(heard.request, `CHANGED, of ${name} or of any`, "nothing of the kind");
+        fail(heard.request, `CHANGED for ${name} or for all spaces`, "no such line");
     },
   },
   {
     id: "P7.4",
-    title: "a wish that is not understood is refused",
-    protects: "a space is made that is not the one that was wished for",
+    title: "invalid parameters of a space are rejected",
+    protects: "a space is created with other parameters than the user requested",
     writes: true,
     run: async (probe) => {
       const { name } = await probe.made();
@@ -102,8 +102,8 @@ export const writeChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P7.5",
-    title: "a space is deleted, and then is neither listed nor there by its name",
-    protects: "what is deleted stays, and costs",
+    title: "a deleted space is neither listed nor found by its name",
+    protects: "deleted spaces remain, and cost money",
     writes: true,
     run: async (probe) => {
       const made = await probe.made();
@@ -115,8 +115,8 @@ export const writeChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P7.6",
-    title: "deleted again it is gone all the same",
-    protects: "a manager that was killed never comes to the end of a deletion",
+    title: "a second delete succeeds too",
+    protects: "a manager that was killed never completes a deletion",
     writes: true,
     run: async (probe) => {
       const { made } = await probe.gone();
@@ -127,15 +127,15 @@ export const writeChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P7.7",
-    title: "a watch says that it has gone",
-    protects: "a space is deleted, and nobody hears of it",
+    title: "a watch reports that the space is gone",
+    protects: "a manager does not notice that a space was deleted",
     writes: true,
     run: async (probe) => {
       const { made, since } = await probe.gone();
       const { name, heard } = made;
-      if (heard === undefined) return skip("the provider does not say what changes");
+      if (heard === undefined) return skip("the provider does not support watches");
       if (!(await heard.change(name, since, probe.deadlines.prompt)))
-        fail(heard.request, `CHANGED, of ${name} or of any`, "nothing of the kind");
+        fail(heard.request, `CHANGED for ${name} or for all spaces`, "no such line");
     },
   },
 ];

@@ -13,11 +13,11 @@ import { ProviderProbe, type ProviderProbeOptions, untilGone } from "./provider-
 import { Bodies, type ProtocolDocument } from "./space-bodies.ts";
 import { kubeconfigChecks, listChecks } from "./space-checks.ts";
 
-/** Checks under way at once. */
+/** Maximum number of concurrent checks. */
 const AT_ONCE = 6;
 const DEADLINES: SpaceProviderDeadlines = { answer: 15_000, prompt: 2_000, heartbeat: 31_000, ready: 300_000 };
 
-/** The whole suite, in order. */
+/** All checks, in order. */
 const CHECKS: readonly ProviderCheck[] = [
   ...itselfChecks,
   ...listChecks,
@@ -29,12 +29,13 @@ const CHECKS: readonly ProviderCheck[] = [
 ];
 
 /**
- * Checks a space provider in another process, in whatever language: whether it answers as `spaceProviderOpenAPI` of `@virtual-workspaces/spaces` says, so that a manager
- * can have its spaces by `restProvider()`. It only reads, unless {@link SpaceProviderCheckOptions.write} is given: then it makes a space, and deletes it.
+ * Checks whether a space provider in another process, in any language, conforms to `spaceProviderOpenAPI` of
+ * `@virtual-workspaces/spaces`, so that a manager can use it by `restProvider()`. The run only reads, unless {@link
+ * SpaceProviderCheckOptions.write} is given: it then creates a space, and deletes it.
  *
- * A provider that cannot be reached gives a report of failures, not a rejection.
+ * An unreachable provider results in a report of failures, not in a rejection.
  *
- * @throws TypeError on a URL that is none; the reason of `signal` once it aborts
+ * @throws TypeError for an invalid URL; the reason of `signal` once it aborts
  */
 export async function checkSpaceProvider(options: SpaceProviderCheckOptions): Promise<ConformanceReport> {
   const { url, parent, write = false, signal = new AbortController().signal } = options;
@@ -71,7 +72,7 @@ export async function checkSpaceProvider(options: SpaceProviderCheckOptions): Pr
   };
 }
 
-/** Checks that only read go side by side; then those of the one space that is made, in their order. */
+/** Runs checks that only read concurrently, then those of the one created space, in their order. */
 async function runAll(
   probe: ProviderProbe,
   { checks = () => true, write = false, signal, onResult }: SpaceProviderCheckOptions,
@@ -79,7 +80,7 @@ async function runAll(
   const slots = limited(AT_ONCE);
   const done = async (check: ProviderCheck): Promise<CheckResult> => {
     const run = async (): Promise<void> => {
-      if (check.writes === true && !write) throw new CheckSkipped("it makes a space, and the run only reads");
+      if (check.writes === true && !write) throw new CheckSkipped("it creates a space, and the run only reads");
       await check.run(probe);
     };
     const result = await perform({ check, resource: undefined, run });
@@ -95,7 +96,7 @@ async function runAll(
   return wanted.map((check) => results.get(check) as CheckResult);
 }
 
-/** Deletes what the run has made, also after it has ended early. @returns what could not be deleted */
+/** Deletes what the run created, also after an early end. @returns the names that could not be deleted */
 async function cleanUp(
   probe: ProviderProbe,
   common: ProviderProbeOptions,

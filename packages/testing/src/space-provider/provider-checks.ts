@@ -6,7 +6,7 @@ import { ABSENT, type Capability, type ProviderCheck, type ProviderProbe } from 
 
 const WRONG = "conformance-no-such-token";
 
-/** What would be another path, or another name, if it were read twice, or split elsewhere: of a name that nobody has. */
+/** Names that become another path or name when a server decodes them twice or splits them at other characters. */
 const HOSTILE = [
   ...[`..%2f${ABSENT}`, `${ABSENT}%2f..%2f..%2fstatus`, `${ABSENT}%5cb`, `${ABSENT}%00`, `${ABSENT}%0a`],
   ...[`${ABSENT}%20b`, `%252e%252e%252f${ABSENT}`, `${ABSENT}%ff`, `-${ABSENT}`, `.${ABSENT}`, ABSENT.padEnd(300, "a")],
@@ -16,24 +16,25 @@ const HOSTILE = [
 export const itselfChecks: readonly ProviderCheck[] = [
   {
     id: "P1.1",
-    title: "its status says that it is ready, its version, and what it is able to do",
-    protects: "a manager cannot open it, or asks for what it cannot do",
+    title: "the status has readiness, version and capabilities",
+    protects: "a manager cannot open the provider, or uses capabilities that it lacks",
     run: async (probe) => {
       const answer = await probe.call("/v1/status");
       const status = probe.bodies.ok("ProviderStatus", answer);
-      if (status["ready"] !== true) fail(answer.request, "it to be ready", textAt(status, "message") || "no message");
+      if (status["ready"] !== true)
+        fail(answer.request, "a provider that is ready", textAt(status, "message") || "no message");
     },
   },
   {
     id: "P1.2",
-    title: "its document, where it serves one, has the paths of the protocol",
-    protects: "clients that are made from it ask for something else",
+    title: "its OpenAPI document, if it serves one, has the paths of the protocol",
+    protects: "clients that are generated from the document send wrong requests",
     run: async (probe) => {
       const answer = await probe.call("/openapi.json");
-      if (answer.status === 404) skip("it serves none");
+      if (answer.status === 404) skip("it serves no document");
       const document = expectJson(answer);
       if (answer.status !== 200 || !textAt(document, "openapi").startsWith("3."))
-        fail(answer.request, "a document of OpenAPI 3", excerpt(answer));
+        fail(answer.request, "an OpenAPI 3 document", excerpt(answer));
       const paths = fieldsAt(document, "paths").map(([path]) => path);
       const missing = probe.paths.find((path) => path !== "/openapi.json" && !paths.includes(path));
       if (missing !== undefined) fail(answer.request, `the path ${missing}`, paths.join(", "));
@@ -41,18 +42,18 @@ export const itselfChecks: readonly ProviderCheck[] = [
   },
 ];
 
-/** P3: what is not there, and what is wrong. */
+/** P3: missing spaces and invalid requests. */
 export const refusalChecks: readonly ProviderCheck[] = [
   {
     id: "P3.1",
-    title: "a space that is not there is a 404 about it",
-    protects: "one that has been deleted stays for ever",
+    title: "a missing space gets a 404 that names it",
+    protects: "a manager keeps a deleted space forever",
     run: async (probe) => probe.bodies.absent(await probe.space(ABSENT), ABSENT),
   },
   {
     id: "P3.2",
-    title: "a path that is none is a 404, and not about a space",
-    protects: "a wrong URL has all spaces taken for deleted",
+    title: "an unknown path gets a 404 that names no space",
+    protects: "with a wrong URL, a manager treats all spaces as deleted",
     run: async (probe) => {
       for (const path of ["/v1/nothing", `/v2/spaces/${ABSENT}`]) {
         const answer = await probe.call(path);
@@ -64,8 +65,8 @@ export const refusalChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P3.3",
-    title: "a method that a path does not have is a 405",
-    protects: "what is asked for is taken for something else",
+    title: "an unsupported method of a path gets 405",
+    protects: "the provider executes a different operation than requested",
     run: async (probe) => {
       for (const [path, method] of [
         ["/v1/spaces", "PATCH"],
@@ -77,8 +78,8 @@ export const refusalChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P3.4",
-    title: "a name that is none is refused, and leads to no other path",
-    protects: "who may name a space reads, or deletes, something else",
+    title: "an invalid name is rejected, and leads to no other path",
+    protects: "users who may choose the name of a space read or delete something else",
     run: async (probe) => {
       for (const name of HOSTILE) {
         probe.bodies.refusal(await probe.space(name), [400, 404]);
@@ -89,8 +90,8 @@ export const refusalChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P3.5",
-    title: "what the provider says that it is not able to do is a 501",
-    protects: "something is taken for done that never will be",
+    title: "an operation that the provider does not support gets 501",
+    protects: "a manager waits for an operation that never takes place",
     run: notAble,
   },
 ];
@@ -101,7 +102,7 @@ async function notAble(probe: ProviderProbe): Promise<void> {
     watch: () => probe.watchHead(),
     delete: () => probe.space(ABSENT, { method: "DELETE" }),
     hierarchy: () => probe.call("/v1/spaces", { query: { parent: "root" } }),
-    // Who says so may make one all the same.
+    // A provider without this capability might still create one.
     ...(makes !== undefined && { create: () => probe.put(makes, "{}") }),
   };
   let asked = 0;
@@ -110,28 +111,28 @@ async function notAble(probe: ProviderProbe): Promise<void> {
     probe.bodies.refusal(await ask(), [501]);
     asked += 1;
   }
-  if (asked === 0) skip("it is able to do all that can be asked for");
+  if (asked === 0) skip("it supports every operation");
 }
 
-/** P4: who does not say who they are, or says it wrongly. */
+/** P4: clients without valid credentials. */
 export const strangerChecks: readonly ProviderCheck[] = [
   {
     id: "P4.1",
-    title: "nobody is answered who does not say who they are",
-    protects: "anybody reads kubeconfigs, and deletes spaces",
+    title: "requests without credentials are rejected",
+    protects: "unauthenticated clients read kubeconfigs, and delete spaces",
     run: (probe) => expectRejected(probe, { anonymous: true }),
   },
   {
     id: "P4.2",
-    title: "nobody is answered by a token that is not known",
-    protects: "anybody reads kubeconfigs, and deletes spaces",
+    title: "requests with an unknown token are rejected",
+    protects: "unauthenticated clients read kubeconfigs, and delete spaces",
     run: (probe) => expectRejected(probe, { token: WRONG }),
   },
 ];
 
-/** Nothing that would make a space: what is deleted is not there. */
+/** Sends only requests that cannot create a space, and deletes only a missing one. */
 async function expectRejected(probe: ProviderProbe, as: CallOptions): Promise<void> {
-  if (!probe.identified) skip("the run says to nobody who it is: give it a token, or a certificate");
+  if (!probe.identified) skip("the run has no credentials: give it a token or a certificate");
   const name = (await probe.spaces())[0]?.name ?? ABSENT;
   const answers = [
     await probe.call("/v1/status", as),

@@ -10,43 +10,46 @@ import type { Bodies, ListedSpace } from "./space-bodies.ts";
 import { SpaceWatch } from "./space-watch.ts";
 
 const SPACES = "/v1/spaces";
-/** A name that nobody has given to a space. */
+/** Name that no space has. */
 export const ABSENT = "conformance-no-such-space";
-const HIDDEN = Buffer.from("what may be a kubeconfig, which is not shown");
-/** Between two looks at a space that is to become something, ms. */
+const HIDDEN = Buffer.from("possibly a kubeconfig, not shown");
+/** Interval between polls of a space, in ms. */
 const LOOK = 200;
 
-/** What a provider may be able to do. */
+/** Optional capability of a provider. */
 export type Capability = "create" | "delete" | "watch" | "hierarchy";
 
-/** A check of a space provider. */
+/** Check of a space provider. */
 export interface ProviderCheck extends CheckInfo {
-  /** Makes and deletes a space: run only where that is allowed, one after the other. @default false */
+  /**
+   * Whether the check creates and deletes a space. Such checks run only when writes are allowed, one after the other.
+   * @default false
+   */
   readonly writes?: boolean;
   /** @throws CheckFailure, CheckSkipped */
   run(probe: ProviderProbe): Promise<void>;
 }
 
-/** What all checks of a provider have. */
+/** Values that all checks of a provider share. */
 export interface ProviderProbeOptions {
   readonly client: HttpClient;
   readonly bodies: Bodies;
   readonly paths: readonly string[];
   readonly deadlines: SpaceProviderDeadlines;
   readonly parent: string | undefined;
-  /** Whether the run says who it is. */
+  /** Whether the run has credentials. */
   readonly identified: boolean;
-  /** The name of the space that may be made. @default none may */
+  /** Name of the space that the run may create. @default the run may not create one */
   readonly makes: string | undefined;
 }
 
-/** An answer whose body is in no report. */
+/** Answer whose body must not appear in a report. */
 export interface KubeconfigAnswer extends Answer {
-  /** Secret. */
+  /** Secret body. */
   readonly text: string;
 }
 
-/** A provider that is looked at. */
+/** Sends the requests of checks to a provider. */
 export class ProviderProbe {
   readonly bodies: Bodies;
   readonly deadlines: SpaceProviderDeadlines;
@@ -54,7 +57,7 @@ export class ProviderProbe {
   readonly identified: boolean;
   readonly parent: string | undefined;
   readonly #client: HttpClient;
-  /** The name of the space that the run may make, if it may. */
+  /** Name of the space that the run may create, if any. */
   readonly makes: string | undefined;
   #begun = false;
   #made: Promise<MadeSpace> | undefined;
@@ -80,26 +83,26 @@ export class ProviderProbe {
     return this.call(`${SPACES}/${name}`, options);
   }
 
-  /** How a space is reached: what is told of the answer, in a report, has nothing of it. */
+  /** Requests the kubeconfig of a space. Security: reports of the answer contain nothing of its body. */
   async kubeconfig(name: string, options: CallOptions = {}): Promise<KubeconfigAnswer> {
     const answer = await this.call(`${SPACES}/${name}/kubeconfig`, options);
     if (answer.status >= 300) return { ...answer, text: "" };
     return { ...answer, body: HIDDEN, text: answer.body.toString("utf8") };
   }
 
-  /** Asks for a space of this name. */
+  /** Creates a space with this name. */
   put(name: string, body: string, type = "application/json"): Promise<Answer> {
     this.#begun ||= name === this.makes;
     return this.space(name, { method: "PUT", body, headers: { "content-type": type }, repeatable: true });
   }
 
-  /** What the provider says of itself. @throws CheckFailure */
+  /** Returns the status of the provider. @throws CheckFailure */
   status(): Promise<JsonObject> {
     this.#status ??= this.call("/v1/status").then((answer) => this.bodies.ok("ProviderStatus", answer));
     return this.#status;
   }
 
-  /** @throws CheckSkipped where it does not say */
+  /** @throws CheckSkipped when the status cannot be read */
   async can(capability: Capability): Promise<boolean> {
     const status = await this.status().catch(skipping("its status cannot be read: P1.1 says why"));
     return at(status, "capabilities", capability) === true;
@@ -118,19 +121,19 @@ export class ProviderProbe {
     return { answer, spaces, more: typeof more === "string" ? more : undefined };
   }
 
-  /** @throws CheckFailure when there is none */
+  /** @throws CheckFailure when the provider opens no watch */
   async watch(): Promise<WatchStream> {
     const stream = await this.#client.watch(SPACES, { query: { watch: 1, parent: this.parent } });
     if (!("status" in stream)) return stream;
     return fail(stream.request, "200 and a stream", String(stream.status));
   }
 
-  /** The spaces that are there. @throws CheckSkipped where they are not told */
+  /** Returns the existing spaces. @throws CheckSkipped when they cannot be listed */
   async spaces(): Promise<readonly ListedSpace[]> {
     return (await this.list().catch(skipping("spaces cannot be listed: P2.1 says why"))).spaces;
   }
 
-  /** What a watch is answered with, if it is not one; of one that is, its head alone. */
+  /** Returns the answer to a watch request. For an open watch it has only status and headers. */
   async watchHead(options: CallOptions = {}): Promise<Answer> {
     const opened = await this.#client.watch(SPACES, {
       ...options,
@@ -141,32 +144,35 @@ export class ProviderProbe {
     return { request: stream.request, headers: stream.headers, status: 200, body: Buffer.alloc(0) };
   }
 
-  /** A space that is ready: one that is there, or that is made. @throws CheckSkipped where there is none */
+  /** Returns a ready space, either an existing or a new one. @throws CheckSkipped when there is none */
   async ready(): Promise<ListedSpace> {
     const found = (await this.spaces()).find(({ phase }) => phase === "Ready");
     if (found !== undefined) return found;
-    if (this.makes === undefined) return skip("there is no space that is ready, and the run only reads");
+    if (this.makes === undefined) return skip("no space is ready, and the run only reads");
     return (await this.made()).space;
   }
 
-  /** Makes the space of the run, once. @throws CheckFailure, CheckSkipped where none may be made */
+  /** Creates the space of the run, once. @throws CheckFailure, CheckSkipped when the run may not create one */
   make(): Promise<MadeSpace> {
     this.#made ??= this.#make();
     return this.#made;
   }
 
-  /** The space that the run has made, once it is ready. @throws CheckSkipped where there is none */
+  /** Returns the space that the run created, once it is ready. @throws CheckSkipped when there is none */
   made(): Promise<MadeSpace> {
-    return this.make().catch(skipping("there is no space to look at: P7.1 says why"));
+    return this.make().catch(skipping("there is no space to check: P7.1 says why"));
   }
 
-  /** The space of the run, once it is gone again, and how much a watch had said before. @throws CheckSkipped where it is not */
+  /**
+   * Returns the space of the run after its deletion, and the number of watch lines before it.
+   * @throws CheckSkipped when it still exists
+   */
   async gone(): Promise<{ readonly made: MadeSpace; readonly since: number }> {
     const made = await this.made();
     return { made, since: await made.delete().catch(skipping("the space is not gone: P7.5 says why")) };
   }
 
-  /** The name of the space that the run has asked for, if it has. */
+  /** Name of the space that the run has requested, if any. */
   get begun(): string | undefined {
     return this.#begun ? this.makes : undefined;
   }
@@ -176,26 +182,26 @@ export class ProviderProbe {
   }
 
   async #make(): Promise<MadeSpace> {
-    if (this.makes === undefined) return skip("it makes a space, and the run only reads");
+    if (this.makes === undefined) return skip("it creates a space, and the run only reads");
     for (const capability of ["create", "delete"] as const)
       if (!(await this.can(capability))) return skip(`the provider says that it cannot ${capability} spaces`);
     return MadeSpace.make(this.makes, this);
   }
 }
 
-/** What another check tells of is not told twice. */
+/** Turns a failure into a skip, because another check reports the failure. */
 const skipping =
   (reason: string) =>
   (error: unknown): never => {
     throw error instanceof CheckFailure ? new CheckSkipped(reason) : error;
   };
 
-/** The space of a run, from its making to its end. */
+/** Space of a run, from its creation to its deletion. */
 class MadeSpace implements Disposable {
   readonly name: string;
-  /** As it was when it became ready. */
+  /** Space as it was when it became ready. */
   readonly space: ListedSpace;
-  /** What a watch has said since before it was made, if the provider has any. */
+  /** Lines of a watch that began before the creation, if the provider supports watches. */
   readonly heard: SpaceWatch | undefined;
   readonly #probe: ProviderProbe;
   #deleted: Promise<number> | undefined;
@@ -207,13 +213,13 @@ class MadeSpace implements Disposable {
     this.#probe = probe;
   }
 
-  /** Makes one, and waits until it is ready. @throws CheckFailure */
+  /** Creates a space, and waits until it is ready. @throws CheckFailure */
   static async make(name: string, probe: ProviderProbe): Promise<MadeSpace> {
     using opening = new DisposableStack();
     const heard = (await probe.can("watch"))
       ? opening.use(new SpaceWatch(await probe.watch(), probe.bodies))
       : undefined;
-    // Nothing is missed from then on.
+    // From here on no event is missed.
     await heard?.next(probe.deadlines.prompt);
     expectCode(await probe.put(name, "{}"), [202]);
     const space = await untilReady(name, probe);
@@ -221,7 +227,11 @@ class MadeSpace implements Disposable {
     return new MadeSpace(space, probe, heard);
   }
 
-  /** Deletes it, once, and waits until it is gone. @returns how much a watch had said before @throws CheckFailure */
+  /**
+   * Deletes the space, once, and waits until it is gone.
+   * @returns the number of watch lines before the deletion
+   * @throws CheckFailure
+   */
   delete(): Promise<number> {
     this.#deleted ??= this.#delete();
     return this.#deleted;
@@ -232,7 +242,7 @@ class MadeSpace implements Disposable {
   }
 
   async #delete(): Promise<number> {
-    // What it has said until now is about something else.
+    // Earlier lines are about other changes.
     while ((await this.heard?.next(0)) === true);
     const since = this.heard?.length ?? 0;
     expectCode(await this.#probe.space(this.name, { method: "DELETE", repeatable: true }), [202]);
@@ -243,14 +253,14 @@ class MadeSpace implements Disposable {
 
 async function untilReady(name: string, probe: ProviderProbe): Promise<ListedSpace> {
   const answer = await until(name, probe, (told) => {
-    // It may take a while until it is seen.
+    // The space may appear with a delay.
     if (told.status === 404) return false;
     return probe.bodies.ok("Space", told)["phase"] === "Ready";
   });
   return JSON.parse(answer.body.toString("utf8")) as ListedSpace;
 }
 
-/** Waits until a space is not there any more. @throws CheckFailure */
+/** Waits until a space no longer exists. @throws CheckFailure */
 export async function untilGone(name: string, probe: ProviderProbe): Promise<void> {
   await until(name, probe, ({ status }) => status === 404);
 }
@@ -260,7 +270,6 @@ async function until(name: string, probe: ProviderProbe, is: (answer: Answer) =>
   for (const began = performance.now(); ; await pause(LOOK)) {
     const answer = await probe.space(name);
     if (is(answer)) return answer;
-    if (performance.now() - began > ready)
-      fail(answer.request, `it to be otherwise within ${ready / 1000} s`, excerpt(answer));
+    if (performance.now() - began > ready) fail(answer.request, `a change within ${ready / 1000} s`, excerpt(answer));
   }
 }

@@ -4,14 +4,14 @@ import { excerpt, expectCode, expectJson, fail } from "../assertions/expect.ts";
 import { isObject, type JsonObject, textAt } from "../assertions/json.ts";
 import type { Answer, RequestLine } from "../http/answer.ts";
 
-/** A space, as a provider tells of it. */
+/** Space in a provider's answer. */
 export interface ListedSpace {
   readonly name: string;
   readonly id?: string;
   readonly phase: "Initializing" | "Ready";
 }
 
-/** What is read of the protocol's document. */
+/** Fields of the protocol's document that the suite reads. */
 export interface ProtocolDocument {
   readonly paths?: object;
   readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
@@ -19,7 +19,7 @@ export interface ProtocolDocument {
 
 type BodyName = "Space" | "SpaceList" | "SpaceEvent" | "ProviderStatus" | "Status";
 
-/** The bodies of the protocol, as its document has them. */
+/** Validates bodies by the schemas of the protocol's document. */
 export class Bodies {
   readonly #schemas: ReadonlyMap<string, StructuralSchema>;
 
@@ -28,7 +28,7 @@ export class Bodies {
     this.#schemas = new Map(schemas.map(([name, schema]) => [name, compileSchema(schema)]));
   }
 
-  /** A 200 with such a body. @throws CheckFailure */
+  /** Expects a 200 with this body. @throws CheckFailure */
   ok(name: BodyName, answer: Answer): JsonObject {
     expectCode(answer, [200]);
     return this.body(name, answer);
@@ -43,11 +43,11 @@ export class Bodies {
   value(name: BodyName, request: RequestLine, value: unknown): JsonObject {
     if (!isObject(value)) fail(request, `a ${name}`, JSON.stringify(value));
     const [cause] = this.#schemas.get(name)?.validate(value) ?? [];
-    if (cause !== undefined) fail(request, `a ${name} as the document has it`, formatCause(cause));
+    if (cause !== undefined) fail(request, `a ${name} that matches the document`, formatCause(cause));
     return value;
   }
 
-  /** An error: a Status that says the code of its answer. @throws CheckFailure */
+  /** Expects an error: a Status whose code is that of its answer. @throws CheckFailure */
   refusal(answer: Answer, codes: readonly number[], why = ""): JsonObject {
     expectCode(answer, codes, why);
     const status = this.body("Status", answer);
@@ -55,7 +55,7 @@ export class Bodies {
     return status;
   }
 
-  /** A 404 about a space, in as many words: any other would be taken for a proxy's. @throws CheckFailure */
+  /** Expects a 404 that names the space: a manager takes any other for a proxy's. @throws CheckFailure */
   absent(answer: Answer, name: string): void {
     const status = this.refusal(answer, [404]);
     if (textAt(status, "details", "kind") !== "spaces" || textAt(status, "details", "name") !== name)

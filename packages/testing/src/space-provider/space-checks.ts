@@ -4,41 +4,41 @@ import { mediaType } from "../http/answer.ts";
 import { ABSENT, type KubeconfigAnswer, type ProviderCheck, type ProviderProbe } from "./provider-probe.ts";
 import type { ListedSpace } from "./space-bodies.ts";
 
-/** So many spaces are looked at one by one. */
+/** Maximum number of spaces that are read one by one. */
 const LOOKED_AT = 20;
 const LONGEST = 256 * 1024;
 
-/** P2: lists, and spaces by their names. */
+/** P2: lists, and spaces by name. */
 export const listChecks: readonly ProviderCheck[] = [
   {
     id: "P2.1",
-    title: "a list has spaces in the order of their names, each once",
-    protects: "pages leave spaces out, which are then taken for deleted",
+    title: "a list has spaces in the order of their names, without duplicates",
+    protects: "pages omit spaces, which a manager then treats as deleted",
     run: async (probe) => {
       const { answer, spaces } = await probe.list();
       const names = spaces.map(({ name }) => name);
       const wrong = names.find((name, at) => at > 0 && name <= (names[at - 1] ?? ""));
-      if (wrong !== undefined) fail(answer.request, "names that grow", show(names));
+      if (wrong !== undefined) fail(answer.request, "names in ascending order", show(names));
     },
   },
   {
     id: "P2.2",
-    title: "a space is by its name as it is in the list",
-    protects: "a space is taken for deleted, or for another one",
+    title: "get returns a space as in the list",
+    protects: "a manager treats a space as deleted, or mistakes it for another one",
     run: async (probe) => {
       for (const space of (await probe.list()).spaces.slice(0, LOOKED_AT)) await isThere(probe, space);
     },
   },
   {
     id: "P2.3",
-    title: "pages have together what the list has, and each no more than was asked for",
-    protects: "spaces that are on no page are taken for deleted",
+    title: "pages together contain the list, and each respects the limit",
+    protects: "a manager treats spaces that are on no page as deleted",
     run: pagesAgree,
   },
   {
     id: "P2.4",
-    title: "a limit and a page that are none are refused",
-    protects: "a list begins anew, or ends early, without a word",
+    title: "an invalid limit or continue token is rejected",
+    protects: "a list silently starts over, or ends early",
     run: async (probe) => {
       for (const query of [{ limit: "many" }, { limit: -1 }, { limit: 1, continue: "conformance no page" }])
         probe.bodies.refusal(await probe.call("/v1/spaces", { query }), [400, 410]);
@@ -46,12 +46,12 @@ export const listChecks: readonly ProviderCheck[] = [
   },
 ];
 
-/** One that has gone meanwhile is nobody's fault. */
+/** A space that was deleted in the meantime is no fault. */
 async function isThere(probe: ProviderProbe, listed: ListedSpace): Promise<void> {
   const answer = await probe.space(listed.name);
   if (answer.status === 404) {
     const { spaces } = await probe.list();
-    if (spaces.some(({ name }) => name === listed.name)) fail(answer.request, "the space, which is listed", "404");
+    if (spaces.some(({ name }) => name === listed.name)) fail(answer.request, "the listed space", "404");
     return;
   }
   const { name, id } = probe.bodies.ok("Space", answer) as unknown as ListedSpace;
@@ -62,7 +62,7 @@ async function isThere(probe: ProviderProbe, listed: ListedSpace): Promise<void>
 }
 
 async function pagesAgree(probe: ProviderProbe): Promise<void> {
-  // Others may make and delete spaces meanwhile: what is there before and after is on a page.
+  // Other clients may create and delete spaces meanwhile: only spaces that exist before and after must be on a page.
   const before = new Set((await probe.list()).spaces.map(({ name }) => name));
   const limit = Math.max(1, Math.ceil(before.size / 3));
   const paged = new Set<string>();
@@ -70,10 +70,10 @@ async function pagesAgree(probe: ProviderProbe): Promise<void> {
   let next: string | undefined;
   do {
     const { answer, spaces, more } = await probe.list({ limit, continue: next });
-    if (spaces.length > limit) fail(answer.request, `${limit} spaces at most`, `${spaces.length}`);
-    if (more !== undefined && spaces.length === 0) fail(answer.request, "a space, as there are more", "none");
+    if (spaces.length > limit) fail(answer.request, `at most ${limit} spaces`, `${spaces.length}`);
+    if (more !== undefined && spaces.length === 0) fail(answer.request, "a space, because there are more", "none");
     for (const { name } of spaces) {
-      if (name <= last) fail(answer.request, `names behind ${show(last)}`, show(name));
+      if (name <= last) fail(answer.request, `names after ${show(last)}`, show(name));
       paged.add(name);
       last = name;
     }
@@ -84,20 +84,20 @@ async function pagesAgree(probe: ProviderProbe): Promise<void> {
   if (missing !== undefined) fail(answer.request, `${show(missing.name)} on a page, as in the list`, show([...paged]));
 }
 
-/** P5: how spaces are reached. */
+/** P5: kubeconfigs of spaces. */
 export const kubeconfigChecks: readonly ProviderCheck[] = [
   {
     id: "P5.1",
-    title: "a space that is ready has a kubeconfig that runs nothing, and names no files",
-    protects: "whoever uses the space would run what a stranger says, or cannot use it",
+    title: "a ready space has a kubeconfig that runs no commands and names no files",
+    protects: "users of the space cannot use it, or run commands of a third party",
     run: async (probe) => {
       for (const answer of await kubeconfigs(probe)) await expectKubeconfig(answer);
     },
   },
   {
     id: "P5.2",
-    title: "no cache keeps a kubeconfig",
-    protects: "credentials are where nobody looks for them",
+    title: "no cache stores a kubeconfig",
+    protects: "credentials remain in unexpected places",
     run: async (probe) => {
       for (const { headers, request } of await kubeconfigs(probe))
         if (!(headers["cache-control"] ?? "").includes("no-store"))
@@ -106,8 +106,8 @@ export const kubeconfigChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P5.3",
-    title: "from where a space is to be reached has to be said",
-    protects: "a space is reached by an address that leads nowhere from there",
+    title: "the request must say from where the client reaches the space",
+    protects: "the address of the space is unreachable from the client",
     run: async (probe) => {
       const { name } = await probe.ready();
       for (const query of [{}, { scope: "conformance" }])
@@ -116,8 +116,8 @@ export const kubeconfigChecks: readonly ProviderCheck[] = [
   },
   {
     id: "P5.4",
-    title: "of a space that is not there it is a 404 about the space",
-    protects: "what a proxy says is taken for what the provider says",
+    title: "the kubeconfig of a missing space gets a 404 that names it",
+    protects: "a manager mistakes a proxy's answer for the provider's",
     run: async (probe) => {
       const answer = await probe.kubeconfig(ABSENT, { query: { scope: "external" } });
       probe.bodies.absent(answer, ABSENT);
@@ -129,22 +129,22 @@ async function kubeconfigs(probe: ProviderProbe): Promise<readonly KubeconfigAns
   const { name } = await probe.ready();
   const answers: KubeconfigAnswer[] = [];
   for (const scope of ["incluster", "external"]) answers.push(await probe.kubeconfig(name, { query: { scope } }));
-  if (answers.some(({ status }) => status === 409)) skip(`the space ${name} is not ready any more`);
+  if (answers.some(({ status }) => status === 409)) skip(`the space ${name} is no longer ready`);
   for (const answer of answers) expectCode(answer, [200]);
   return answers;
 }
 
-/** What is told holds nothing of it. */
+/** Failures must not contain any of the kubeconfig. */
 async function expectKubeconfig({ request, text, ...answer }: KubeconfigAnswer): Promise<void> {
   if (mediaType(answer) !== "application/yaml")
     fail(request, "application/yaml", mediaType(answer) || "no content type");
-  if (Buffer.byteLength(text) > LONGEST) fail(request, `${LONGEST} bytes at most`, `${Buffer.byteLength(text)}`);
+  if (Buffer.byteLength(text) > LONGEST) fail(request, `at most ${LONGEST} bytes`, `${Buffer.byteLength(text)}`);
   const { SecretFault, secretKubeconfig } = await import("@virtual-workspaces/kcp/targets");
   try {
     const { credential } = secretKubeconfig(text);
-    if (credential === undefined) fail(request, "a kubeconfig with a user", "one that names nobody");
+    if (credential === undefined) fail(request, "a kubeconfig with a user", "none");
   } catch (error) {
     if (!(error instanceof SecretFault)) throw error;
-    fail(request, "a kubeconfig that stands alone", error.message);
+    fail(request, "a self-contained kubeconfig", error.message);
   }
 }

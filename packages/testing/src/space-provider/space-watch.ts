@@ -2,7 +2,7 @@ import type { RequestLine } from "../http/answer.ts";
 import { NothingCame, type WatchStream } from "../http/watch-stream.ts";
 import type { Bodies } from "./space-bodies.ts";
 
-/** A watch, and what it has said so far. */
+/** Watch with the lines that it has received so far. */
 export class SpaceWatch implements Disposable {
   readonly #stream: WatchStream;
   readonly #bodies: Bodies;
@@ -17,12 +17,15 @@ export class SpaceWatch implements Disposable {
     return this.#stream.request;
   }
 
-  /** How much it has said. */
+  /** Number of lines so far. */
   get length(): number {
     return this.#events.length;
   }
 
-  /** Takes what it says, until it has said that a space has changed, or any, since it had said so much. @returns false: not within this time, ms */
+  /**
+   * Reads lines until one reports a change of this space, or of any space, after the first `since` lines.
+   * @returns false if none arrives within this time, in ms
+   */
   async change(name: string, since: number, within: number): Promise<boolean> {
     const until = performance.now() + within;
     const is = ({ type, name: told = name }: { readonly type?: unknown; readonly name?: unknown }): boolean =>
@@ -34,7 +37,7 @@ export class SpaceWatch implements Disposable {
     return true;
   }
 
-  /** Takes the next line. @returns false: there is none within this time, ms @throws CheckFailure, StreamCut */
+  /** Reads the next line. @returns false if none arrives within this time, in ms @throws CheckFailure, StreamCut */
   async next(within: number): Promise<boolean> {
     try {
       const line = await this.#stream.line(within);

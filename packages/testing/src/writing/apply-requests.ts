@@ -4,23 +4,23 @@ import type { HttpClient, Query } from "../http/client.ts";
 import { APPLY_PATCH, expectWritten, type ObjectDraft } from "./writer.ts";
 import type { Writes } from "./writes.ts";
 
-/** What a manager says of an object: its annotations, whole content besides. */
+/** Fields of an object that a manager applies: annotations, and the rest of its content. */
 export interface Applied {
-  /** @default "conformance-one" */
+  /** Field manager. @default "conformance-one" */
   readonly by?: string;
   readonly annotations?: JsonObject;
   readonly query?: Query;
   readonly client?: HttpClient;
 }
 
-/** Sends an apply of a draft with annotations, which every kind has. */
+/** Applies a draft with annotations, which every kind has. */
 export function apply(writes: Writes, draft: ObjectDraft, applied: Applied = {}): Promise<Answer> {
   const { by = "conformance-one", annotations = {}, query = {}, client } = applied;
   const body = { ...draft, metadata: { ...draft.metadata, ...described({ ...annotationsOf(draft), ...annotations }) } };
   return applyBody(writes, body, { query: { fieldManager: by, ...query }, client });
 }
 
-/** Sends an apply of annotations alone, so that nothing else is owned by it. */
+/** Applies only annotations, so that the manager owns nothing else. */
 export function applyOnly(
   writes: Writes,
   { apiVersion, kind, metadata }: ObjectDraft,
@@ -32,7 +32,7 @@ export function applyOnly(
   return applyBody(writes, body, { query: { fieldManager: by, ...query }, client });
 }
 
-/** A map that is empty is a field all the same, which Kubernetes owns and writes again and again. */
+/** Kubernetes treats an empty map as a field too, and would own and write it each time. */
 function described(annotations: JsonObject): { readonly annotations?: JsonObject } {
   return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
@@ -45,7 +45,7 @@ function applyBody(
   return writes.send({ method: "PATCH", path: writes.pathOf(body), type: APPLY_PATCH, body, ...options });
 }
 
-/** The object, by the first manager. */
+/** Returns the object after an apply by the first manager. */
 export async function applied(
   writes: Writes,
   annotations: JsonObject,
@@ -60,7 +60,7 @@ export function annotationsOf(object: unknown): JsonObject {
   return isObject(found) ? found : {};
 }
 
-/** The annotations that a manager owns, sorted; by Apply unless said. */
+/** Returns the annotations that a manager owns, sorted, by default for Apply. */
 export function ownedBy(object: unknown, manager: string, operation = "Apply"): readonly string[] {
   const entries = listAt(object, "metadata", "managedFields").filter(
     (entry) => textAt(entry, "manager") === manager && textAt(entry, "operation") === operation,

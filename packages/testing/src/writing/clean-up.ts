@@ -4,14 +4,14 @@ import { HttpClient, type HttpClientOptions } from "../http/client.ts";
 import { RunNamespace } from "./run-namespace.ts";
 import { RUN_LABEL, type Writer } from "./writer.ts";
 
-/** However a server behaves, a run ends. */
+/** Deadline of the cleanup, so that a run ends with any server. */
 const LONGEST = 60_000;
-/** A namespace may take a while to go. */
+/** Deadline for the deletion of a namespace. */
 const NAMESPACE_GOES = 15_000;
 
 /**
- * Deletes what a run made and its checks left, also after the run was told to stop, and names what stays: by the names
- * that were sent, and by what lists show with the label of the run.
+ * Deletes the objects that the run or its checks left, also after an abort, and returns the names of those that remain. Finds
+ * them by the names that were sent, and by lists with the label of the run.
  */
 export async function cleanUp(
   probes: readonly { readonly writer: Writer | undefined }[],
@@ -25,7 +25,7 @@ export async function cleanUp(
 }
 
 async function cleanUpOne(writer: Writer, client: HttpClient): Promise<readonly string[]> {
-  // A server that ignores selectors shows others' objects too.
+  // A server that ignores selectors also returns objects of others.
   for (const object of await ownObjects(writer, client)) writer.remember(textAt(object, "metadata", "name"));
   const left: string[] = [];
   for (const { namespace, name } of writer.names) {

@@ -7,7 +7,7 @@ import { textsOf } from "./schema-values.ts";
 import { expectWritten, messageOf } from "./writer.ts";
 import type { Writes } from "./writes.ts";
 
-/** A part of a collection that a selector picks, and how objects come into it and leave it. */
+/** Part of a collection that a selector selects, and how objects enter and leave it. */
 export interface Part {
   readonly selector: Query;
   make(inside: boolean, finalizers?: readonly string[]): Promise<JsonObject>;
@@ -16,7 +16,7 @@ export interface Part {
 
 const LABEL = "conformance.virtual-workspaces.dev/part";
 
-/** Objects with a label that only this check gives. */
+/** Returns the objects with a label that only this check sets. */
 export async function partByLabel(writes: Writes): Promise<Part> {
   const labels = { [LABEL]: writes.mark };
   return {
@@ -28,9 +28,9 @@ export async function partByLabel(writes: Writes): Promise<Part> {
 }
 
 /**
- * Objects with one of two values of a field that can be selected by, as the schema says.
+ * Returns the objects with one of two values of a selectable field, according to the schema.
  *
- * @throws CheckSkipped where no such field is a text that two values are known of
+ * @throws CheckSkipped when no selectable string field has two known values
  */
 export async function partByField(writes: Writes): Promise<Part> {
   const { path, inside: value, outside } = await selectableField(writes);
@@ -46,9 +46,9 @@ export async function partByField(writes: Writes): Promise<Part> {
   };
 }
 
-/** Rules that are not in the schema may have a say in the field. */
+/** Rules outside the schema may also restrict the field. */
 function expectAllowed(answer: Answer, codes: readonly number[]): JsonObject {
-  if (answer.status === 422) skip(`the field that selects cannot be changed so: ${messageOf(answer)}`);
+  if (answer.status === 422) skip(`the selectable field cannot be changed: ${messageOf(answer)}`);
   return expectWritten(answer, codes);
 }
 
@@ -66,10 +66,10 @@ async function selectableField(
     const [inside, outside] = words.length > 0 ? words : at(found, "type") === "string" ? textsOf(found, 2) : [];
     if (inside !== undefined && outside !== undefined) return { path, inside, outside };
   }
-  return skip("the schema names no field to select by that is a text with two known values");
+  return skip("the schema has no selectable string field with two known values");
 }
 
-/** Objects put together, the second one's members first. */
+/** Merges objects; members of the second one win. */
 function merged(into: JsonObject, from: JsonObject): JsonObject {
   const result: Record<string, unknown> = { ...into };
   for (const [name, value] of fieldsAt(from)) {

@@ -5,10 +5,10 @@ import type { HttpClient } from "../http/client.ts";
 import { MERGE_PATCH, RUN_LABEL, type Writer } from "./writer.ts";
 
 const NAMESPACES = "/api/v1/namespaces";
-/** Between two looks at what is to go, ms. */
+/** Interval between polls of a deletion, in ms. */
 const AGAIN = 100;
 
-/** A namespace that a check makes, and what it puts there of the resource that is checked. */
+/** Namespace that a check creates, with objects of the checked resource. */
 export class RunNamespace {
   readonly name: string;
   readonly #writer: Writer;
@@ -18,19 +18,20 @@ export class RunNamespace {
     this.name = name;
   }
 
-  /** @throws CheckSkipped where namespaces cannot be made */
+  /** @throws CheckSkipped when namespaces cannot be created */
   static async make(writer: Writer): Promise<RunNamespace> {
     const { probe, run } = writer;
     const isThere = probe.discovery.resources.some(
       ({ group, name, verbs }) => group === "" && name === "namespaces" && verbs.includes("create"),
     );
-    if (!isThere || writer.namespace === "") skip("there are no namespaces to be made, or the resource is in none");
+    if (!isThere || writer.namespace === "")
+      skip("the server has no writable namespaces, or the resource is cluster-scoped");
     const namespace = new RunNamespace(writer, `${run}-${writer.mark()}-${probe.resource.name}`.slice(0, 63));
     writer.rememberNamespace(namespace.name);
     const metadata = { name: namespace.name, labels: { [RUN_LABEL]: run } };
     const body = { apiVersion: "v1", kind: "Namespace", metadata };
     const answer = await writer.send({ method: "POST", path: NAMESPACES, body });
-    if (answer.status === 403) skip("the user of this run may not make namespaces");
+    if (answer.status === 403) skip("the user of this run may not create namespaces");
     expectCode(answer, [201]);
     return namespace;
   }
@@ -39,12 +40,12 @@ export class RunNamespace {
     return `${NAMESPACES}/${this.name}`;
   }
 
-  /** Where objects of the resource are in it. */
+  /** Path of the resource's objects in the namespace. */
   get objects(): string {
     return this.#writer.probe.namespacePath(this.name);
   }
 
-  /** Deletes it with what is in it, whatever holds that. @returns whether it is gone */
+  /** Deletes the namespace and its contents, and removes finalizers. @returns whether it is gone */
   async remove(client: HttpClient, within: number): Promise<boolean> {
     const deadline = performance.now() + within;
     await this.#writer.send({ method: "DELETE", path: this.path, client });

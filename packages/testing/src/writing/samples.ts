@@ -5,9 +5,9 @@ import type { CollectionProbe } from "../probe/collection-probe.ts";
 import { documentOf, schemaOf } from "../probe/openapi-documents.ts";
 import { minimal, Unmakeable } from "./schema-values.ts";
 
-/** What objects of a kind are made from: all but `apiVersion`, `kind`, the name and what a server fills in. */
+/** Template for objects of a kind, without `apiVersion`, `kind`, name and server-managed fields. */
 export interface Sample {
-  /** What names begin with. */
+  /** Prefix of names. */
   readonly prefix: string;
   readonly labels: JsonObject;
   readonly annotations: JsonObject;
@@ -15,16 +15,16 @@ export interface Sample {
 }
 
 /**
- * The objects of a text in YAML, several documents long or one, or in JSON: for {@link ConformanceWrites.samples}.
+ * Parses the objects of one or more YAML documents, or of JSON, for {@link ConformanceWrites.samples}.
  *
- * @throws Error on a text that is no YAML, and on a document that is no object with an apiVersion and a kind
+ * @throws Error for invalid YAML, and for a document that is not an object with an apiVersion and a kind
  */
 export function parseSamples(text: string): readonly Readonly<Record<string, unknown>>[] {
   const documents = parseAllDocuments(text);
   if (!Array.isArray(documents)) return [];
   return documents.map((document) => {
     const [problem] = document.errors;
-    if (problem !== undefined) throw new Error(`it is no YAML: ${problem.message}`);
+    if (problem !== undefined) throw new Error(`it is not valid YAML: ${problem.message}`);
     return sampleIn(document.toJS());
   });
 }
@@ -34,15 +34,15 @@ function sampleIn(object: unknown): JsonObject {
   throw new Error("every document must be an object with an apiVersion and a kind");
 }
 
-/** A sample that nobody has tried yet, or why there is none. */
+/** Untested sample, or the reason why there is none. */
 export type Candidate = { readonly source: string } & (
   | { readonly sample: Sample }
   | { readonly sample?: never; readonly why: string }
 );
 
 /**
- * What objects might be made from, the best first: what the user gave, what the schema asks for, and what there is
- * already. The given one is the only one where there is one.
+ * Yields candidates for samples, the best first: the user's, the minimum of the schema, and a copy of an existing object. A
+ * sample of the user is the only candidate.
  */
 export async function* candidates(probe: CollectionProbe, given: readonly JsonObject[]): AsyncGenerator<Candidate> {
   const { kind } = probe.resource;
@@ -59,11 +59,11 @@ export async function* candidates(probe: CollectionProbe, given: readonly JsonOb
 }
 
 async function fromSchema(probe: CollectionProbe): Promise<Candidate> {
-  const source = "what the OpenAPI schema requires";
+  const source = "the minimum of the OpenAPI schema";
   try {
     const { document } = await documentOf(probe);
     const schema = schemaOf(document, probe.resource);
-    if (schema === undefined) return { source, why: "OpenAPI has no schema of the kind" };
+    if (schema === undefined) return { source, why: "OpenAPI has no schema for the kind" };
     const made = minimal(document, schema);
     return { source, sample: sampleOf(isObject(made) ? made : {}) };
   } catch (error) {

@@ -1,12 +1,12 @@
 import { at, fieldsAt, isObject, type JsonObject, listAt, textAt } from "../assertions/json.ts";
 import { dereferenced } from "../probe/openapi-documents.ts";
 
-/** Kinds may contain themselves. */
+/** Maximum depth, because schemas may be recursive. */
 const DEEPEST = 24;
-/** Nobody asks for more of anything, and a schema might ask for very many. */
+/** Maximum number of elements, although a schema may require more. */
 const MOST = 16;
 
-/** One text for each format that Kubernetes checks, and for those that kinds often say. */
+/** One text for each format that Kubernetes checks, and for those that kinds use often. */
 const FORMATS: Readonly<Record<string, string>> = Object.freeze({
   byte: "YQ==",
   cidr: "10.0.0.0/8",
@@ -29,7 +29,7 @@ const FORMATS: Readonly<Record<string, string>> = Object.freeze({
   "k8s-long-name": "a.example.com",
 });
 
-/** What most patterns of kinds in the field are about. Short, so that no pattern can take long over them. */
+/** Texts that match most patterns in real kinds. They are short, so that no pattern takes long. */
 const USUAL: readonly string[] = Object.freeze([
   ...[
     "a",
@@ -71,20 +71,20 @@ const USUAL: readonly string[] = Object.freeze([
   ...["00000000", "sha256:".padEnd(71, "0"), "0".repeat(40), "true", "{}", "[]"],
 ]);
 
-/** What a schema asks for cannot be told. */
+/** Error for a schema that this generator cannot satisfy. */
 export class Unmakeable extends Error {
   override readonly name = "Unmakeable";
 }
 
 /**
- * The least that a schema lets through: what is required and nothing else. What rules written in CEL ask for is not seen.
+ * Returns the minimal value that a schema accepts: only required fields. Ignores CEL rules.
  *
- * @throws Unmakeable when there is nothing that it is known to let through
+ * @throws Unmakeable when no known value satisfies the schema
  */
 export function minimal(document: JsonObject, schema: unknown, path = ""): unknown {
-  if (path.split(/[.[]/).length > DEEPEST) throw new Unmakeable(`${path} is nested too deep`);
+  if (path.split(/[.[]/).length > DEEPEST) throw new Unmakeable(`${path} is nested too deeply`);
   const own = dereferenced(document, schema);
-  if (!isObject(own)) throw new Unmakeable(`${path || "the schema"} leads nowhere`);
+  if (!isObject(own)) throw new Unmakeable(`${path || "the schema"} does not resolve`);
   if (own["default"] !== undefined) return own["default"];
   const [first] = listAt(own, "enum");
   if (first !== undefined) return first;
@@ -129,7 +129,7 @@ function objectOf(document: JsonObject, schema: JsonObject, path: string): JsonO
   return fields;
 }
 
-/** Required by the schema itself, by all of an allOf, and by the first of a choice. */
+/** Fields required by the schema, by all of an allOf, and by the first alternative. */
 function requiredOf(schema: JsonObject): ReadonlySet<string> {
   const choices = [...listAt(schema, "allOf"), listAt(schema, "oneOf")[0], listAt(schema, "anyOf")[0]];
   const names = [schema, ...choices].flatMap((one) => listAt(one, "required"));
@@ -147,7 +147,9 @@ function arrayOf(document: JsonObject, schema: JsonObject, path: string): readon
 function stringOf(schema: JsonObject, path: string): string {
   const [text] = textsOf(schema, 1);
   if (text !== undefined) return text;
-  throw new Unmakeable(`${path || "a text"} must match ${String(schema["pattern"] ?? "lengths that nothing has")}`);
+  throw new Unmakeable(
+    `${path || "a text"} must match ${String(schema["pattern"] ?? "lengths that no known text has")}`,
+  );
 }
 
 function numberOf(schema: JsonObject): number {
@@ -158,7 +160,7 @@ function numberOf(schema: JsonObject): number {
   return Math.ceil(below / step) * step;
 }
 
-/** Texts that a schema of a string lets through, as far as can be told, at most `count`. */
+/** Returns texts that a string schema accepts, as far as this generator can tell, at most `count`. */
 export function textsOf(schema: unknown, count: number): readonly string[] {
   const least = numberOr(at(schema, "minLength"), 0);
   const most = numberOr(at(schema, "maxLength"), Number.POSITIVE_INFINITY);
@@ -174,7 +176,7 @@ export function textsOf(schema: unknown, count: number): readonly string[] {
     .slice(0, count);
 }
 
-/** Go's expressions are not quite JavaScript's: one that cannot be read here decides nothing, the server will. */
+/** Go and JavaScript differ in their expressions. An expression that JavaScript cannot parse is ignored: the server decides. */
 function patternOf(pattern: string): RegExp | undefined {
   try {
     return pattern === "" ? undefined : new RegExp(pattern, "u");
@@ -183,7 +185,7 @@ function patternOf(pattern: string): RegExp | undefined {
   }
 }
 
-/** The words of a pattern that is a choice of words: `^(Always|Never)$`. */
+/** Returns the words of a pattern that lists alternatives: `^(Always|Never)$`. */
 function namedBy(pattern: string): readonly string[] {
   const inner = /^\^?\(?(?:\?:)?([\w|. /:-]+?)\)?\$?$/.exec(pattern)?.[1];
   return inner === undefined ? [] : inner.split("|");

@@ -6,7 +6,7 @@ import type { CollectionProbe } from "../probe/collection-probe.ts";
 import type { ConformanceWrites, Mutations, ObjectName } from "../probe/options.ts";
 import { candidates, type Sample } from "./samples.ts";
 
-/** The label of everything that a run makes; its value is the run's. */
+/** Label of every object that a run creates. Its value identifies the run. */
 export const RUN_LABEL = "conformance.virtual-workspaces.dev/run";
 const JSON_TYPE = "application/json";
 export const MERGE_PATCH = "application/merge-patch+json";
@@ -14,48 +14,48 @@ export const JSON_PATCH = "application/json-patch+json";
 export const APPLY_PATCH = "application/apply-patch+yaml";
 const NEEDED = ["create", "delete", "patch"] as const;
 
-/** The texts of an object that checks give it. */
+/** Metadata that checks add to an object. */
 export interface Described {
   readonly labels?: JsonObject;
   readonly annotations?: JsonObject;
   readonly finalizers?: readonly string[];
 }
 
-/** An object as it is sent. */
+/** Object to send. */
 export interface ObjectDraft extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: JsonObject & { readonly name: string; readonly labels: JsonObject };
 }
 
-/** A write: a body that is JSON, or text that is sent as it is. */
+/** Write request. Its body is JSON, or text that is sent unchanged. */
 export interface WriteRequest {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: unknown;
   readonly raw?: string | Buffer;
-  /** @default application/json */
+  /** Media type of the body. @default application/json */
   readonly type?: string;
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
-  /** @default as the user of the run */
+  /** Client that sends the request. @default the user of the run */
   readonly client?: HttpClient | undefined;
 }
 
 export interface WriterOptions {
   readonly options: ConformanceWrites;
-  /** Names the run in what it makes. */
+  /** Identifies the run in the objects that it creates. */
   readonly run: string;
-  /** As whoever may patch but not create. */
+  /** Client of a user who may patch but not create. */
   readonly patchOnly: HttpClient | undefined;
 }
 
-/** How checks write one resource. Knows all that they may have made, so that nothing stays. */
+/** Writes one resource for the checks. Remembers every object that they may have created, so that none remains. */
 export class Writer {
   readonly probe: CollectionProbe;
   readonly run: string;
   readonly patchOnly: HttpClient | undefined;
-  /** "" where objects have none. */
+  /** Namespace, or "" for cluster-scoped resources. */
   readonly namespace: string;
   readonly #options: ConformanceWrites;
   readonly #names = new Map<string, ObjectName>();
@@ -71,7 +71,7 @@ export class Writer {
     this.namespace = probe.resource.namespaced ? (options.namespace ?? "default") : "";
   }
 
-  /** Where objects are made. */
+  /** Path for creating objects. */
   get path(): string {
     return this.namespace === "" ? this.probe.path : this.probe.namespacePath(this.namespace);
   }
@@ -80,7 +80,7 @@ export class Writer {
     return this.probe.pathOf({ namespace: this.namespace, name });
   }
 
-  /** Selects what this run has made, of all resources. */
+  /** Selector for the objects of this run, of all resources. */
   get selector(): string {
     return `${RUN_LABEL}=${this.run}`;
   }
@@ -90,24 +90,24 @@ export class Writer {
     return [...this.#names.values()];
   }
 
-  /** Namespaces that it has made, and that may be there. */
+  /** Namespaces that the run has created and that may still exist. */
   get namespaces(): readonly string[] {
     return [...this.#namespaces];
   }
 
-  /** Whether the server sees to what is owned or in namespaces ({@link ConformanceWrites.collects}). */
+  /** Whether the server deletes dependents and the contents of namespaces ({@link ConformanceWrites.collects}). */
   get collects(): boolean {
     return this.#options.collects === true;
   }
 
-  /** A name that no object has, of an object that will be deleted. */
+  /** Returns a new name, and remembers it for the cleanup. */
   #name(prefix: string): string {
     const name = `${prefix}${this.run}-${++this.#made}`;
     this.remember(name);
     return name;
   }
 
-  /** A text that nobody else was given. */
+  /** Returns a text that no other call returns. */
   mark(): string {
     return `check-${++this.#made}`;
   }
@@ -128,13 +128,13 @@ export class Writer {
     this.#namespaces.delete(name);
   }
 
-  /** A valid object of a new name. @throws CheckSkipped when none can be made */
+  /** Returns a valid object with a new name. @throws CheckSkipped when none can be built */
   async draft(described: Described = {}): Promise<ObjectDraft> {
     this.#sample ??= this.#findSample();
     return this.#draftOf(await this.#sample, described);
   }
 
-  /** Makes some objects for checks of reads to look at. What stands in the way is for the checks of writes to tell. */
+  /** Creates objects for checks of reads. Ignores failures, because the checks of writes report them. */
   async seed(count: number): Promise<void> {
     const { verbs } = this.probe.resource;
     if (!verbs.includes("create") || !verbs.includes("delete")) return;
@@ -154,7 +154,7 @@ export class Writer {
   }
 
   /**
-   * Deletes an object whatever holds it. Nothing that was made is left if it gives true.
+   * Deletes an object and removes its finalizers. Returns true when the object no longer exists.
    *
    * @throws TransportError
    */
@@ -166,14 +166,14 @@ export class Writer {
         this.forget(name);
         return true;
       }
-      // Whoever may not delete has perhaps made nothing.
+      // A user who may not delete may not have created the object either.
       if (answer.status >= 400) return (await client.call(path)).status === 404;
       if (finalizersIn(answer).length > 0) await this.#release(path, client);
     }
     return false;
   }
 
-  /** Takes the finalizers away. */
+  /** Removes the finalizers. */
   async #release(path: string, client: HttpClient): Promise<void> {
     if (this.probe.resource.verbs.includes("patch")) {
       await this.send({ method: "PATCH", path, type: MERGE_PATCH, body: { metadata: { finalizers: null } }, client });
@@ -186,7 +186,7 @@ export class Writer {
     await this.send({ method: "PUT", path, body: { ...object, metadata }, client });
   }
 
-  /** The first that the server would take, tried as a dry run. */
+  /** Returns the first sample that the server accepts in a dry run. */
   async #findSample(): Promise<Sample> {
     const reasons: string[] = [];
     for await (const { source, sample, ...rest } of candidates(this.probe, this.#options.samples ?? [])) {
@@ -200,7 +200,7 @@ export class Writer {
       if (answer.status < 300) return sample;
       reasons.push(`${source}: ${messageOf(answer)}`);
     }
-    return skip(`no valid object could be made; give a sample. ${reasons.join("; ")}`);
+    return skip(`no valid object could be built; give a sample. ${reasons.join("; ")}`);
   }
 
   #draftOf({ prefix, labels, annotations, content }: Sample, { finalizers, ...more }: Described): ObjectDraft {
@@ -221,14 +221,14 @@ export class Writer {
   }
 }
 
-/** What a write did, where the user of the run may do it. */
+/** Returns the object after a write. A 403 skips the check. */
 export function expectWritten(answer: Answer, codes: readonly number[] = [200]): JsonObject {
   if (answer.status === 403) skip(`the user of this run may not ${answer.request.method} ${answer.request.url}`);
   expectCode(answer, codes);
   return expectJson(answer);
 }
 
-/** The message of a Status, or as much as there is to read. */
+/** Returns the message of a Status, or an excerpt of the answer. */
 export function messageOf(answer: Answer): string {
   try {
     return textAt(JSON.parse(answer.body.toString("utf8")), "message") || excerpt(answer);
@@ -245,7 +245,7 @@ function finalizersIn(answer: Answer): readonly unknown[] {
   }
 }
 
-/** The hooks that checks of the read half change objects with, over the wire. */
+/** Returns hooks that change objects over HTTP, for checks of reads. */
 export function mutationsOf(writer: Writer): Mutations {
   const { verbs } = writer.probe.resource;
   let changes = 0;

@@ -14,14 +14,14 @@ import {
   type Writer,
 } from "./writer.ts";
 
-/** A finalizer that nobody takes away but the check that gave it. */
+/** Finalizer that only the check itself removes. */
 export const FINALIZER = "example.com/conformance";
 
-/** How an object is deleted: by options in the body, or in the query. Servers read one of the two. */
+/** Options of a deletion, in the body or in the query. Servers read one of the two. */
 export interface Deleting {
   readonly options?: JsonObject;
   readonly query?: Query;
-  /** With as much time as the kind gives. @default false, at once */
+  /** Whether to use the kind's grace period. @default false, delete immediately */
   readonly graceful?: boolean;
 }
 
@@ -29,14 +29,14 @@ export function deleteOptions(options: JsonObject): JsonObject {
   return { apiVersion: "v1", kind: "DeleteOptions", ...options };
 }
 
-/** A probe of a resource, and its writer where the run may write. */
+/** Probe of a resource, with a writer when the run may write. */
 export type WritableProbe = CollectionProbe & { readonly writer: Writer | undefined };
 
-/** What one check writes. What it leaves is deleted at the end of its `await using` block. */
+/** Writes of one check. The end of its `await using` block deletes the remaining objects. */
 export class Writes implements AsyncDisposable {
   readonly probe: WritableProbe;
   readonly writer: Writer;
-  /** Tells what this check makes from what others made. */
+  /** Identifies the objects of this check. */
   readonly mark: string;
   readonly #names: string[] = [];
 
@@ -47,14 +47,14 @@ export class Writes implements AsyncDisposable {
     this.mark = probe.writer.mark();
   }
 
-  /** A valid object of a name not in use, not sent yet. */
+  /** Returns a valid object with an unused name, without sending it. */
   async draft(described?: Described): Promise<ObjectDraft> {
     const draft = await this.writer.draft(described);
     this.#names.push(draft.metadata.name);
     return draft;
   }
 
-  /** An object that the server named. */
+  /** Remembers an object whose name the server generated. */
   remember(name: string): void {
     this.writer.remember(name);
     this.#names.push(name);
@@ -76,12 +76,12 @@ export class Writes implements AsyncDisposable {
     return this.send({ method: "PUT", path: this.pathOf(body), body, query });
   }
 
-  /** A merge patch. */
+  /** Sends a merge patch. */
   patch(object: unknown, body: unknown, query: Query = {}): Promise<Answer> {
     return this.send({ method: "PATCH", path: this.pathOf(object), type: MERGE_PATCH, body, query });
   }
 
-  /** Kinds may give their objects time to end; here they have none unless asked for. */
+  /** Deletes an object, by default without its grace period. */
   delete(object: unknown, { options, query = {}, graceful = false }: Deleting = {}): Promise<Answer> {
     const grace = graceful ? {} : { gracePeriodSeconds: 0 };
     const sent = { method: "DELETE", path: this.pathOf(object) } as const;
@@ -90,38 +90,38 @@ export class Writes implements AsyncDisposable {
       : this.send({ ...sent, query, body: deleteOptions({ ...grace, ...options }) });
   }
 
-  /** A new object, as the server answers it. */
+  /** Creates an object and returns the server's answer. */
   async make(described?: Described): Promise<JsonObject> {
     return expectWritten(await this.post(await this.draft(described)), [201]);
   }
 
-  /** The object after a change of its metadata. */
+  /** Changes metadata and returns the resulting object. */
   async change(object: unknown, metadata: JsonObject): Promise<JsonObject> {
     return expectWritten(await this.patch(object, { metadata }));
   }
 
-  /** The object as it is now. */
+  /** Returns the current object. */
   async now(object: unknown): Promise<JsonObject> {
     return expectOk(await this.probe.get(this.pathOf(object)));
   }
 
-  /** That an object is as it was, told by its version. */
+  /** Expects that an object has the same version as before. */
   async expectUnchanged(object: JsonObject, after: Answer): Promise<void> {
     const actual = versionOf(await this.now(object));
     expectSame(after.request, "the object unchanged, at version", { expected: versionOf(object), actual });
   }
 
   async expectGone(object: unknown): Promise<void> {
-    expectCode(await this.probe.get(this.pathOf(object)), [404], " for an object that was deleted");
+    expectCode(await this.probe.get(this.pathOf(object)), [404], " for a deleted object");
   }
 
-  /** An open watch of what this run makes, from a version on. */
+  /** Opens a watch of this run's objects, from a version on. */
   watch(from: string, query: Query = {}): Promise<WatchStream> {
     const common = { watch: "true", resourceVersion: from, timeoutSeconds: 60 };
     return this.probe.watch(this.writer.path, { query: { labelSelector: this.writer.selector, ...common, ...query } });
   }
 
-  /** What a watch tells up to an event about `last`, which it must. */
+  /** Reads events up to one about `last`, which must arrive. */
   async told(stream: WatchStream, last: { readonly type: string; readonly object: unknown }): Promise<ReadEvents> {
     const name = at(last.object, "metadata", "name");
     const done: Parameters<typeof readEvents>[1]["done"] = ({ type, object }) =>
@@ -131,7 +131,7 @@ export class Writes implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // What cannot be deleted now is tried again at the end of the run, and named then.
+    // Objects that cannot be deleted now are retried at the end of the run, and then reported.
     await Promise.all(this.#names.map((name) => this.writer.remove(name).catch(() => false)));
   }
 }

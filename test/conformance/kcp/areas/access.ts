@@ -1,4 +1,4 @@
-// Who may do what, and how one asks.
+// Authorization, and the reviews that answer for it.
 import {
   clusterRole,
   clusterRoleBinding,
@@ -144,7 +144,7 @@ export const access = area("access", {
       create(
         `${WS}/apis/authentication.k8s.io/v1/selfsubjectreviews`,
         { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
-        // Until it is known that bob may enter.
+        // Repeats the request until the server knows that bob has access.
         { user: who, headers: { "impersonate-user": "bob" }, ...(who === "root" && { until: { code: 201 } }) },
       ),
     ),

@@ -1,4 +1,4 @@
-// APIResourceSchemas, APIExports and APIBindings: made, refused, bound, claimed.
+// APIResourceSchemas, APIExports and APIBindings: creation, rejection, binding and claims.
 import {
   APIS,
   APIS2,

@@ -1,4 +1,4 @@
-// Kinds that a workspace defines.
+// CustomResourceDefinitions of a workspace.
 import { CRDS, crd, create, get, merge, NAMESPACES, remove, TABLE, WS, widget } from "../api.ts";
 import { area } from "../step.ts";
 

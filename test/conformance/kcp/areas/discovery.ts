@@ -1,4 +1,4 @@
-// What is served, in root and in a workspace that is new.
+// Discovery in root and in a new workspace.
 import { get, ROOT, WS } from "../api.ts";
 import { area, type Step } from "../step.ts";
 
@@ -44,7 +44,7 @@ const about = (at: string): Record<string, readonly Step[]> => ({
   "OpenAPI v2": [get(`${at}/openapi/v2`, { tell: ["swagger"] })],
 });
 
-/** Making a workspace takes kcp seconds. */
+/** Creating a workspace takes kcp seconds. */
 export const discovery = area("discovery", {
   ...about(ROOT),
   "a workspace that is new": Object.values(about(WS)).flat(),

@@ -1,4 +1,4 @@
-// Metadata of all logical clusters at once. Others play at the same time: each case has a group and labels of its own.
+// Metadata of all logical clusters at once. Cases run concurrently, so each uses a group and labels of its own.
 import { APIS, APIS2, CRDS, configMap, create, get, MAPS, merge, remove, resourceSchema, TENANCY, WS } from "../api.ts";
 import { type Ask, area, type Step } from "../step.ts";
 

@@ -1,4 +1,4 @@
-// What kcp's kubectl plugins send, command by command, as `-v=8` shows it.
+// Requests of kcp's kubectl plugins, by command, as `-v=8` logs them.
 import { APIS2, apiExport, create, enters, get, merge, RBAC, ROOT, resourceSchema, TENANCY, WS } from "../api.ts";
 import { type Ask, area, type User } from "../step.ts";
 
@@ -6,7 +6,7 @@ const HERE = "/clusters/$(path)";
 const KID = `${HERE}:kid`;
 const WORKSPACES = `${HERE}${TENANCY}/workspaces`;
 const BINDINGS = `${KID}${APIS2}/apibindings`;
-/** kcp writes the label behind the phase. */
+/** kcp writes the label after the phase. */
 const READY = { body: { metadata: { labels: { "tenancy.kcp.io/phase": "Ready" } }, status: { phase: "Ready" } } };
 const SETTLED = ["metadata.name", "metadata.labels", "spec", "status.phase", "status.conditions"];
 const ACCEPT = {
@@ -17,7 +17,7 @@ const ACCEPT = {
 };
 const PLAIN = { accept: "application/json, */*" };
 
-/** Objects as clients of Go send them. */
+/** Objects in the form that Go clients send. */
 const kid = (spec: object = {}): object => ({
   kind: "Workspace",
   apiVersion: "tenancy.kcp.io/v1alpha1",
@@ -36,13 +36,13 @@ const plain = (path: string, more: Partial<Ask> = {}): Ask => get(path, { header
 const post = (path: string, body: object, more: Partial<Ask> = {}): Ask =>
   create(path, body, { headers: PLAIN, ...more });
 
-/** It looks whether there is a workspace by asking for discovery. */
+/** The plugin requests discovery to check that the workspace exists. */
 const looks = (at: string, more: Partial<Ask> = {}): readonly Ask[] => [
   get(`${at}/api`, { headers: ACCEPT, tell: ["versions"], ...more }),
   get(`${at}/apis`, { headers: ACCEPT, tell: ["kind"], ...more }),
 ];
 
-/** Behind that, what it warns of: bindings that are not what they were accepted as. */
+/** The plugin then lists bindings, to warn of claims that differ from the accepted ones. */
 const goesTo = (at: string, more: Partial<Ask> = {}): readonly Ask[] => [
   ...looks(at, more),
   plain(`${at}${APIS2}/apibindings`, { tell: ["kind", "items.spec"], ...more }),

@@ -1,4 +1,4 @@
-// Where requests lead, and what is said of those that lead nowhere.
+// Targets of URLs, and answers to URLs that have none.
 import { CORE, create, get, MAPS, NAMESPACES, namespace, ROOT, TENANCY, WS } from "../api.ts";
 import { area, type User } from "../step.ts";
 

@@ -1,4 +1,4 @@
-// Workspaces: made, listed, refused, deleted; and their logical clusters.
+// Workspaces: creation, lists, rejection and deletion; and their logical clusters.
 import {
   CORE,
   create,
@@ -19,7 +19,7 @@ import { area } from "../step.ts";
 
 const WORKSPACES = `${WS}${TENANCY}/workspaces`;
 const TYPES = `${WS}${TENANCY}/workspacetypes`;
-/** kcp writes the label behind the phase. */
+/** kcp writes the label after the phase. */
 const READY = { body: { metadata: { labels: { "tenancy.kcp.io/phase": "Ready" } }, status: { phase: "Ready" } } };
 const GONE = { code: 404 };
 const SETTLED = ["metadata.name", "metadata.annotations", "metadata.finalizers", "metadata.labels", "spec", "status"];

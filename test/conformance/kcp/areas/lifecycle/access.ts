@@ -1,4 +1,4 @@
-// Who may see the workspaces that wait for the owner of a type, and at which paths they are.
+// Access to workspaces that wait for the owner of a type, and the paths at which they are served.
 import { clusterRole, clusterRoleBinding, create, get, may, merge, ofType, RBAC, remove, user, WS } from "../../api.ts";
 import {
   allOf,
@@ -20,7 +20,7 @@ const USERS: readonly User[] = ["root", "admin", "alice", "bob", "nobody", "stra
 const SOME: readonly User[] = ["root", "admin", "alice"];
 const asked = (path: string, users = USERS, more: Partial<Ask> = {}): readonly Ask[] =>
   users.map((one) => get(path, { user: one, tell: ["kind"], ...more }));
-/** What may be in the place of an initializer or terminator. */
+/** Invalid values in the place of an initializer or terminator. */
 const MALFORMED = [
   "setup",
   "$(ws):",
@@ -32,7 +32,7 @@ const MALFORMED = [
 ];
 const STRANGE = ["system:nothing", "root:universal", "$(ws):Setup", "$(ws):setup:x", "a%20b:setup", "$(ws)%3Asetup"];
 
-/** Alice has the verb. */
+/** Alice has the verb on the type. */
 const owned = (phase: Phase): readonly Step[] => [
   ...may("alice", owning(phase)),
   get(`${allOf(phase)}${CLUSTERS}`, { user: "alice", until: { code: 200 }, tell: ["kind"] }),

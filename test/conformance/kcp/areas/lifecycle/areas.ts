@@ -1,4 +1,4 @@
-// The areas of both views of workspaces that wait.
+// Areas of both views of waiting workspaces.
 import { INITIALIZING, TERMINATING } from "../../lifecycle.ts";
 import { area } from "../../step.ts";
 import { access } from "./access.ts";

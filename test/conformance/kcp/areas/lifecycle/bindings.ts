@@ -1,4 +1,4 @@
-// Workspaces that wait for the bindings of their type: kcp sets these up itself, through the same view as everybody.
+// Workspaces that wait for the bindings of their type. kcp creates these through the same view as all other clients.
 import { create, get, merge, ofType, workspaceType } from "../../api.ts";
 import { type Cases, CLUSTER, CLUSTERS, INITIALIZING, KIDS, rootOf, TYPES } from "../../lifecycle.ts";
 import type { Ask, Step } from "../../step.ts";
@@ -9,7 +9,7 @@ const AT = `${rootOf(INITIALIZING, OWN)}/$(kid.spec.cluster)`;
 const REVIEW = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
 const AS_ROOT = { user: "root" } as const;
 
-/** A workspace of a type whose export is not there: it waits. */
+/** Workspace of a type whose export does not exist: it keeps waiting. */
 const stuck: readonly Step[] = [
   create(TYPES, workspaceType("bound", { defaultAPIBindings: [{ path: "$(path)", export: "nothing" }] }), quiet),
   create(KIDS, ofType("kid", "bound", "$(path)"), { until: { code: 201 }, ...quiet }),

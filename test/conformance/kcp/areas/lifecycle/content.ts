@@ -1,4 +1,5 @@
-// What is in a workspace that waits, for the owner of its type: as the one who has made it, or by what the type lets.
+// Content of a waiting workspace, for the owner of its type: with the rights of its creator, or by the permissions of the
+// type.
 import {
   clusterRole,
   configMap,
@@ -41,13 +42,13 @@ const RULES = [
   { nonResourceURLs: ["/apis", "/version", "/openapi/*"], verbs: ["get"] },
 ];
 
-/** Who the server in the workspace takes the client for. */
+/** Returns the identity of the client in the workspace. */
 const who = (at: string, more: Partial<Ask> = {}): Ask =>
   create(`${at}${REVIEWS}`, REVIEW, {
     tell: ["status.userInfo.username", "status.userInfo.groups", "status.userInfo.extra"],
     ...more,
   });
-/** Alice owns the type; Bob makes a workspace of it. */
+/** Alice owns the type; Bob creates a workspace of it. */
 const owned = (phase: Phase, more: object = {}): readonly Step[] => [
   ...typed(phase, "setup", { ...more }),
   ...may("alice", owning(phase)),
@@ -196,7 +197,7 @@ export const content = (phase: Phase): Cases => {
   };
 };
 
-/** Content that stays: what is being deleted loses it at any time. */
+/** Content that stays. A workspace in deletion may lose its content at any time. */
 function written(at: string): readonly Step[] {
   const maps = `${at}/api/v1/namespaces/space/configmaps`;
   return [
@@ -218,7 +219,7 @@ function written(at: string): readonly Step[] {
   ];
 }
 
-/** Whoever may impersonate everybody says that the view has looked already. */
+/** Sends the header that marks a request as checked by the view. Only users who may impersonate everyone can set it. */
 function as(cluster: string, name: string, group: string): Ask {
   return get(`/clusters/${cluster}/api/v1/secrets`, {
     user: "root",

@@ -1,4 +1,4 @@
-// What the views of workspaces that wait say that they serve, over all and in one.
+// Discovery in the views of waiting workspaces, over all workspaces and in one.
 import { get } from "../../api.ts";
 import { allOf, type Cases, oneOf, type Phase, typed, waiting } from "../../lifecycle.ts";
 

@@ -1,4 +1,4 @@
-// LogicalClusters of workspaces that wait: over all and in one, by every verb, and as they come and go.
+// LogicalClusters of waiting workspaces: over all and in one, by every verb, and in watches as they enter and leave.
 import { create, get, merge, ofType, remove, TABLE, WS, workspaceType } from "../../api.ts";
 import {
   allOf,
@@ -28,7 +28,7 @@ const sends = (method: string, path: string, more: Partial<Ask> = {}): Ask => ({
   ...(method === "PATCH" && { headers: { "content-type": "application/merge-patch+json" } }),
   ...more,
 });
-/** Lets a workspace go where its owner has had it. */
+/** Lets a workspace leave the phase after its owner has seen it. */
 const finishes = (phase: Phase, kid = "kid"): Ask =>
   merge(`${oneOf(phase, "setup", kid)}${CLUSTER}/status`, { status: { [phase.member]: [] } }, { tell: ["kind"] });
 
@@ -168,7 +168,7 @@ export const objects = (phase: Phase): Cases => ({
   ],
 });
 
-/** A workspace that is about to enter the phase, once it is deleted. */
+/** Creates a workspace that enters the phase, for termination after its deletion. */
 function ready({ is }: Phase): readonly Step[] {
   if (is === "initializing") return [];
   return [

@@ -1,4 +1,4 @@
-// What may be written of a LogicalCluster that waits: conditions, and that one's own part is done.
+// Permitted changes to the status of a waiting LogicalCluster: conditions, and the removal of the owner's own entry.
 import { get, merge } from "../../api.ts";
 import { type Cases, CLUSTER, oneOf, type Phase, shared, typed, waiting } from "../../lifecycle.ts";
 import type { Ask } from "../../step.ts";
@@ -6,7 +6,7 @@ import type { Ask } from "../../step.ts";
 const OWN = "$(ws):setup";
 const OTHER = "$(ws):other";
 const CONDITION = { type: "Prepared", status: "False", lastTransitionTime: "2020-01-01T00:00:00Z", message: "soon" };
-/** Statuses without one's own part done as it is to be: each could be the last that is seen of the object. */
+/** Statuses with a wrong removal of the owner's entry. Each could be the last state of the object that a client sees. */
 const otherwise = ({ member }: Phase): Readonly<Record<string, unknown>> => ({
   "another in place of another's": { [member]: [OWN, "root:third"] },
   "another in place of one's own": { [member]: ["root:third", OTHER] },
@@ -19,7 +19,7 @@ const otherwise = ({ member }: Phase): Readonly<Record<string, unknown>> => ({
   "no list": { [member]: null },
   "no status": null,
 });
-/** What else is in the status. */
+/** Other fields of the status. */
 const BESIDES = { phase: { phase: "Ready" }, URL: { URL: "https://example.dev" } };
 
 const put = (path: string, body: unknown, more: Partial<Ask> = {}): Ask => ({ send: `PUT ${path}`, body, ...more });

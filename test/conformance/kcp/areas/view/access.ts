@@ -1,4 +1,4 @@
-// Who may have what through the view of an export.
+// Authorization in the view of an export.
 import {
   apiExport,
   clusterRole,

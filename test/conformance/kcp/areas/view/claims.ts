@@ -1,4 +1,4 @@
-// What workspaces let the provider of an export have besides: permission claims, by the export's view.
+// Permission claims: objects that workspaces grant to the provider of an export, through the export's view.
 import { apiExport, configMap, create, get, MAPS, merge, remove, resourceSchema, secret, WS } from "../../api.ts";
 import { type Ask, area, type Step } from "../../step.ts";
 import {
@@ -28,7 +28,7 @@ const labelled = (name: string, labels: object = LABELS) => configMap(name, { me
 const names = { tell: ["kind", "items.metadata.name", "items.metadata.labels"] };
 const has = (name: string) => ({ until: { body: { items: [{ metadata: { name } }] } } });
 const puts = (path: string, body: unknown): Ask => ({ send: `PUT ${path}`, body });
-/** An export with claims, whose binding says this to them. */
+/** Creates an export with claims, and a binding with these answers to them. */
 const claims = (exported: readonly object[], bindingClaims: readonly object[]): readonly Step[] => [
   ...exports({ permissionClaims: exported }),
   ...binds(bindingClaims as never),

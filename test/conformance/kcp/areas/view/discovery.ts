@@ -1,4 +1,4 @@
-// What the view of an export says that it serves.
+// Discovery in the view of an export.
 import { get, resourceSchema } from "../../api.ts";
 import { area } from "../../step.ts";
 import { ALL, binds, bound, claim, exports, GROUP, lets, ONE, served, VIEW } from "../../view.ts";

@@ -1,4 +1,4 @@
-// kcp's view of APIResourceSchemas, for whoever has bound exports.
+// kcp's view of APIResourceSchemas, for users who have bound exports.
 import { create, get, may, remove, resourceSchema, TABLE } from "../../api.ts";
 import { area, type User } from "../../step.ts";
 import { binds, exports, SCHEMAS } from "../../view.ts";

@@ -1,4 +1,4 @@
-// Paths of the view of an export, and where they are published.
+// Paths of the view of an export, and the objects that publish them.
 import { APIS, create, get, merge, remove, WS } from "../../api.ts";
 import { area, type Step, type User } from "../../step.ts";
 import { BINDINGS, binds, bound, EXPORTS, exports, GROUP, identified, quiet, VIEW } from "../../view.ts";
