@@ -87,7 +87,7 @@ describe("virtual-workspaces dev --data-dir", function () {
     await writers.more(20);
     const [worker = 0] = await dev.children();
     process.kill(worker, "SIGKILL");
-    await dev.until(/ended by itself \(SIGKILL\); the next save starts it again/);
+    await dev.until(/ended unexpectedly \(SIGKILL\): save a file to start it again/);
     dev.save("note.ts", hostedText());
     await reloaded(dev, 1);
     await writers.more(5);

@@ -38,7 +38,7 @@ describe("virtual-workspaces dev ends", function () {
     expect(code).to.equal(0);
     expect(took).to.be.below(1000);
     expect((await watch).body.trimEnd()).to.match(/^\{"type":"ADDED".*\}$/);
-    expect(dev.text).not.to.match(/ended by itself/);
+    expect(dev.text).not.to.match(/ended unexpectedly/);
   });
 
   it("within a second although a view does not let go", async () => {

@@ -71,7 +71,7 @@ describe("virtual-workspaces dev reloads", function () {
   it("nothing that cannot be loaded, and says what is wrong with it", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     for (const [broken, why] of [
-      ["export default {;", /note\.ts changed, and what is there now cannot be served:\n[\s\S]*SyntaxError/],
+      ["export default {;", /cannot serve the changed file .*note\.ts:\n[\s\S]*SyntaxError/],
       ["export {}; throw new Error('no luck');", /Error: no luck/],
       ['import "./missing.ts";', /Cannot find module '.*missing\.ts'/],
       [viewText({ more: "setup: () => { throw new Error('no set-up'); }," }), /Error: no set-up/],
@@ -91,7 +91,7 @@ describe("virtual-workspaces dev reloads", function () {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const { url } = dev;
     dev.save("note.ts", viewText({ after: "setTimeout(() => { throw new Error('late'); }, 500);" }));
-    await dev.until(/Error: late[\s\S]*the process that serves ended by itself \(1\); the next save starts it again/);
+    await dev.until(/Error: late[\s\S]*the serving process ended unexpectedly \(1\): save a file to start it again/);
     dev.save("note.ts", viewText({ text: "revived" }));
     await reloaded(dev, 2);
     expect(await text(dev)).to.equal("revived");

@@ -84,7 +84,7 @@ describe("files of views", function () {
     using folder = tree({});
     const example = join(root, "examples/over-workspaces/published.ts");
     const { code, stderr } = await cli("dev", example, "--dir", join(folder.path, "state"), "--port", "0");
-    expect(stderr).to.match(/this view is over workspaces, of which dev has none: use virtual-workspaces start --view/);
+    expect(stderr).to.match(/this view needs workspaces, and dev has none: use virtual-workspaces start --view/);
     expect(code).to.equal(1);
   });
 });
