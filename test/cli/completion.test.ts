@@ -80,7 +80,7 @@ describe("completion in bash", function () {
       code: 2,
       stdout: "",
       stderr:
-        "virtual-workspaces completion: name the shell: bash, zsh, fish; see virtual-workspaces completion --help\n",
+        "virtual-workspaces completion: name one shell: bash, zsh, fish; see virtual-workspaces completion --help\n",
     });
   });
 });

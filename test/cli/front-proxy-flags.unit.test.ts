@@ -68,7 +68,7 @@ describe("a front proxy's command line", () => {
   it("says what is missing, and the remedy", () => {
     const mapping = `--mapping-file=${file("empty.yaml")}`;
     for (const [args, message] of [
-      [[], "--mapping-file is missing: name a file that says which servers are behind which paths"],
+      [[], "--mapping-file is required: set it to a file that maps paths to servers"],
       [[mapping], `--mapping-file: the mapping file cannot be read: ENOENT`],
       [
         [`--mapping-file=${file("mapping.yaml")}`, ...kubeconfigs, ...tls],

@@ -42,10 +42,7 @@ describe("the flags of kcp's virtual-workspaces", () => {
   });
 
   for (const [flag, remedy] of [
-    [
-      "--authentication-skip-lookup=false",
-      /name the authorities with --client-ca-file and --requestheader-client-ca-file/,
-    ],
+    ["--authentication-skip-lookup=false", /set them with --client-ca-file and --requestheader-client-ca-file/],
     ["--tls-min-version=VersionTLS13", /the minimum is TLS 1.2: remove the flag/],
     ["--tls-cipher-suites=TLS_AES_128_GCM_SHA256", /only modern ciphers are used: remove the flag/],
     ["--tls-curve-preferences=29", /only modern key exchanges are used: remove the flag/],

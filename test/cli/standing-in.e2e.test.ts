@@ -178,7 +178,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
       expect(code).to.equal(404);
       expect(JSON.parse(body)).to.include({
         ...{ kind: "Status", reason: "NotFound" },
-        message: `the view ${view} of kcp is not served here: name a server that has it with --fallback-url`,
+        message: `the view ${view} of kcp is not served here: set --fallback-url to a server that has it`,
       });
     }
     const { code, body } = await directly("nothing/a", { headers: masters });

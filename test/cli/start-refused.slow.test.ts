@@ -37,10 +37,12 @@ describe("virtual-workspaces start refuses", function () {
     const taken = await refusal(["--bind-address=127.0.0.1", `--secure-port=${port}`], folder.path);
     other.close();
     expect(taken.line).to.include(
-      `127.0.0.1:${port} is taken: stop who has it, or name another port with --secure-port`,
+      `127.0.0.1:${port} is in use: stop the process that listens there, or set another port with --secure-port`,
     );
     const foreign = await refusal(["--bind-address=192.0.2.77"], folder.path);
-    expect(foreign.line).to.include("192.0.2.77 is no address of this machine: name one with --bind-address");
+    expect(foreign.line).to.include(
+      "192.0.2.77 is not an address of this machine: set another one with --bind-address",
+    );
     expect([taken.code, foreign.code]).to.deep.equal([1, 1]);
   });
 
@@ -118,7 +120,7 @@ describe("virtual-workspaces start refuses", function () {
     using folder = tree({});
     mkdirSync(join(folder.path, "kcp"));
     const { code, line } = await refusal(["--etcd-servers=http://127.0.0.1:1"], folder.path);
-    expect(line).to.match(/See that etcd runs, that --etcd-servers names it/);
+    expect(line).to.match(/Check that etcd runs, that --etcd-servers names it/);
     expect(code).to.equal(1);
   });
 });

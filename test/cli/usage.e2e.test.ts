@@ -86,35 +86,38 @@ describe("virtual-workspaces", function () {
     [["dev", ".", "--port", "http"], /--port http: give a number from 1 to 65535, or 0 for any free port/],
     [["dev", ".", "--port", "65536"], /--port 65536: give a number/],
     [["dev", ".", "--port"], /--port needs a value: --port <value>/],
-    [[...DEV, "--data-dir", "d", "--etcd-servers", "http://x:1"], /--data-dir and --etcd-servers name two places/],
-    [[...DEV, "--data-dir", ""], /--data-dir names no folder/],
-    [[...DEV, "--etcd-prefix", "/x"], /--etcd-prefix is about etcd: name it with --etcd-servers/],
-    [[...DEV, "--etcd-servers", "localhost:2379"], /localhost:2379: give URLs with commas between: https/],
-    [[...DEV, "--etcd-servers", "http://a:1,"], /--etcd-servers "": give URLs/],
-    [[...DEV, "--etcd-servers", "http://a:1,https://b:1"], /has https:\/\/ beside http:\/\/: take the same/],
-    [[...DEV, "--etcd-servers", "http://a:1", "--etcd-cafile", "x"], /--etcd-cafile x cannot be read: ENOENT/],
+    [[...DEV, "--data-dir", "d", "--etcd-servers", "http://x:1"], /--data-dir and --etcd-servers both select a store/],
+    [[...DEV, "--data-dir", ""], /invalid value "" for --data-dir: name a folder/],
+    [[...DEV, "--etcd-prefix", "/x"], /--etcd-prefix needs --etcd-servers: set both/],
+    [
+      [...DEV, "--etcd-servers", "localhost:2379"],
+      /localhost:2379" for --etcd-servers: use URLs without path and query, separated by commas: https/,
+    ],
+    [[...DEV, "--etcd-servers", "http://a:1,"], /invalid value "" for --etcd-servers: use URLs/],
+    [[...DEV, "--etcd-servers", "http://a:1,https://b:1"], /it mixes https:\/\/ and http:\/\/; use one of them/],
+    [[...DEV, "--etcd-servers", "http://a:1", "--etcd-cafile", "x"], /cannot read --etcd-cafile x: ENOENT/],
     [
       [...DEV, "--etcd-servers", "http://a:1/x"],
-      /http:\/\/a:1\/x: give URLs with commas between: https:\/\/127.0.0.1:2379, and no path or query/,
+      /invalid value "http:\/\/a:1\/x" for --etcd-servers: use URLs without path and query, separated by commas: https:\/\/127.0.0.1:2379/,
     ],
-    [[...DEV, "--etcd-servers", "http://a:1#x"], /--etcd-servers http:\/\/a:1#x: give URLs/],
+    [[...DEV, "--etcd-servers", "http://a:1#x"], /invalid value "http:\/\/a:1#x" for --etcd-servers: use URLs/],
     [
       [...DEV, "--etcd-servers", "http://me:sec,ret@a:1"],
-      /dev: --etcd-servers has a user in a URL: name it with --etcd-credentials-file; see/,
+      /dev: invalid value for --etcd-servers: a URL contains a user; use --etcd-credentials-file instead; see/,
     ],
-    [[...ETCD, "--etcd-cafile", ""], /--etcd-cafile names no file/],
-    [[...ETCD, "--etcd-cafile", "package.json"], /--etcd-cafile package.json holds no certificate, PEM: error/],
+    [[...ETCD, "--etcd-cafile", ""], /invalid value "" for --etcd-cafile: name a file/],
+    [
+      [...ETCD, "--etcd-cafile", "package.json"],
+      /invalid --etcd-cafile package.json: it contains no PEM certificate: error/,
+    ],
     [
       [...ETCD, "--etcd-certfile", "package.json", "--etcd-keyfile", "package.json"],
-      /--etcd-certfile package.json and --etcd-keyfile package.json hold no certificate and its key/,
+      /invalid --etcd-certfile package.json and --etcd-keyfile package.json: they must be a PEM certificate and its unencrypted PEM key/,
     ],
-    [[...ETCD, "--etcd-certfile", "x"], /--etcd-certfile and --etcd-keyfile go together/],
-    [[...ETCD, "--etcd-cafile", "none"], /--etcd-cafile none cannot be read: ENOENT/],
-    [[...ETCD, "--etcd-credentials-file", "none"], /--etcd-credentials-file none cannot be read: ENOENT/],
-    [
-      [...ETCD, "--etcd-credentials-file", "package.json"],
-      /package.json holds something else than one line name:password/,
-    ],
+    [[...ETCD, "--etcd-certfile", "x"], /--etcd-certfile and --etcd-keyfile must be set together/],
+    [[...ETCD, "--etcd-cafile", "none"], /cannot read --etcd-cafile none: ENOENT/],
+    [[...ETCD, "--etcd-credentials-file", "none"], /cannot read --etcd-credentials-file none: ENOENT/],
+    [[...ETCD, "--etcd-credentials-file", "package.json"], /package.json: it must contain one line name:password/],
     [["store"], /say what to do: backup or restore/],
     [["store", "copy"], /there is nothing called copy: say backup or restore/],
     [["store", "backup"], /--to is missing: name the file to write/],
@@ -124,8 +127,8 @@ describe("virtual-workspaces", function () {
     [["store", "restore", "--data-dir", "d", "--from", "x", "--to", "y"], /--to is for backup/],
     [["conformance"], /name one URL/],
     [["conformance", "localhost:6444"], /localhost:6444 is no URL that begins with https:\/\/ or http:\/\//],
-    [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key go together/],
-    [["conformance", "https://x", "--token-file", "none"], /--token-file none cannot be read: ENOENT/],
+    [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key must be set together/],
+    [["conformance", "https://x", "--token-file", "none"], /cannot read --token-file none: ENOENT/],
     [["conformance", "https://x", "--parent", "root"], /--parent is about providers: add --space-provider/],
     [
       ["conformance", "https://x", "--space-provider", "--resource", "a"],
@@ -153,7 +156,7 @@ describe("virtual-workspaces", function () {
     const [cert, key] = [join(folder.path, "us.crt"), join(folder.path, "us.key")];
     const { code, stderr } = await cli(...ETCD, "--etcd-certfile", cert, "--etcd-keyfile", key);
     expect(stderr).to.match(
-      /^.*--etcd-certfile .*us\.crt and --etcd-keyfile .*us\.key hold no certificate and its key.*\n$/,
+      /^.*--etcd-certfile .*us\.crt and --etcd-keyfile .*us\.key: they must be a PEM certificate and its unencrypted PEM key.*\n$/,
     );
     expect(code).to.equal(2);
   });

@@ -50,10 +50,10 @@ const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
       ...["--shard-client-cert-file=package.json", "--shard-client-key-file=package.json"],
       "--shard-virtual-workspace-url=https://a",
     ],
-    /--shard-virtual-workspace-url: what is there is of one shard, and there are several: put \{shard\} into its host/,
+    /invalid value for --shard-virtual-workspace-url: it is the URL of one shard, and there are several: put \{shard\} into its host/,
   ],
-  [["serve"], /--kubeconfig is missing/],
-  [["serve", "--view", "package.json"], /--kubeconfig is missing/],
+  [["serve"], /--kubeconfig is required/],
+  [["serve", "--view", "package.json"], /--kubeconfig is required/],
   [["serve", "--view", "package.json", "--kubeconfig", "package.json"], /--tls-cert-file and --tls-private-key-file/],
   [["serve", "view.ts"], /name files of views with --view/],
 ];

@@ -27,18 +27,21 @@ describe("virtual-workspaces serve --workers refuses", () => {
   after(() => folder[Symbol.dispose]());
 
   const MISTAKES: Readonly<Record<string, readonly [readonly string[], string]>> = {
-    "no number": [["--workers=many"], "--workers many: give a number up to 512, or 0 for one for each processor"],
-    "too many": [["--workers", "1000"], "--workers 1000: give a number up to 512"],
+    "no number": [
+      ["--workers=many"],
+      'invalid value "many" for --workers: use a number up to 512, or 0 for one for each processor',
+    ],
+    "too many": [["--workers", "1000"], 'invalid value "1000" for --workers: use a number up to 512'],
     "an audit log that several would write": [
       ["--workers=2", "--audit-log-path=audit.log", "--audit-policy-file=policy.yaml"],
-      "--audit-log-path names a file, which is for one process alone: beside --workers give -",
+      "--audit-log-path works with a file for a single process only: with --workers or --peers, use -",
     ],
     "a store of one process": [
       ["--workers=2", "--data-dir=x"],
-      "--data-dir is for one process alone: beside --workers and --peers name --etcd-servers",
+      "--data-dir works with a single process only: with --workers or --peers, use --etcd-servers",
     ],
-    "replicas that it cannot know": [["--peers=https://a:6444"], "go together: --peer-ca-file is missing"],
-    "files for no replicas": [["--peer-ca-file=tls.crt"], "go together: --peers is missing"],
+    "replicas that it cannot know": [["--peers=https://a:6444"], "must be set together: --peer-ca-file is missing"],
+    "files for no replicas": [["--peer-ca-file=tls.crt"], "must be set together: --peers is missing"],
     "a replica in the open": [
       [
         "--peers=http://a:6444",
@@ -46,7 +49,7 @@ describe("virtual-workspaces serve --workers refuses", () => {
         "--proxy-client-cert-file=tls.crt",
         "--proxy-client-key-file=tls.key",
       ],
-      "--peers http://a:6444: give URLs of replicas with commas between",
+      'invalid value "http://a:6444" for --peers: use URLs of replicas, separated by commas',
     ],
     "an authority that is none": [
       [

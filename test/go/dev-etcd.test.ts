@@ -95,7 +95,7 @@ describe("virtual-workspaces dev and who it is to etcd", function () {
 
   it("says so when no etcd answers, within a quarter of a minute", async () => {
     const flags = ["--port", "0", "--etcd-servers", "http://127.0.0.1:1"];
-    await refused({ flags }, /127\.0\.0\.1:1.*See that etcd runs, that --etcd-servers names it/);
+    await refused({ flags }, /127\.0\.0\.1:1.*Check that etcd runs, that --etcd-servers names it/);
   });
 
   it("comes as the certificate that the guide's command names, and trusts whom it names", async () => {

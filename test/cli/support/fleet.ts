@@ -101,7 +101,7 @@ export class Fleet implements AsyncDisposable {
     for (const [at, replica] of this.replicas.entries())
       for (const [other, { port }] of this.wires.entries())
         if (other !== at) {
-          const line = `Replica https://127.0.0.1:${port} has ${workers} of its workers serving`;
+          const line = `Replica https://127.0.0.1:${port} has ${workers} workers`;
           await replica.until(line, () => replica.lines.includes(line), 20_000);
         }
   }

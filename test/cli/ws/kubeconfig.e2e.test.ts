@@ -149,21 +149,19 @@ describe("kubectl ws writes a kubeconfig", () => {
     const failed = (config: Kubeconfig): Promise<string> => goTo(config, "root:a").catch(({ message }) => message);
     const config = Kubeconfig.read(file, undefined);
     writeFileSync(file, `${CONFIG}# changed\n`);
-    expect(await failed(config)).to.equal(
-      `${file} was changed by another program meanwhile: nothing was written, try again`,
-    );
+    expect(await failed(config)).to.equal(`another program has changed ${file}: nothing was written, try again`);
     expect(readFileSync(file, "utf8")).to.equal(`${CONFIG}# changed\n`);
     writeFileSync(`${file}.lock`, "");
     expect(await failed(Kubeconfig.read(file, undefined))).to.equal(
-      `${file} is locked by another program: if none writes it, remove ${file}.lock`,
+      `${file} is locked by another program: if none is running, remove ${file}.lock`,
     );
     expect(readdirSync(folder.path).sort(), "a lock of another's stays").to.deep.equal(["config", "config.lock"]);
   });
 
   it("unless it cannot be read, and shows nothing of it", async () => {
     const cases = [
-      ["users: [{name: a, user: {token: secret}}", /: it is no YAML \([A-Z_]+, at character \d+\)$/],
-      ["- secret", /: it is no kubeconfig, which begins with/],
+      ["users: [{name: a, user: {token: secret}}", /: it is not YAML \([A-Z_]+, at character \d+\)$/],
+      ["- secret", /: is not a kubeconfig: it must begin with/],
       [CONFIG.replace("dev", "other"), /^current "other" context not found$/],
       [CONFIG.replace("cluster: k,", "cluster: j,"), /^cluster "j" not found in kubeconfig$/],
       [CONFIG.replace("/clusters/root:org", ""), /^current URL "https:\/\/h:6443" does not point to a workspace$/],
@@ -177,7 +175,7 @@ describe("kubectl ws writes a kubeconfig", () => {
       expect(readFileSync(file, "utf8")).to.equal(text);
     }
     expect(() => Kubeconfig.read(join(folder.path, "none"), undefined)).to.throw(
-      "none cannot be read: there is no such file",
+      "cannot read none: the file does not exist",
     );
     writeFileSync(file, CONFIG);
     const none = await goBack(Kubeconfig.read(file, undefined)).catch(({ message }) => message);

@@ -56,7 +56,7 @@ async function printToken(name: string, { kubeconfig, context, expires }: AgentF
 function secondsOf(expires: string | undefined): number | undefined {
   if (expires === undefined) return undefined;
   const ms = goDuration(expires);
-  if (ms === undefined) throw new UsageError(`invalid --expires "${expires}": use a duration such as 10m`);
+  if (ms === undefined) throw new UsageError(`invalid value "${expires}" for --expires: use a duration such as 10m`);
   return Math.round(ms / 1000);
 }
 

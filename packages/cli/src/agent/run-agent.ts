@@ -63,7 +63,7 @@ export async function run(options: AgentFlags): Promise<number> {
 /** @throws UsageError */
 function numberOf(text: string): number {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
-  throw new UsageError(`invalid --hubs "${text}": use a number from 1 to 99`);
+  throw new UsageError(`invalid value "${text}" for --hubs: use a number from 1 to 99`);
 }
 
 interface HubFile {
@@ -75,7 +75,8 @@ interface HubFile {
 /** Reads the agent's credentials for the hub: its own certificate, and the bootstrap file. @throws Failure, UsageError */
 async function hubOf(options: AgentFlags): Promise<HubFile> {
   const { "hub-kubeconfig": kept, "bootstrap-kubeconfig": given } = options;
-  if (kept === undefined) throw new UsageError("missing --hub-kubeconfig: name the file for the agent's certificate");
+  if (kept === undefined)
+    throw new UsageError("--hub-kubeconfig is required: name the file for the agent's certificate");
   const file = resolve(kept);
   const text = readIfThere(file);
   const own = text === undefined ? undefined : await readHub(file);

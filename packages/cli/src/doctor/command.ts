@@ -17,7 +17,7 @@ const USAGE = `${DOCTOR.program} ${USES}`;
 export async function run(args: readonly string[]): Promise<number> {
   const { words, values } = readFlags(args, DOCTOR);
   const { output = "" } = values;
-  if (output !== "" && output !== "json") throw new UsageError(`invalid --output "${output}": use json`);
+  if (output !== "" && output !== "json") throw new UsageError(`invalid value "${output}" for --output: use json`);
   const tell = output === "json" ? (result: StepResult) => console.log(JSON.stringify(result)) : print;
   // Stop when the reader closes the pipe.
   process.stdout.on("error", () => process.exit(1));
