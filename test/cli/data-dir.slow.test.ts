@@ -55,7 +55,7 @@ describe("virtual-workspaces dev --data-dir", function () {
     await writers.more(5);
     for (const more of ["setup: () => { throw new Error('no set-up'); },", "path: 'wrong',"]) {
       dev.save("note.ts", hostedText({ more }));
-      await dev.until(/cannot be served/, more.startsWith("setup") ? 1 : 2);
+      await dev.until(/cannot serve the changed file/, more.startsWith("setup") ? 1 : 2);
       await writers.more(5);
     }
     dev.save("note.ts", hostedText());

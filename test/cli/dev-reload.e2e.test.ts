@@ -75,7 +75,7 @@ describe("virtual-workspaces dev reloads", function () {
       ["export {}; throw new Error('no luck');", /Error: no luck/],
       ['import "./missing.ts";', /Cannot find module '.*missing\.ts'/],
       [viewText({ more: "setup: () => { throw new Error('no set-up'); }," }), /Error: no set-up/],
-      ["export const nothing = 1;", /no module in it has a view as its default export/],
+      ["export const nothing = 1;", /has no module whose default export is a view/],
     ] as const) {
       dev.save("note.ts", broken);
       await dev.until(why);

@@ -47,10 +47,10 @@ describe("virtual-workspaces dev with functions of the host", function () {
       "throws.ts": "export default async (host) => { throw new Error('no luck with ' + host.store.name); };",
     });
     for (const [file, why] of [
-      ["nothing.ts", /nothing\.ts: its default export is a function that returned no view\. Write `export default/],
+      ["nothing.ts", /nothing\.ts: the function in its default export did not return a view\. Write `export default/],
       ["text.ts", /text\.ts: its default export threw 'no luck'\. Throw an Error/],
       ["undefined.ts", /undefined\.ts: its default export threw undefined\. Throw an Error/],
-      ["class.ts", /class\.ts: its default export is no view\. Write `export default/],
+      ["class.ts", /class\.ts: its default export is not a view\. Write `export default/],
       ["throws.ts", /Error: no luck with memory\n {4}at .*throws\.ts:1:\d+/],
     ] as const) {
       const { code, stderr } = await cli("dev", join(folder.path, file), "--dir", join(folder.path, "state"));
@@ -72,7 +72,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
       .to.be.instanceOf(Failure)
       .with.property(
         "message",
-        "slow.ts: its default export is a function that has not returned within 0.01 s. See what it awaits.",
+        "slow.ts: the function in its default export has not returned within 0.01 s. Check what it awaits.",
       );
   });
 
@@ -80,7 +80,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() } });
     expect(await create(dev, "one")).to.equal(201);
     dev.save("note.ts", hostedText({ first: 'throw new Error("no luck");' }));
-    await dev.until(/cannot be served:\nError: no luck/);
+    await dev.until(/cannot serve the changed file .*:\nError: no luck/);
     expect((await list(dev)).names).to.deep.equal(["one"]);
   });
 });

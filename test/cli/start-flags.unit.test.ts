@@ -18,7 +18,10 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--secure-port"], /--secure-port needs a value: --secure-port <value>/],
   [["--token-auth-file", "--v", "4"], /--token-auth-file needs a value/],
   [["--secure-port", "http"], /invalid value "http" for --secure-port: use a number from 0 to 65535/],
-  [["--secure-port=0"], /--secure-port 0: give a port from 1 to 65535, or --experimental-bind-free-port/],
+  [
+    ["--secure-port=0"],
+    /invalid value "0" for --secure-port: use a port from 1 to 65535, or add --experimental-bind-free-port/,
+  ],
   [["--experimental-bind-free-port"], /--secure-port=0 required if --experimental-bind-free-port is set/],
   [["--bind-address=here"], /--bind-address here: give an IP address/],
   [["--anonymous-auth=maybe"], /invalid value "maybe" for --anonymous-auth: use true or false/],
@@ -26,7 +29,7 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--shards=two"], /invalid value "two" for --shards: use a number from 0 to 64/],
   [["--shard-base-url=http://x"], /--shard-base-url: give a URL such as https:\/\/kcp\.example\.com:6443/],
   [["--shard-external-url=https://me:secret@x"], /^--shard-external-url: give a URL such as \S+, without user/],
-  [["--tls-cert-file=none.pem"], /--tls-cert-file and --tls-private-key-file go together/],
+  [["--tls-cert-file=none.pem"], /--tls-cert-file and --tls-private-key-file must be set together/],
   [["--tls-cert-file=gone", "--tls-private-key-file=none.pem"], /cannot read --tls-cert-file \S+gone: ENOENT/],
   [["--client-ca-file=none.pem"], /--client-ca-file .*none\.pem" holds no PEM certificate/],
   [["--client-ca-file=gone"], /cannot read --client-ca-file .*gone: ENOENT/],
@@ -52,13 +55,13 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--batteries-included=-workspace-types"], /name workspace-types too/],
   [
     ["--mount-proxy-client-cert-file=none.pem"],
-    /--mount-proxy-client-cert-file and --mount-proxy-client-key-file go together/,
+    /--mount-proxy-client-cert-file and --mount-proxy-client-key-file must be set together/,
   ],
   [["--mount-ca-file=gone"], /cannot read --mount-ca-file .*gone: ENOENT/],
   [["--mount-caller-hosts=a.example"], /--mount-caller-hosts needs Mounts: add \S+\+mounts/],
   [
     ["--feature-gates=WorkspaceMounts=false", "--mount-allow=a.example"],
-    /--mount-allow: workspaces may not be mounted/,
+    /--mount-allow does not work with --feature-gates=WorkspaceMounts=false/,
   ],
   [
     ["--feature-gates=WorkspaceAuthentication=false", "--workspace-issuer-allow=a.example"],
@@ -82,10 +85,10 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--service-account-key-file=gone"], /cannot read --service-account-key-file .*gone: ENOENT/],
   [
     ["--service-account-signing-key-file=a", "--service-account-private-key-file=b"],
-    /name two keys: one signs all tokens/,
+    /name two keys, but only one signs tokens/,
   ],
   [["--etcd-prefix=/x"], /--etcd-prefix needs --etcd-servers: set both/],
-  [["--etcd-servers=embedded,http://a:1"], /--etcd-servers: say embedded, or name the members/],
+  [["--etcd-servers=embedded,http://a:1"], /invalid value for --etcd-servers: use "embedded", or the members/],
   [["--etcd-servers=http://a:1", "--embedded-etcd-directory=d"], /both select a store: use only one/],
   [["--etcd-servers=localhost:2379"], /localhost:2379" for --etcd-servers: use URLs without path/],
   [
@@ -93,7 +96,7 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
       ...["--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://x"],
       "--shard-client-cert-file=package.json",
     ],
-    /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
+    /must be set together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
   ],
   [
     ["--shard-virtual-workspace-url=https://{name}.x"],

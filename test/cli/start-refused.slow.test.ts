@@ -67,7 +67,7 @@ describe("virtual-workspaces start refuses", function () {
     );
     using theirs = tree({ "kcp/etcd-server/member/wal": "" });
     const kcp = await refusal([], theirs.path);
-    expect(kcp.line).to.match(/has the data of a kcp, which this server cannot read: name another folder/);
+    expect(kcp.line).to.match(/contains the data of a kcp, which this server cannot read: set another folder/);
     expect([file.code, written.code, kcp.code]).to.deep.equal([1, 1, 1]);
   });
 

@@ -47,7 +47,7 @@ describe("virtual-workspaces store", function () {
     const before = ["milk", ...writers.acknowledged];
     const { code, stdout, stderr } = await store(dev, "backup a.backup");
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
-    expect(stdout).to.match(/a\.backup has \d+ keys, as they stood at revision \d+ of lmdb at .*data.*, 20\d\d-/);
+    expect(stdout).to.match(/a\.backup has \d+ keys of revision \d+ of lmdb at .*data.*, 20\d\d-/);
     await writers.more(5);
     await writers.stop();
     expect([...writers.codes.keys()]).to.deep.equal([201]);
@@ -57,7 +57,7 @@ describe("virtual-workspaces store", function () {
 
     const restored = await store(dev, "restore a.backup elsewhere");
     expect({ ...restored, stdout: "" }).to.deep.equal({ code: 0, stdout: "", stderr: "" });
-    expect(restored.stdout).to.match(/elsewhere has \d+ keys, as they stood at revision/);
+    expect(restored.stdout).to.match(/elsewhere has \d+ keys of revision/);
     await using heir = await Dev.start({ in: dev.folder.path, flags: flags("elsewhere") });
     const { names, version: now } = await list(heir);
     expect(names).to.include.members(before);
@@ -87,23 +87,26 @@ describe("virtual-workspaces store", function () {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() }, flags: flags("data") });
     expect(await create(dev, "one")).to.equal(201);
     expect(await store(dev, "backup a.backup")).to.include({ code: 0 });
-    await refused(store(dev, "restore a.backup"), /data is not empty: a backup is restored into a folder that is new/);
+    await refused(store(dev, "restore a.backup"), /data is not empty: restore into a new or empty folder/);
     await refused(store(dev, "restore none b"), /the backup .*none does not exist: name another file/);
-    await refused(store(dev, "backup b.backup none"), /there is no folder .*none: name the one that the server has/);
+    await refused(store(dev, "backup b.backup none"), /folder .*none does not exist: use the folder of the server/);
     for (const data of ["note.ts", "note.ts/b"])
       await refused(
         store(dev, `restore a.backup ${data}`),
-        /into: it is no folder, or below a file; name a folder that/,
+        /cannot restore into .*: it is not a folder, or below a file; use a new or empty folder/,
       );
     for (const data of ["note.ts", "state"])
-      await refused(store(dev, `backup b.backup ${data}`), /there is no store in .*: name the folder that the server/);
+      await refused(store(dev, `backup b.backup ${data}`), /.* contains no store: use the folder of the server/);
     await refused(
       store(dev, "backup no/b.backup"),
       /cannot write the backup .*: its directory does not exist: create it/,
     );
     symlinkSync("data", join(dev.folder.path, "link"));
     for (const file of ["data/store/data.mdb", "data/a.backup", "link/store/format.json"])
-      await refused(store(dev, `backup ${file}`), /--to .* is in .*data, the store itself: write the backup somewhere/);
+      await refused(
+        store(dev, `backup ${file}`),
+        /--to .* is in .*data, the store itself: write the backup to another/,
+      );
     expect(existsSync(join(dev.folder.path, "data/a.backup"))).to.equal(false);
     const bytes = readFileSync(join(dev.folder.path, "a.backup"));
     for (const [wrong, why] of [
@@ -122,7 +125,7 @@ describe("virtual-workspaces store", function () {
     using folder = tree({});
     const etcd = ["--etcd-servers", "http://127.0.0.1:1"];
     const { code, stderr } = await cli("store", "restore", "--from", join(folder.path, "x"), ...etcd);
-    expect(stderr).to.match(/an etcd is restored from its own snapshots, with `etcdutl snapshot restore/);
+    expect(stderr).to.match(/restore an etcd from its own snapshots, with `etcdutl snapshot restore/);
     expect(code).to.equal(2);
   });
 });

@@ -118,13 +118,13 @@ describe("virtual-workspaces", function () {
     [[...ETCD, "--etcd-cafile", "none"], /cannot read --etcd-cafile none: ENOENT/],
     [[...ETCD, "--etcd-credentials-file", "none"], /cannot read --etcd-credentials-file none: ENOENT/],
     [[...ETCD, "--etcd-credentials-file", "package.json"], /package.json: it must contain one line name:password/],
-    [["store"], /say what to do: backup or restore/],
-    [["store", "copy"], /there is nothing called copy: say backup or restore/],
-    [["store", "backup"], /--to is missing: name the file to write/],
-    [["store", "backup", "--to", "x"], /name the store: --data-dir, or --etcd-servers/],
-    [["store", "backup", "--to", "x", "--from", "y"], /--from is for restore/],
-    [["store", "restore", "--data-dir", "d"], /--from is missing: name the file that a backup has written/],
-    [["store", "restore", "--data-dir", "d", "--from", "x", "--to", "y"], /--to is for backup/],
+    [["store"], /missing command: use backup or restore/],
+    [["store", "copy"], /unknown command "copy": use backup or restore/],
+    [["store", "backup"], /--to is required: set it to the file to write/],
+    [["store", "backup", "--to", "x"], /no store given: set --data-dir or --etcd-servers/],
+    [["store", "backup", "--to", "x", "--from", "y"], /--from works only with restore/],
+    [["store", "restore", "--data-dir", "d"], /--from is required: set it to the file of a backup/],
+    [["store", "restore", "--data-dir", "d", "--from", "x", "--to", "y"], /--to works only with backup/],
     [["conformance"], /name one URL/],
     [["conformance", "localhost:6444"], /localhost:6444 is no URL that begins with https:\/\/ or http:\/\//],
     [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key must be set together/],
@@ -169,7 +169,7 @@ describe("virtual-workspaces", function () {
     });
     const dev = (file: string) => cli("dev", join(folder.path, file), "--dir", join(folder.path, "state"));
     for (const [file, why] of [
-      ["empty.ts", /empty\.ts: its default export is no view. Write `export default defineVirtualWorkspace/],
+      ["empty.ts", /empty\.ts: its default export is not a view. Write `export default defineVirtualWorkspace/],
       ["broken.ts", /broken\.ts:1[\s\S]*SyntaxError/],
       ["throws.ts", /Error: no luck\n {4}at file:\/\/\S+throws\.ts:1:17$/m],
     ] as const) {

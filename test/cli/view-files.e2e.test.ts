@@ -25,24 +25,24 @@ const LOADED: readonly (readonly [readonly string[], RegExp])[] = [
   [["broken.ts"], /--view \S+broken\.ts cannot be loaded: .*SyntaxError/s],
   [
     ["nothing.ts"],
-    /--view \S+nothing\.ts: its default export is no view\. Write `export default defineVirtualWorkspace/,
+    /--view \S+nothing\.ts: its default export is not a view\. Write `export default defineVirtualWorkspace/,
   ],
-  [["open.ts"], /--view \S+open\.ts: .*no view: it decides nothing about access, and has to have authorize/],
-  [["one.ts", "other.ts"], /--view \S+other\.ts: the name one is taken by \S+one\.ts: give the view another/],
-  [["clusters.ts"], /--view \S+clusters\.ts: the name clusters is taken by the server itself/],
-  [["placed.ts"], /--view \S+placed\.ts: the view placed wants to be at \/clusters.*leave out its prefix/],
+  [["open.ts"], /--view \S+open\.ts: .*not a view: it has no authorize, which decides about access/],
+  [["one.ts", "other.ts"], /--view \S+other\.ts: the name one is already used by \S+one\.ts: use another name/],
+  [["clusters.ts"], /--view \S+clusters\.ts: the name clusters is already used by the server itself/],
+  [["placed.ts"], /--view \S+placed\.ts: the view placed has the prefix \/clusters.*remove the prefix/],
   [["asks.ts"], /--view \S+asks\.ts cannot be loaded: Error: no such place/],
 ];
 
 const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
-  [["start", "--view", "nowhere.ts"], /--view nowhere\.ts: there is no such file in /],
+  [["start", "--view", "nowhere.ts"], /--view nowhere\.ts: the file does not exist in /],
   [["start", "--view", "package.json", "--run-virtual-workspaces=false"], /--view and --run-virtual-workspaces=false/],
   [
     [
       ...["start", "--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://a"],
       "--shard-client-cert-file=package.json",
     ],
-    /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
+    /must be set together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
   ],
   [
     [

@@ -94,9 +94,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
 function kubeconfigsOf(flags: ServeFlags): Kubeconfigs {
   const workspaces = kubeconfigOf(flags, "kubeconfig");
   if (workspaces === undefined)
-    throw new UsageError(
-      "--kubeconfig is required: set it, and --context, to an administrator of the workspaces",
-    );
+    throw new UsageError("--kubeconfig is required: set it, and --context, to an administrator of the workspaces");
   return {
     workspaces,
     context: flags.context,
