@@ -162,11 +162,11 @@ root:acme:lab:shelf   other              1      <age>`);
         "0 No resources found in root:acme and below.",
       );
       expect(await ws("get", "nothing", "-r")).to.equal(
-        '1 Error: no workspace here has a resource "nothing", or lets you list it',
+        '1 Error: no workspace here has a resource "nothing" that you may list',
       );
-      expect(await ws("get", "cm")).to.match(/^2 Error: for one workspace kubectl get does this: give -r/);
+      expect(await ws("get", "cm")).to.match(/^2 Error: --recursive is required: for a single workspace/);
       expect(await ws("get", "cm", "-r", "-o", "jsonpath={}")).to.match(
-        /^2 Error: -o jsonpath=\{\}: give wide, name, json or yaml/,
+        /^2 Error: invalid value "jsonpath=\{\}" for --output: use wide, name, json or yaml/,
       );
     });
 
@@ -193,7 +193,7 @@ root:acme:lab:shelf   other              1      <age>`);
       expect(await ws("lab", "--token=bob-token")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
       expect(await ws("lab", "--as=bob")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
       expect(await ws("tree", "--as=bob")).to.match(/^1 Error: workspaces.* is forbidden: User "bob"/);
-      expect(await ws("https://other.example/clusters/root")).to.match(/^1 Error: .* is of another server than https:/);
+      expect(await ws("https://other.example/clusters/root")).to.match(/^1 Error: .* is not a URL of https:/);
       expect(await ws("--server=https://127.0.0.1:1", "lab")).to.match(/^1 Error: .*127\.0\.0\.1:1/);
       expect(await ws("tree", "--short")).to.match(/^2 Error: --short is no flag of this command: kubectl ws tree /);
       expect(await ws("create")).to.match(/^2 Error: usage: kubectl ws create <name> /);

@@ -52,7 +52,7 @@ describe("kubectl ws reads", () => {
   it("no URL of another server, nor one of no workspace", () => {
     for (const url of ["https://other/clusters/root", "http://h:6443/clusters/root", "https://h:6443/x/clusters/root"])
       expect(() => parseDestination(url, HERE), url).to.throw(
-        `${url} is of another server than https://h:6443: take a kubeconfig`,
+        `${url} is not a URL of https://h:6443: use a kubeconfig`,
       );
     expect(() => parseDestination("https://h:6443/x", HERE)).to.throw("does not point to a workspace");
   });

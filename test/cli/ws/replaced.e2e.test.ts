@@ -72,7 +72,7 @@ describe("kubectl ws, where another cluster is in the place of a workspace,", fu
     expect(await ws(["."])).to.equal("0 Current workspace is 'root:edge'.");
     for (const word of ["-", ":"])
       expect(await ws(["use", word, "--direct"])).to.match(
-        new RegExp(`^[12] .*--direct: name the workspace, ${word} is gone to as it is`),
+        new RegExp(`^[12] .*--direct does not work with ${word}: name the workspace`),
       );
     expect(await ws(["."])).to.equal("0 Current workspace is 'root:edge'.");
   });

@@ -194,10 +194,10 @@ describe("kubectl ws tree -i", function () {
     );
     expect([code, stderr]).to.deep.equal([
       1,
-      "Error: -i needs a terminal, for what is typed and for what is shown: leave it out in scripts and pipes\n",
+      "Error: --interactive needs a terminal for input and output: remove it in scripts and pipes\n",
     ]);
     const cases = [
-      ["", 8, 1, "Error: -i needs a terminal of at least 10 lines, and this one has 8: leave it out"],
+      ["", 8, 1, "Error: --interactive needs a terminal of at least 10 lines, and this one has 8: remove it"],
       ["-w nope", 24, 1, "Error: "],
       ["--wide", 24, 2, "Error: --wide and -i: give one of them"],
     ] as const;
