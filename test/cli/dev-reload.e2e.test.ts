@@ -1,4 +1,4 @@
-// Save and see: a new process takes over before the old one finishes, and what cannot be loaded changes nothing.
+// Reload on save: a new process takes over before the old one stops, and a module that fails to load changes nothing.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -16,7 +16,7 @@ describe("virtual-workspaces dev reloads", function () {
     (JSON.parse((await dev.get(`${NOTES}/one`)).body) as { spec: { text: string } }).spec.text;
   const reloaded = (dev: Dev, times = 1): Promise<void> => dev.until(/^Reloaded in \d+ ms: .*changed$/m, times);
 
-  it("what is saved, on the same port, while open watches end cleanly", async function () {
+  it("a saved module on the same port, and ends open watches cleanly", async function () {
     needsKubectl.call(this);
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const { url } = dev;
@@ -47,7 +47,7 @@ describe("virtual-workspaces dev reloads", function () {
     expect([...codes]).to.deep.equal([200]);
   });
 
-  it("a module that it imports, and one that comes to the folder or goes; the kubeconfig follows", async () => {
+  it("an imported module, and modules that are added or removed, with the kubeconfig", async () => {
     const importing = `import { word } from "./word.mts";\n${viewText().replace('"first"', "word")}`;
     await using dev = await Dev.start({
       files: { "note.ts": importing, "word.mts": 'export const word = "imported";' },
@@ -68,7 +68,7 @@ describe("virtual-workspaces dev reloads", function () {
     expect(contexts()).to.deep.equal(["dev", "guest", "note"]);
   });
 
-  it("nothing that cannot be loaded, and says what is wrong with it", async () => {
+  it("no module that fails to load, and prints the problem", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     for (const [broken, why] of [
       ["export default {;", /cannot serve the changed file .*note\.ts:\n[\s\S]*SyntaxError/],
@@ -87,7 +87,7 @@ describe("virtual-workspaces dev reloads", function () {
     expect(await text(dev)).to.equal("mended");
   });
 
-  it("after the process that serves has died of a fault in a view", async () => {
+  it("after the serving process has died of a fault in a view", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const { url } = dev;
     dev.save("note.ts", viewText({ after: "setTimeout(() => { throw new Error('late'); }, 500);" }));

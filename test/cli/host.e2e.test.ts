@@ -1,4 +1,4 @@
-// A module's function of the host: called when it is served, with the store that the flags name; what goes wrong is said.
+// A module's function of the host: the server calls it with the store that the flags select, and reports its errors.
 import { join } from "node:path";
 import { memoryStore } from "@virtual-workspaces/store";
 import { Upstream } from "@virtual-workspaces/transport";
@@ -15,7 +15,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
 
   const saved = (dev: Dev, times: number): Promise<void> => dev.until(/^Reloaded in/m, times);
 
-  it("gives them a store in memory, once for each time that they are served, and says what that means", async () => {
+  it("gives them a store in memory, a new one on each reload, and prints that", async () => {
     const first = 'console.log("called with", store.name, "at", await store.head());';
     await using dev = await Dev.start({
       files: { "note.ts": hostedText({ first }), "task.ts": viewText({ name: "task" }) },
@@ -33,12 +33,12 @@ describe("virtual-workspaces dev with functions of the host", function () {
     expect(dev.lines(/called with memory at \d+/)).to.have.length(2);
   });
 
-  it("says nothing of a store where no module wants one", async () => {
+  it("does not mention the store if no module needs one", async () => {
     await using dev = await Dev.start({ files: { "task.ts": viewText({ name: "task" }) } });
     expect(dev.text).not.to.include("Objects are kept");
   });
 
-  it("refuses one that returns no view, and shows the stack of one that throws", async () => {
+  it("rejects a function that returns no view, and shows the stack of one that throws", async () => {
     using folder = tree({
       "nothing.ts": "export default () => undefined;",
       "text.ts": "export default () => { throw 'no luck'; };",
@@ -61,7 +61,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
     }
   });
 
-  it("gives up one that never returns, by its file", async () => {
+  it("gives up on a function that never returns, and names its file", async () => {
     await using store = memoryStore();
     await using upstream = new Upstream({ url: "http://127.0.0.1:9" });
     const content = () => new Promise(() => undefined);
@@ -76,7 +76,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
       );
   });
 
-  it("leaves what is served as it is when what was saved throws", async () => {
+  it("keeps serving the previous modules when a saved one throws", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() } });
     expect(await create(dev, "one")).to.equal(201);
     dev.save("note.ts", hostedText({ first: 'throw new Error("no luck");' }));

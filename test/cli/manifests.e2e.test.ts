@@ -1,4 +1,4 @@
-// Why: what is printed is applied by somebody who has not read it: it must be what the view means, and in an order that works.
+// Why: users apply the printed manifests unread, so they must be what the view means, in an order that works.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -42,7 +42,7 @@ describe("virtual-workspaces manifests", function () {
     expect(list).to.deep.equal({ apiVersion: "v1", kind: "List", items: [crd] });
   });
 
-  it("puts first what others need, of several views each object once", async () => {
+  it("puts dependencies first, and prints each object of several views once", async () => {
     using folder = tree(FILES);
     const names = async (...args: readonly string[]): Promise<string[]> => {
       const { stdout, stderr } = await cli("manifests", ...args, "-o=json");
@@ -68,7 +68,7 @@ describe("virtual-workspaces manifests", function () {
     [[], /name files of views, or packages, as in virtual-workspaces manifests \.\/view\.ts; see/, 2],
     [["one.ts", "-o", "xml"], /invalid value "xml" for --output: use yaml or json/, 2],
   ] as const)
-    it(`${args.join(" ") || "nothing"}: is told what is wrong`, async () => {
+    it(`${args.join(" ") || "nothing"}: reports the problem`, async () => {
       using folder = tree(FILES);
       const inFolder = args.map((arg) => (Object.hasOwn(FILES, arg) ? join(folder.path, arg) : arg));
       const said = await cli("manifests", ...inFolder);

@@ -1,4 +1,4 @@
-// `virtual-workspaces store`: a backup of a store that is being written to, and what comes of it.
+// `virtual-workspaces store`: a backup of a store during writes, and its restoration.
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -18,13 +18,13 @@ describe("virtual-workspaces store", function () {
     const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", dev.home, args);
     return `${code} ${stdout}${stderr}`;
   };
-  /** `backup a.backup data`, below the folder. */
+  /** Runs `backup a.backup data`, in the folder. */
   const store = (dev: Dev, words: string): Promise<CliEnd> => {
     const [action = "", file = "", data = "data"] = words.split(" ");
     const path = (name: string): string => join(dev.folder.path, name);
     return cli("store", action, action === "backup" ? "--to" : "--from", path(file), "--data-dir", path(data));
   };
-  /** Fails, in one line, with 1. */
+  /** Expects one line and exit code 1. */
   const refused = async (end: Promise<CliEnd>, why: RegExp): Promise<void> => {
     const { code, stdout, stderr } = await end;
     expect(stderr)
@@ -33,7 +33,7 @@ describe("virtual-workspaces store", function () {
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
   };
 
-  it("backs up what kubectl has written while others write; restored, all is there, and old watches get 410", async () => {
+  it("backs up objects while others are written; after the restoration all are there, and old watches get 410", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() }, flags: flags("data") });
     const note = (name: string): string =>
       JSON.stringify({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name }, spec: {} });
@@ -71,7 +71,7 @@ describe("virtual-workspaces store", function () {
     expect(await create(heir, "after")).to.equal(201);
   });
 
-  it("backs up what nobody serves, in the place of an older backup", async () => {
+  it("backs up a store without a server, and replaces an older backup", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() }, flags: flags("data") });
     expect(await create(dev, "one")).to.equal(201);
     await dev.end("SIGINT");
@@ -83,7 +83,7 @@ describe("virtual-workspaces store", function () {
     expect((await list(heir)).names).to.deep.equal(["one"]);
   });
 
-  it("refuses what would damage something, or is none, in one line", async () => {
+  it("rejects commands that would damage something, and invalid ones, in one line", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() }, flags: flags("data") });
     expect(await create(dev, "one")).to.equal(201);
     expect(await store(dev, "backup a.backup")).to.include({ code: 0 });
@@ -121,7 +121,7 @@ describe("virtual-workspaces store", function () {
     expect((await list(dev)).names).to.deep.equal(["one"]);
   });
 
-  it("restores no etcd", async () => {
+  it("does not restore an etcd", async () => {
     using folder = tree({});
     const etcd = ["--etcd-servers", "http://127.0.0.1:1"];
     const { code, stderr } = await cli("store", "restore", "--from", join(folder.path, "x"), ...etcd);

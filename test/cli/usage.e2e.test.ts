@@ -80,11 +80,14 @@ describe("virtual-workspaces", function () {
     [["stert"], /unknown command "stert": did you mean "start"\?/],
     [["help", "stroe"], /unknown command "stroe": did you mean "store"\?/],
     [["--loud"], /unknown flag "--loud"/],
-    [["dev"], /name a module with a view, or a folder of them: virtual-workspaces dev \.\/view\.ts/],
-    [["dev", "nowhere.ts"], /there is no file or folder nowhere.ts in /],
+    [["dev"], /no module given: name one with a view, or a folder of them, as in virtual-workspaces dev \.\/view\.ts/],
+    [["dev", "nowhere.ts"], /file or folder nowhere.ts does not exist in /],
     [["dev", ".", "--prot", "1"], /unknown flag --prot: did you mean --port\?; see .* dev --help/],
-    [["dev", ".", "--port", "http"], /--port http: give a number from 1 to 65535, or 0 for any free port/],
-    [["dev", ".", "--port", "65536"], /--port 65536: give a number/],
+    [
+      ["dev", ".", "--port", "http"],
+      /invalid value "http" for --port: use a number from 1 to 65535, or 0 for any free port/,
+    ],
+    [["dev", ".", "--port", "65536"], /invalid value "65536" for --port: use a number/],
     [["dev", ".", "--port"], /--port needs a value: --port <value>/],
     [[...DEV, "--data-dir", "d", "--etcd-servers", "http://x:1"], /--data-dir and --etcd-servers both select a store/],
     [[...DEV, "--data-dir", ""], /invalid value "" for --data-dir: name a folder/],
@@ -125,16 +128,22 @@ describe("virtual-workspaces", function () {
     [["store", "backup", "--to", "x", "--from", "y"], /--from works only with restore/],
     [["store", "restore", "--data-dir", "d"], /--from is required: set it to the file of a backup/],
     [["store", "restore", "--data-dir", "d", "--from", "x", "--to", "y"], /--to works only with backup/],
-    [["conformance"], /name one URL/],
-    [["conformance", "localhost:6444"], /localhost:6444 is no URL that begins with https:\/\/ or http:\/\//],
+    [["conformance"], /expected one URL/],
+    [
+      ["conformance", "localhost:6444"],
+      /invalid URL "localhost:6444": use one that begins with https:\/\/ or http:\/\//,
+    ],
     [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key must be set together/],
     [["conformance", "https://x", "--token-file", "none"], /cannot read --token-file none: ENOENT/],
-    [["conformance", "https://x", "--parent", "root"], /--parent is about providers: add --space-provider/],
+    [["conformance", "https://x", "--parent", "root"], /--parent works only for space providers: add --space-provider/],
     [
       ["conformance", "https://x", "--space-provider", "--resource", "a"],
-      /--resource is about API servers: leave it out/,
+      /--resource works only for API servers: remove it/,
     ],
-    [["conformance", "https://x", "--space-provider", "--ready-within", "soon"], /--ready-within: give seconds/],
+    [
+      ["conformance", "https://x", "--space-provider", "--ready-within", "soon"],
+      /invalid value "soon" for --ready-within: use a number of seconds/,
+    ],
   ];
   for (const [args, message] of mistakes) {
     it(`${args.join(" ") || "nothing"} ends with 2 and a remedy`, async () => {

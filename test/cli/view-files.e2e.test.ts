@@ -1,4 +1,4 @@
-// What `start --view`, `serve` and `dev` say of files that are no views, or cannot be served where they are to be.
+// Errors of `start --view`, `serve` and `dev` about files that are not views, or that they cannot serve.
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
@@ -36,7 +36,10 @@ const LOADED: readonly (readonly [readonly string[], RegExp])[] = [
 
 const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
   [["start", "--view", "nowhere.ts"], /--view nowhere\.ts: the file does not exist in /],
-  [["start", "--view", "package.json", "--run-virtual-workspaces=false"], /--view and --run-virtual-workspaces=false/],
+  [
+    ["start", "--view", "package.json", "--run-virtual-workspaces=false"],
+    /--view does not work with --run-virtual-workspaces=false/,
+  ],
   [
     [
       ...["start", "--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://a"],
@@ -62,7 +65,7 @@ describe("files of views", function () {
   this.timeout(60_000);
 
   for (const [names, why] of LOADED)
-    it(`${names.join(" and ")}: one message that names the file and what to do`, async () => {
+    it(`${names.join(" and ")}: one message that names the file and the remedy`, async () => {
       using folder = tree(FILES);
       const views = names.flatMap((name) => ["--view", join(folder.path, name)]);
       const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
@@ -74,13 +77,13 @@ describe("files of views", function () {
     });
 
   for (const [args, why] of FLAGS)
-    it(`${args.join(" ")}: is told what is wrong`, async () => {
+    it(`${args.join(" ")}: reports the problem`, async () => {
       const { code, stderr } = await cli(...args);
       expect(stderr).to.match(why);
       expect(code).to.equal(2);
     });
 
-  it("over workspaces is told by dev where there are some", async () => {
+  it("over workspaces are rejected by dev, with commands that support them", async () => {
     using folder = tree({});
     const example = join(root, "examples/over-workspaces/published.ts");
     const { code, stderr } = await cli("dev", example, "--dir", join(folder.path, "state"), "--port", "0");

@@ -1,17 +1,17 @@
-// What cannot be served by several processes is said at once, and once.
+// Configurations that several processes cannot serve fail at once, with one message.
 import { expect } from "chai";
 import { type Tree, tree } from "../_setup/tree.ts";
 import { createAuthority } from "../_support/server.ts";
 import { cli } from "./support/dev.ts";
 
-/** Of a server that nobody asks. */
+/** A server that receives no request. */
 const KUBECONFIG = JSON.stringify({
   clusters: [{ name: "one", cluster: { server: "https://127.0.0.1:1" } }],
   contexts: [{ name: "one", context: { cluster: "one" } }],
   "current-context": "one",
 });
 
-describe("virtual-workspaces serve --workers refuses", () => {
+describe("virtual-workspaces serve --workers rejects", () => {
   const authority = createAuthority();
   let folder: Tree;
 
@@ -58,7 +58,7 @@ describe("virtual-workspaces serve --workers refuses", () => {
         "--proxy-client-cert-file=tls.crt",
         "--proxy-client-key-file=tls.key",
       ],
-      "it holds no PEM",
+      "it contains no PEM",
     ],
   };
 
@@ -74,7 +74,7 @@ describe("virtual-workspaces serve --workers refuses", () => {
       expect(stderr).to.include(message).and.not.include(" at ");
     }).timeout(20_000);
 
-  it("a view that cannot be served, in the words of one worker", async () => {
+  it("a view that cannot be served, with the message of one worker", async () => {
     const { code, stderr } = await cli(
       ...["serve", "--view", `${folder.path}/view.ts`, "--kubeconfig", `${folder.path}/kubeconfig`, "--workers=2"],
       ...["--tls-cert-file", `${folder.path}/tls.crt`, "--tls-private-key-file", `${folder.path}/tls.key`],

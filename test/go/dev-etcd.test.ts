@@ -149,8 +149,8 @@ describe("virtual-workspaces dev and who it is to etcd", function () {
       env: { ETCD_USERNAME: "root", ETCD_PASSWORD: "secret" },
     });
     expect((await list(dev)).names).to.deep.equal(["one"]);
-    await refused({ files, flags: credentials("bad") }, /Name a user who may read and write below --etcd-prefix/);
-    await refused({ files, flags: flagsOf(etcd) }, /Name a user who may read and write below --etcd-prefix/);
+    await refused({ files, flags: credentials("bad") }, /Use a user who may read and write below --etcd-prefix/);
+    await refused({ files, flags: flagsOf(etcd) }, /Use a user who may read and write below --etcd-prefix/);
   });
 });
 

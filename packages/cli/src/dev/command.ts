@@ -60,9 +60,11 @@ export async function run(args: readonly string[]): Promise<number> {
 function devOptions(args: readonly string[]): DevOptions {
   const { values, words } = readFlags(args, DEV);
   if (words.length === 0)
-    throw new UsageError("name a module with a view, or a folder of them: virtual-workspaces dev ./view.ts");
+    throw new UsageError(
+      "no module given: name one with a view, or a folder of them, as in virtual-workspaces dev ./view.ts",
+    );
   const missing = words.find((path) => !existsSync(path));
-  if (missing !== undefined) throw new UsageError(`there is no file or folder ${missing} in ${process.cwd()}`);
+  if (missing !== undefined) throw new UsageError(`file or folder ${missing} does not exist in ${process.cwd()}`);
   return {
     paths: words.map((path) => resolve(path)),
     dir: values.dir,
@@ -75,7 +77,7 @@ function devOptions(args: readonly string[]): DevOptions {
 function portOf(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535)
-    throw new UsageError(`--port ${text}: give a number from 1 to 65535, or 0 for any free port`);
+    throw new UsageError(`invalid value "${text}" for --port: use a number from 1 to 65535, or 0 for any free port`);
   return port;
 }
 

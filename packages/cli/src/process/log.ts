@@ -21,7 +21,8 @@ export function logOf(flags: { readonly v: number; readonly "logging-format": st
 
 /** A log of this format. @throws UsageError on one that there is not */
 export function logAs(format: string): JsonLog {
-  if (format !== "text" && format !== "json") throw new UsageError(`--logging-format ${format}: say text or json`);
+  if (format !== "text" && format !== "json")
+    throw new UsageError(`invalid value "${format}" for --logging-format: use text or json`);
   return format === "json" ? jsonLog() : jsonLog({ to: (line) => write(formatLine(line)) });
 }
 

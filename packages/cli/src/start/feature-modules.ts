@@ -48,14 +48,14 @@ async function exportOf(name: string): Promise<unknown> {
   const path = resolve(name);
   const isFile = existsSync(path);
   if (!isFile && /^(\.{0,2}[\\/]|[a-z]:[\\/])/i.test(name))
-    throw new UsageError(`--feature ${name}: there is no such file in ${process.cwd()}`);
+    throw new UsageError(`--feature ${name}: the file does not exist in ${process.cwd()}`);
   try {
     const loaded = isFile ? await import(pathToFileURL(path).href) : await importPackage(name);
     return (loaded as { readonly default?: unknown }).default;
   } catch (error) {
     if (!isFile && isMissing(error, name))
       throw new UsageError(
-        `--feature ${name}: there is no such file in ${process.cwd()}, and no such package: give a path, or install the package there`,
+        `--feature ${name}: neither a file nor a package of this name exists in ${process.cwd()}: use a path, or install the package there`,
       );
     throw new Failure(`--feature ${name} cannot be loaded: ${problemOf(error)}`, { cause: error });
   }

@@ -46,7 +46,9 @@ async function made(
   if (values["ignore-existing"] && type !== undefined && !/^root(:|$)/.test(type.path ?? ""))
     throw new UsageError("--ignore-existing must not be used with non-absolute type path");
   if (type !== undefined && values.mount !== undefined)
-    throw new UsageError("--type and --mount: a mounted workspace has no type, leave one out");
+    throw new UsageError(
+      "--type does not work with --mount, since mounted workspaces have no type: remove one of them",
+    );
   const labels = values["location-selector"];
   const spec = {
     ...(type && { type }),
@@ -103,7 +105,9 @@ async function entered(session: Session, path: string, values: WsFlags): Promise
 async function mountNamed(session: Session, path: string, text: string): Promise<WorkspaceMount> {
   const [, resource, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (resource === undefined || name === undefined)
-    throw new UsageError(`--mount ${text}: give kind/name, such as mount/cluster or remoteclusters.example.dev/one`);
+    throw new UsageError(
+      `invalid value "${text}" for --mount: use kind/name, such as mount/cluster or remoteclusters.example.dev/one`,
+    );
   const client = session.client(path);
   const kind = await client.discovery().findResource(resource, session.patience);
   if (kind === undefined)
@@ -133,7 +137,7 @@ export function selectorObject(text: string, flag: string): LabelSelectorObject 
   const matchExpressions = others.map(({ key, operator: sign, values }): LabelSelectorExpression => {
     const operator = OPERATORS[sign];
     if (operator === undefined)
-      throw new UsageError(`${flag} ${text}: ${JSON.stringify(sign)} cannot be stored in an object: leave it out`);
+      throw new UsageError(`${flag} ${text}: ${JSON.stringify(sign)} cannot be stored in an object: remove it`);
     return { key, operator, ...(values.length > 0 && { values }) };
   });
   const matchLabels = Object.fromEntries(equal.map(({ key, values: [value = ""] }) => [key, value]));

@@ -13,7 +13,7 @@ export const tree: WsCommand = {
   words: [0, 0],
   async run(session, _words, { full = false, wide = false, interactive = false, workspace }) {
     if (wide && interactive)
-      throw new UsageError("--wide and -i: give one of them, -i shows phases and mounts by itself");
+      throw new UsageError("--wide does not work with --interactive, which shows phases and mounts anyway: remove it");
     if (parseWorkspaceUrl(session.url) === undefined) {
       say(`current context URL ${JSON.stringify(session.url)} does not point directly to a kcp workspace`);
       return;

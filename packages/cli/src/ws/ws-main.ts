@@ -44,7 +44,7 @@ async function run({ words: [first = "", ...rest], values }: Line): Promise<void
   if (words.length < least || words.length > most) throw new UsageError(`usage: ${line.program} ${line.words}`);
   const foreign = foreignFlag(values, line);
   if (foreign !== undefined)
-    throw new UsageError(`--${foreign} is no flag of this command: ${line.program} ${line.words}`);
+    throw new UsageError(`--${foreign} is not a flag of this command: ${line.program} ${line.words}`);
   await using session = await Session.open(connectionOf(values));
   await command.run(session, words, values);
 }

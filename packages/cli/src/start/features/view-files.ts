@@ -30,7 +30,7 @@ export const viewFiles: WorkspaceServerFeature<typeof FLAGS, typeof USES> = {
     if (paths.length === 0) return undefined;
     if (values["run-virtual-workspaces"] === false)
       throw new UsageError(
-        "--view and --run-virtual-workspaces=false: run the view here, or elsewhere with virtual-workspaces serve --view",
+        "--view does not work with --run-virtual-workspaces=false: remove one, or use virtual-workspaces serve --view",
       );
     let files: Promise<ViewFiles> | undefined;
     return {
