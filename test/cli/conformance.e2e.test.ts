@@ -128,7 +128,7 @@ describe("virtual-workspaces conformance", function () {
       const { code, stderr } = await end;
       onCreate = () => undefined;
       expect(code).to.equal(1);
-      expect(stderr).to.match(/^virtual-workspaces conformance: interrupted; what it made and could not delete has /);
+      expect(stderr).to.match(/^virtual-workspaces conformance: interrupted; any object left behind has /);
       expect(creates).to.be.at.least(20);
       expect(notes.in("root").list()).to.have.length(1);
     });

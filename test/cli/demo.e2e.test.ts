@@ -61,7 +61,7 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
 
 /** Tests the export's view as the demonstration shows it: a watch, a write in one workspace, a rejection in another. */
 async function sees(server: Start, shown: string): Promise<void> {
-  const [, view = ""] = /its view at (.*):$/m.exec(shown) ?? [];
+  const [, view = ""] = /with a view at (.*):$/m.exec(shown) ?? [];
   const inShop = ["--context", "alice", "get", "dishes", "-o"];
   const shop = (await server.kubectl(...inShop, "jsonpath={.items[0].metadata.annotations['kcp\\.io/cluster']}")).slice(
     2,

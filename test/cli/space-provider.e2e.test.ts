@@ -70,7 +70,7 @@ describe("virtual-workspaces conformance --space-provider", function () {
     const { code, stderr } = await end;
     kept.before = () => undefined;
     expect(code).to.equal(1);
-    expect(stderr).to.match(/: interrupted; what it made and could not delete is called conformance-…$/m);
+    expect(stderr).to.match(/: interrupted; any object left behind is called conformance-…$/m);
     expect([...kept.spaces.keys()]).to.deep.equal(["there"]);
   });
 });

@@ -144,7 +144,7 @@ function inFolder(flags: readonly string[], folder: string): string[] {
 
 describe("the flags of virtual-workspaces start", () => {
   for (const [flags, why] of mistakes)
-    it(flags.join(" "), () => {
+    it(`rejects ${flags.join(" ")} with a remedy`, () => {
       using folder = tree(FILES);
       expect(() => startOptions(inFolder(flags, folder.path), {})).to.throw(UsageError, why);
     });

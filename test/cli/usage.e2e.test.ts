@@ -1,4 +1,4 @@
-// A mistake in the command line ends with 2 and names the remedy; a failure of the world with 1.
+// A mistake in the command line ends with 2 and names the remedy; an error of the environment ends with 1.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -47,7 +47,7 @@ describe("virtual-workspaces", function () {
     ["--tls-cert-fil=x"],
     ["--cleint-ca-file", "x"],
   ] as const)
-    it(`start ${args.join(" ")} is an error with the flag that was meant, and nothing listens`, async () => {
+    it(`rejects start ${args.join(" ")}, suggests the flag that was meant, and does not listen`, async () => {
       const { code, stdout, stderr } = await cli("start", "--root-directory=/nonexistent/kcp", ...args);
       expect(stderr).to.match(
         /^virtual-workspaces start: unknown flag --\S+: did you mean --(secure-port|tls-cert-file|client-ca-file)\?; see virtual-workspaces start --help\n$/,
@@ -156,7 +156,7 @@ describe("virtual-workspaces", function () {
     });
   }
 
-  it("a certificate with another's key ends with 2 and a remedy", async () => {
+  it("rejects a certificate with another key, with 2 and a remedy", async () => {
     const authority = Authority.root("etcd");
     using folder = tree({
       "us.crt": authority.issue({ name: "us" }).cert,
@@ -170,7 +170,7 @@ describe("virtual-workspaces", function () {
     expect(code).to.equal(2);
   });
 
-  it("modules that cannot be served end with 1 and say why", async () => {
+  it("ends with 1 and the reason for modules that cannot be served", async () => {
     using folder = tree({
       "empty.ts": "",
       "broken.ts": "export default {;",

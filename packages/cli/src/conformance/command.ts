@@ -31,8 +31,8 @@ export async function run(args: readonly string[]): Promise<number> {
   return report.failed === 0 && report.passed > 0 && report.left.length === 0 ? 0 : 1;
 }
 
-/** An interrupted run still deletes what it has made. */
-const LEFT = "what it made and could not delete";
+/** An interrupted run still deletes the objects it created. */
+const LEFT = "any object left behind";
 
 async function reportOn(url: string, values: ConformanceFlags): Promise<ConformanceReport> {
   const { resource = [], check = [], "other-token-file": others = [], strict = false } = values;

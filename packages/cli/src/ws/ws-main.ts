@@ -33,7 +33,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function run({ words: [first = "", ...rest], values }: Line): Promise<void> {
-  // A workspace may be called so.
+  // A workspace may have this name.
   if (first === "completion" && rest.length > 0) return complete(rest);
   const isNamed = COMMANDS.has(first);
   const name = isNamed ? first : "use";
@@ -54,7 +54,7 @@ async function complete(words: readonly string[]): Promise<void> {
   say(completionScript({ name: "kubectl-ws", commands: WS_COMMANDS, line: WS }, words).trimEnd());
 }
 
-/** In cobra's way, as kcp's plugin complains. */
+/** Prints errors like cobra, as kcp's plugin does. */
 function complain(error: unknown): number {
   note(`Error: ${messageOf(error)}`);
   return error instanceof UsageError ? 2 : 1;
