@@ -9,7 +9,7 @@ import { cli } from "./support/dev.ts";
 
 const KUBECTL_WS = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/kubectl-ws.ts")];
 
-/** What bash offers for the last of some words. */
+/** Completions that bash offers for the last word. */
 type Complete = (...words: readonly string[]) => readonly string[];
 
 describe("completion in bash", function () {
@@ -38,7 +38,7 @@ describe("completion in bash", function () {
     };
   }
 
-  it("offers the commands, and the flags of the one that is named", () => {
+  it("offers the commands, and the flags of a given command", () => {
     expect(virtualWorkspaces("virtual-workspaces", "s")).to.deep.equal(["start", "serve", "store"]);
     expect(virtualWorkspaces("virtual-workspaces", "dev", "--")).to.include.members([
       "--port",
@@ -52,7 +52,7 @@ describe("completion in bash", function () {
     expect(virtualWorkspaces("virtual-workspaces", "dev", "--root")).to.deep.equal([]);
   });
 
-  it("knows what stands behind a flag: files, folders, one of a few words", () => {
+  it("completes values of flags: files, folders, fixed words", () => {
     expect(virtualWorkspaces("virtual-workspaces", "dev", "--dir", "")).to.deep.equal(["data"]);
     expect(virtualWorkspaces("virtual-workspaces", "serve", "--kubeconfig", "vi")).to.deep.equal(["view.ts"]);
     expect(virtualWorkspaces("virtual-workspaces", "manifests", "--output", "=", "j")).to.deep.equal(["json"]);
@@ -60,14 +60,14 @@ describe("completion in bash", function () {
     expect(virtualWorkspaces("virtual-workspaces", "dev", "v")).to.deep.equal(["view.ts"]);
   });
 
-  it("offers all flags of kcp's virtual-workspaces that count, and none that does not", () => {
+  it("offers exactly those flags of kcp's virtual-workspaces that have an effect", () => {
     const recorded = readFileSync(join(root, "test/cli/recorded/kcp-virtual-workspaces-flags.txt"), "utf8").split("\n");
     const offered = virtualWorkspaces("virtual-workspaces", "serve", "--");
     expect(offered.filter((flag) => recorded.includes(flag.slice(2)))).to.have.length.above(25);
     expect(offered).not.to.include("--authentication-skip-lookup");
   });
 
-  it("offers what kubectl ws takes", () => {
+  it("offers the commands and flags of kubectl ws", () => {
     expect(kubectlWs("kubectl-ws", "cre")).to.deep.equal(["create", "create-context"]);
     expect(kubectlWs("kubectl-ws", "tree", "--w")).to.include.members(["--wide", "--workspace"]);
     expect(kubectlWs("kubectl-ws", "get", "pods", "--output", "j")).to.deep.equal(["json"]);
@@ -78,7 +78,7 @@ describe("completion in bash", function () {
       code: 2,
       stdout: "",
       stderr:
-        "virtual-workspaces completion: name the shell: bash, zsh, fish; see virtual-workspaces completion --help\n",
+        "virtual-workspaces completion: name one shell: bash, zsh, fish; see virtual-workspaces completion --help\n",
     });
   });
 });

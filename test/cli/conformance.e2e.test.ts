@@ -1,4 +1,4 @@
-// `virtual-workspaces conformance <url>` on a server of ours, with the credentials that `dev` keeps.
+// `virtual-workspaces conformance <url>` against a server of this project, with the credentials of `dev`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -29,7 +29,7 @@ const Task = defineResource({
 
 const notes = Note.collection();
 
-/** Called for every create that a user may do. */
+/** Callback for every create that a user is allowed. */
 let onCreate = (): void => undefined;
 
 const USERS = { secret: { name: "alice" }, other: { name: "bob" }, patching: { name: "patcher" } };
@@ -69,7 +69,7 @@ describe("virtual-workspaces conformance", function () {
   const file = (name: string): string => join(folder.path, name);
   const trust = (): string[] => ["--certificate-authority", file("ca.crt")];
 
-  it("reports on every resource, as a client certificate or a token, and ends with 0 or 1 by what it found", async () => {
+  it("reports on every resource, with a client certificate or a token, and ends with 0 or 1 by the result", async () => {
     const certificate = ["--client-certificate", file("admin.crt"), "--client-key", file("admin.key")];
     for (const identity of [certificate, ["--token-file", file("secret.token")]]) {
       const { code, stdout, stderr } = await cli("conformance", url, ...trust(), ...identity, "--json");
@@ -87,13 +87,13 @@ describe("virtual-workspaces conformance", function () {
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: "" });
     const none = await cli("conformance", url, ...own, "--other-token-file", file("none"));
     expect(none).to.include({ code: 2 });
-    expect(none.stderr).to.match(/--other-token-file .*none cannot be read/);
+    expect(none.stderr).to.match(/cannot read --other-token-file .*none: /);
   });
 
   describe("--write", () => {
     const token = (): string[] => [...trust(), "--token-file", file("secret.token")];
 
-    it("writes what is named, makes the checks asked for, and leaves nothing behind", async () => {
+    it("writes the given resources, runs the requested checks, and leaves nothing behind", async () => {
       writeFileSync(
         file("sample.yaml"),
         "apiVersion: test.dev/v1\nkind: Note\nmetadata: { generateName: sample- }\nspec: {}\n",
@@ -108,49 +108,49 @@ describe("virtual-workspaces conformance", function () {
         ...Array.from({ length: 15 }, (_, at) => `T10.${at + 1}`),
         "V1",
       ]);
-      // Those about owners and namespaces want --collects.
+      // The checks of owners and namespaces need --collects.
       const others = results.filter(({ outcome }) => outcome !== "passed").map(({ id, outcome }) => `${id} ${outcome}`);
       expect(others).to.deep.equal(Array.from({ length: 7 }, (_, at) => `T10.${at + 9} skipped`));
       expect(notes.in("root").list()).to.have.length(1);
     });
 
-    it("trusts the same server as somebody else", async () => {
+    it("trusts the same server as another user", async () => {
       const narrow = ["--resource", "notes", "--check", "T9.8", "--patch-only-token-file", file("patching.token")];
       const { code, stdout } = await cli("conformance", url, ...token(), "--write", ...narrow);
       expect(stdout).to.include("1 passed, 0 failed, 0 skipped");
       expect(code).to.equal(0);
     });
 
-    it("deletes what it has made when it is interrupted", async () => {
+    it("deletes its objects when it is interrupted", async () => {
       let creates = 0;
       const { child, end } = startCli(...["conformance", url, ...token(), "--write", "--resource", "notes"]);
       onCreate = () => void (++creates === 20 && child.kill("SIGINT"));
       const { code, stderr } = await end;
       onCreate = () => undefined;
       expect(code).to.equal(1);
-      expect(stderr).to.match(/^virtual-workspaces conformance: interrupted; what it made and could not delete has /);
+      expect(stderr).to.match(/^virtual-workspaces conformance: interrupted; any object left behind has /);
       expect(creates).to.be.at.least(20);
       expect(notes.in("root").list()).to.have.length(1);
     });
 
-    it("does not begin without --resource; its own flags need it; samples must be objects", async () => {
+    it("requires --resource, rejects its own flags without --write, and requires objects as samples", async () => {
       const complaint = async (...args: readonly string[]): Promise<string> => {
         const { code, stderr } = await cli("conformance", url, ...token(), ...args);
         expect(code).to.equal(2);
         return stderr;
       };
       expect(await complaint("--write")).to.include("--write needs --resource");
-      expect(await complaint("--namespace", "other")).to.include("--namespace is about writing: add --write");
+      expect(await complaint("--namespace", "other")).to.include("--namespace has no effect without --write");
       writeFileSync(file("text.yaml"), "just a text\n");
       const sample = ["--write", "--resource", "notes", "--sample"];
       expect(await complaint(...sample, file("text.yaml"))).to.include(
         "must be an object with an apiVersion and a kind",
       );
-      expect(await complaint(...sample, file("none.yaml"))).to.include("cannot be read");
+      expect(await complaint(...sample, file("none.yaml"))).to.include("cannot read --sample");
     });
   });
 
-  it("--resource narrows; without --json it is for people", async () => {
+  it("checks only the --resource, and prints text without --json", async () => {
     const { stdout } = await cli(
       "conformance",
       url,
@@ -166,7 +166,7 @@ describe("virtual-workspaces conformance", function () {
     expect(stdout, "no colours in a file").not.to.include("\u001b");
   });
 
-  it("ends with 1 where nothing can be read: another authority, nobody there", async () => {
+  it("ends with 1 when it cannot read: an unknown certificate authority, or no server", async () => {
     await generatedTls({ dir: file("other") });
     const distrust = await cli("conformance", url, "--certificate-authority", file("other/ca.crt"));
     expect(distrust.code).to.equal(1);

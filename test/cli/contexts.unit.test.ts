@@ -1,4 +1,4 @@
-// The contexts of the kubeconfig: all views, a guest, each view; names never clash.
+// Contexts of the kubeconfig: all views, a guest, each view, with distinct names.
 import { expect } from "chai";
 import { parse } from "yaml";
 import { contextsOf, kubeconfig } from "../../packages/cli/src/dev/dev-kubeconfig.ts";
@@ -23,7 +23,7 @@ describe("the contexts of dev", () => {
     ]);
   });
 
-  it("begin with a view of its own form when there is no view over all", () => {
+  it("begin with a view that has its own path when there is no view over all", () => {
     expect(told([summary("p", "/services/p/owners/:owner"), summary("r", "/services/r")])).to.deep.equal([
       "r admin /services/r",
       "guest guest /services/r",

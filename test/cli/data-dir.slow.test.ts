@@ -1,4 +1,4 @@
-// `dev --data-dir`: what is acknowledged is there after a reload, a restart and a crash; one process at a time has the folder.
+// `dev --data-dir`: acknowledged writes survive a reload, a restart and a crash. Only one process at a time opens the folder.
 import { join } from "node:path";
 import { expect } from "chai";
 import { Dev } from "./support/dev.ts";
@@ -12,7 +12,7 @@ describe("virtual-workspaces dev --data-dir", function () {
 
   const start = (): Promise<Dev> => Dev.start({ files: { "note.ts": hostedText() }, flags: FLAGS });
   const reloaded = (dev: Dev, times: number): Promise<void> => dev.until(/^Reloaded in/m, times);
-  /** The same once more, over what is there. */
+  /** Starts the command again with the same folder. */
   const again = (dev: Dev): Promise<Dev> => Dev.start({ in: dev.folder.path, flags: FLAGS });
   const watched = async (dev: Dev, after: string): Promise<string[]> => {
     const { body } = await dev.get(`${NOTES}?watch=true&resourceVersion=${after}&timeoutSeconds=1`);
@@ -23,7 +23,7 @@ describe("virtual-workspaces dev --data-dir", function () {
     return events.map(({ type, object }) => `${type} ${object.metadata?.name ?? object.code}`);
   };
 
-  it("says where objects are kept, and has them after a restart; a watch goes on where it ended", async () => {
+  it("prints where objects are stored, keeps them over a restart, and continues a watch where it ended", async () => {
     await using dev = await start();
     expect(dev.text).to.include(`Objects are kept in lmdb at ${join(dev.folder.path, "data")}.`);
     expect(await create(dev, "one")).to.equal(201);
@@ -35,7 +35,7 @@ describe("virtual-workspaces dev --data-dir", function () {
     expect(await watched(heir, version)).to.deep.equal(["ADDED two"]);
   });
 
-  it("reloads without losing or refusing a write", async () => {
+  it("reloads without losing or rejecting a write", async () => {
     await using dev = await start();
     await using writers = new Writers(dev);
     for (const times of [1, 2, 3]) {
@@ -49,13 +49,13 @@ describe("virtual-workspaces dev --data-dir", function () {
     expect((await list(dev)).names).to.have.members(writers.acknowledged);
   });
 
-  it("serves on with what it had when what was saved cannot be served, and loses nothing by it", async () => {
+  it("serves the previous modules when a saved one cannot be served, and loses no object", async () => {
     await using dev = await start();
     await using writers = new Writers(dev);
     await writers.more(5);
     for (const more of ["setup: () => { throw new Error('no set-up'); },", "path: 'wrong',"]) {
       dev.save("note.ts", hostedText({ more }));
-      await dev.until(/cannot be served/, more.startsWith("setup") ? 1 : 2);
+      await dev.until(/cannot serve the changed file/, more.startsWith("setup") ? 1 : 2);
       await writers.more(5);
     }
     dev.save("note.ts", hostedText());
@@ -66,7 +66,7 @@ describe("virtual-workspaces dev --data-dir", function () {
     expect((await list(dev)).names).to.have.members(writers.acknowledged);
   });
 
-  it("takes saves that come while another is being taken", async () => {
+  it("accepts saves during a reload", async () => {
     await using dev = await start();
     await using writers = new Writers(dev);
     for (let save = 0; save < 4; save++) {
@@ -81,22 +81,22 @@ describe("virtual-workspaces dev --data-dir", function () {
     expect((await list(dev)).names).to.have.members(writers.acknowledged);
   });
 
-  it("has what was acknowledged when the process that serves was killed, after the next save", async () => {
+  it("keeps acknowledged writes when the serving process is killed, and serves them after the next save", async () => {
     await using dev = await start();
     await using writers = new Writers(dev);
     await writers.more(20);
     const [worker = 0] = await dev.children();
     process.kill(worker, "SIGKILL");
-    await dev.until(/ended by itself \(SIGKILL\); the next save starts it again/);
+    await dev.until(/ended unexpectedly \(SIGKILL\): save a file to start it again/);
     dev.save("note.ts", hostedText());
     await reloaded(dev, 1);
     await writers.more(5);
     await writers.stop();
-    // A write may be done although its answer was lost.
+    // A write may succeed although its answer is lost.
     expect((await list(dev)).names).to.include.members(writers.acknowledged);
   });
 
-  it("has what was acknowledged when all of it was killed, and starts at once", async () => {
+  it("keeps acknowledged writes when all processes are killed, and starts at once", async () => {
     await using dev = await start();
     await using writers = new Writers(dev);
     await writers.more(20);

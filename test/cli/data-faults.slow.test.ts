@@ -1,4 +1,4 @@
-// What can be wrong with a data folder: said in one plain line with the remedy, code 1, and nothing is damaged by it.
+// Faults of a data folder: the command prints one line with the remedy, ends with 1, and damages nothing.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -20,14 +20,14 @@ describe("a data folder", function () {
     flags: FLAGS,
     ...options,
   });
-  /** One that has served a note, and does not any more. */
+  /** Serves a note, and stops. */
   const stopped = async (): Promise<Dev> => {
     const dev = await start();
     expect(await create(dev, "one")).to.equal(201);
     await dev.end("SIGINT");
     return dev;
   };
-  /** Fails to start: says why in one line, and ends with 1. */
+  /** Expects that the start fails with one line and ends with 1. */
   const refused = async (options: DevOptions, why: RegExp): Promise<void> => {
     await using dev = new Dev(options);
     expect((await dev.ended).code, dev.text).to.equal(1);
@@ -37,20 +37,20 @@ describe("a data folder", function () {
     expect(dev.text.trimEnd().split("\n"), "no stack").to.have.length(1);
   };
 
-  it("is for its owner's eyes", async () => {
+  it("is readable for its owner only", async () => {
     await using dev = await start();
     for (const folder of ["data", "data/store"])
       expect(statSync(join(dev.folder.path, folder)).mode & 0o777).to.equal(0o700);
   });
 
-  it("that another process has: is named with it, and served on", async () => {
+  it("is rejected while another process uses it, with the name of that process", async () => {
     await using dev = await start();
     await refused(again(dev, { state: "other" }), /data.*process \d+/);
     expect(await create(dev, "one")).to.equal(201);
     expect((await list(dev)).names).to.deep.equal(["one"]);
   });
 
-  it("whose file is damaged: stays as it is", async () => {
+  it("with a damaged file stays unchanged", async () => {
     await using dev = await stopped();
     const file = join(dev.folder.path, "data/store/data.mdb");
     const bytes = readFileSync(file);
@@ -62,7 +62,7 @@ describe("a data folder", function () {
     expect((await list(mended)).names).to.deep.equal(["one"]);
   });
 
-  it("that a newer version has written: stays as it is", async () => {
+  it("written by a newer version stays unchanged", async () => {
     await using dev = await stopped();
     const file = join(dev.folder.path, "data/store/format.json");
     const text = readFileSync(file, "utf8");
@@ -73,7 +73,7 @@ describe("a data folder", function () {
     expect((await list(same)).names).to.deep.equal(["one"]);
   });
 
-  it("that is a file, or below one: stays as it is", async () => {
+  it("is rejected if it is a file, or below a file", async () => {
     using folder = tree({ "note.ts": hostedText(), data: "" });
     for (const data of ["data", "data/below"])
       await refused(
@@ -86,17 +86,17 @@ describe("a data folder", function () {
   describe("on a file system of its own", () => {
     before(needsMounts);
 
-    it("that is read-only", async () => {
+    it("is rejected if it is read-only", async () => {
       await using dev = await stopped();
       const mounts = "mount --bind data data; mount -o remount,bind,ro data";
       await refused(again(dev, { mounts }), /data.*is not writable: give this user write permission/);
     });
 
-    it("whose rights do not suffice", async () => {
+    it("is rejected without sufficient permissions", async () => {
       await using dev = await stopped();
       const folder = join(dev.folder.path, "data");
       expect(await run("chmod", ["-R", "a-w", folder])).to.include({ ok: true });
-      // In a user namespace that maps nobody, root is nobody.
+      // In a user namespace without a mapping, root is an unmapped user.
       const mounts = 'set -- unshare --user "$@"';
       await refused(again(dev, { mounts }), /data.*is not writable: give this user write permission/);
       expect(await run("chmod", ["-R", "u+w", folder])).to.include({ ok: true });
@@ -104,7 +104,7 @@ describe("a data folder", function () {
       expect((await list(same)).names).to.deep.equal(["one"]);
     });
 
-    it("that is full: writes are 507, what is there is served, and writing goes on when there is room", async () => {
+    it("rejects writes with 507 while it is full, serves reads, and accepts writes when there is space", async () => {
       await using dev = await start({ mounts: "mkdir data; mount -t tmpfs -o size=2m,mode=0700 tmpfs data" });
       const written: string[] = [];
       let code = 201;

@@ -1,4 +1,5 @@
-// `virtual-workspaces start` with the battery `demo`: a tree, Alice and Bob, and what it says of them is so.
+// `virtual-workspaces start` with the battery `demo`: it creates a tree, Alice and Bob, and prints output that kubectl
+// confirms.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -9,7 +10,7 @@ import { Start } from "./support/start.ts";
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly scripts: { readonly start: string };
 };
-/** What `npm start` says, with views of this clone and at any port. */
+/** The flags of `npm start`, with views of this clone and any free port. */
 const flags = scripts.start
   .split(" ")
   .filter((flag) => /^--(batteries|view|mount)/.test(flag))
@@ -19,11 +20,11 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
   this.timeout(120_000);
   before(needsKubectl);
 
-  it("says what kubectl answers as well, and says it again when it starts again", async () => {
+  it("prints what kubectl answers as well, also after a restart", async () => {
     await using first = await Start.ready({ flags });
     const shown = await told(first);
     expect(shown).to.include("soup=4.50 stew=9.80");
-    expect(shown).to.include("What root:acme exports to root:acme:shop and root:acme:lab, and its view at ");
+    expect(shown).to.include("Exported by root:acme to root:acme:shop and root:acme:lab, with a view at ");
     expect(shown).to.match(/a cluster in a process of its own, as Alice\n.*\n {4}cluster=a plain one\n/);
     expect(shown).to.match(/through its view.*\n.*\n {4}soup=4\.50 stew=9\.80\n/);
     for (const view of ["published/clusters/<cluster>", "quotes/clusters/<cluster>"])
@@ -51,16 +52,16 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
     expect((await told(second)).replaceAll(second.url, "")).to.equal(shown.replaceAll(first.url, ""));
   });
 
-  it("is no one's who has not asked for it", async () => {
+  it("is off by default", async () => {
     await using server = await Start.ready();
     expect(await server.kubectl("get", "workspaces")).to.equal("0 No resources found");
     expect(server.text("admin.kubeconfig")).not.to.include("alice");
   });
 });
 
-/** The view of the export: watched, written to in one workspace, and refused in another, as kubectl does it. */
+/** Tests the export's view as the demonstration shows it: a watch, a write in one workspace, a rejection in another. */
 async function sees(server: Start, shown: string): Promise<void> {
-  const [, view = ""] = /its view at (.*):$/m.exec(shown) ?? [];
+  const [, view = ""] = /with a view at (.*):$/m.exec(shown) ?? [];
   const inShop = ["--context", "alice", "get", "dishes", "-o"];
   const shop = (await server.kubectl(...inShop, "jsonpath={.items[0].metadata.annotations['kcp\\.io/cluster']}")).slice(
     2,
@@ -81,7 +82,7 @@ async function sees(server: Start, shown: string): Promise<void> {
 
 const PROVIDERS = "jsonpath={range .items[*]}{.metadata.name} {.spec.ProviderType} {.status.spaces}{'\\n'}{end}";
 
-/** Two providers and their Spaces: what there is, and all as one. */
+/** Tests two providers and their Spaces: the list, and all of them as one. */
 async function seesSpaces(server: Start): Promise<void> {
   const { url } = server;
   const root = ["--context", "root", "--server"];
@@ -95,13 +96,13 @@ async function seesSpaces(server: Start): Promise<void> {
   const all = await server.kubectl(...together);
   const names = ["dev", "edge-east", "edge-west", "prod", "staging"];
   expect(all.match(/default\/\S+/g)).to.deep.equal(names.map((name) => `default/${name}`));
-  // Whoever may enter the workspace of the demonstration may not see Spaces.
+  // Users with access to the workspace of the demonstration have none to Spaces.
   expect(await server.kubectl("--context", "alice", ...together.slice(2))).to.match(
     /^1 Error from server \(Forbidden\)/,
   );
 }
 
-/** What is printed after it is ready. */
+/** Returns the output after the server is ready. */
 async function told(server: Start): Promise<string> {
   const text = (): string => server.lines.join("\n");
   await server.until("shown", () => /as one API server\n.*\n {4}\S/.test(text()), 60_000);

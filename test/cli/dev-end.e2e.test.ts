@@ -1,4 +1,4 @@
-// The end: within a second, with open watches ended as HTTP has it, and nobody left behind.
+// Shutdown: it takes less than a second, ends open watches as HTTP requires, and leaves no process behind.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -30,7 +30,7 @@ describe("virtual-workspaces dev ends", function () {
     });
   }
 
-  it("on Ctrl-C in a terminal, which tells every process at once", async () => {
+  it("on Ctrl-C in a terminal, which signals every process at once", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() }, terminal: true });
     const watch = dev.get(`${NOTES}?watch=true`);
     await dev.until(/begins$/m);
@@ -38,10 +38,10 @@ describe("virtual-workspaces dev ends", function () {
     expect(code).to.equal(0);
     expect(took).to.be.below(1000);
     expect((await watch).body.trimEnd()).to.match(/^\{"type":"ADDED".*\}$/);
-    expect(dev.text).not.to.match(/ended by itself/);
+    expect(dev.text).not.to.match(/ended unexpectedly/);
   });
 
-  it("within a second although a view does not let go", async () => {
+  it("within a second although a view does not release its resources", async () => {
     const setup = `setup: () => ({ [Symbol.asyncDispose]: () => ${FOREVER} }),`;
     await using dev = await Dev.start({ files: { "note.ts": viewText({ more: setup }) } });
     const { code, took } = await dev.end("SIGINT");
@@ -49,7 +49,7 @@ describe("virtual-workspaces dev ends", function () {
     expect(took).to.be.below(1000);
   });
 
-  it("before it has begun to serve", async () => {
+  it("before it begins to serve", async () => {
     await using dev = new Dev({ files: { "slow.ts": `console.log("loading"); await ${FOREVER};` } });
     await dev.until(/^loading$/m);
     const children = await dev.children();
@@ -59,7 +59,7 @@ describe("virtual-workspaces dev ends", function () {
     await allGone(children);
   });
 
-  it("with everything it has started, when it is killed", async () => {
+  it("with all its child processes when it is killed", async () => {
     const busy = "setup: () => setInterval(() => undefined, 1000),";
     await using dev = await Dev.start({ files: { "note.ts": viewText({ more: busy }) } });
     const children = await dev.children();
@@ -69,7 +69,7 @@ describe("virtual-workspaces dev ends", function () {
   });
 });
 
-/** Waits until these processes are no more; the test's timeout is the patience. */
+/** Waits until these processes have ended; the timeout of the test applies. */
 async function allGone(pids: readonly number[]): Promise<void> {
   await until(() => !pids.some(isAlive));
 }
@@ -77,7 +77,7 @@ async function allGone(pids: readonly number[]): Promise<void> {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // One that nobody has waited for yet is no more, either.
+    // A zombie process has ended, too.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;

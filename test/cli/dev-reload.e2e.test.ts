@@ -1,4 +1,4 @@
-// Save and see: a new process takes over before the old one finishes, and what cannot be loaded changes nothing.
+// Reload on save: a new process takes over before the old one stops, and a module that fails to load changes nothing.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -16,7 +16,7 @@ describe("virtual-workspaces dev reloads", function () {
     (JSON.parse((await dev.get(`${NOTES}/one`)).body) as { spec: { text: string } }).spec.text;
   const reloaded = (dev: Dev, times = 1): Promise<void> => dev.until(/^Reloaded in \d+ ms: .*changed$/m, times);
 
-  it("what is saved, on the same port, while open watches end cleanly", async function () {
+  it("a saved module on the same port, and ends open watches cleanly", async function () {
     needsKubectl.call(this);
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const { url } = dev;
@@ -47,7 +47,7 @@ describe("virtual-workspaces dev reloads", function () {
     expect([...codes]).to.deep.equal([200]);
   });
 
-  it("a module that it imports, and one that comes to the folder or goes; the kubeconfig follows", async () => {
+  it("an imported module, and modules that are added or removed, with the kubeconfig", async () => {
     const importing = `import { word } from "./word.mts";\n${viewText().replace('"first"', "word")}`;
     await using dev = await Dev.start({
       files: { "note.ts": importing, "word.mts": 'export const word = "imported";' },
@@ -68,14 +68,14 @@ describe("virtual-workspaces dev reloads", function () {
     expect(contexts()).to.deep.equal(["dev", "guest", "note"]);
   });
 
-  it("nothing that cannot be loaded, and says what is wrong with it", async () => {
+  it("no module that fails to load, and prints the problem", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     for (const [broken, why] of [
-      ["export default {;", /note\.ts changed, and what is there now cannot be served:\n[\s\S]*SyntaxError/],
+      ["export default {;", /cannot serve the changed file .*note\.ts:\n[\s\S]*SyntaxError/],
       ["export {}; throw new Error('no luck');", /Error: no luck/],
       ['import "./missing.ts";', /Cannot find module '.*missing\.ts'/],
       [viewText({ more: "setup: () => { throw new Error('no set-up'); }," }), /Error: no set-up/],
-      ["export const nothing = 1;", /no module in it has a view as its default export/],
+      ["export const nothing = 1;", /has no module whose default export is a view/],
     ] as const) {
       dev.save("note.ts", broken);
       await dev.until(why);
@@ -87,11 +87,11 @@ describe("virtual-workspaces dev reloads", function () {
     expect(await text(dev)).to.equal("mended");
   });
 
-  it("after the process that serves has died of a fault in a view", async () => {
+  it("after the serving process has died of a fault in a view", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const { url } = dev;
     dev.save("note.ts", viewText({ after: "setTimeout(() => { throw new Error('late'); }, 500);" }));
-    await dev.until(/Error: late[\s\S]*the process that serves ended by itself \(1\); the next save starts it again/);
+    await dev.until(/Error: late[\s\S]*the serving process ended unexpectedly \(1\): save a file to start it again/);
     dev.save("note.ts", viewText({ text: "revived" }));
     await reloaded(dev, 2);
     expect(await text(dev)).to.equal("revived");

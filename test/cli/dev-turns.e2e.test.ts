@@ -1,4 +1,4 @@
-// A reload while requests wait for their turn, as they do when one of them has kept the process busy: each is answered.
+// A reload while requests wait for their turn behind one that keeps the process busy: the server answers each of them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -7,7 +7,7 @@ import { Dev } from "./support/dev.ts";
 
 const NOTES = "/services/note/clusters/root/apis/test.dev/v1/notes";
 
-/** Whose first answer takes so long that whoever comes beside it has to wait, and after whom the process is told to finish. */
+/** Answers the first request so slowly that the next one waits, and the process receives the message to finish. */
 const BUSY = `
 import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: { type: "object" } });
@@ -25,14 +25,14 @@ export default defineVirtualWorkspace({
 });
 `;
 
-describe("virtual-workspaces dev, told to finish", function () {
+describe("virtual-workspaces dev during a shutdown", function () {
   this.timeout(30_000);
 
-  it("answers those first who wait for their turn", async () => {
+  it("answers requests that wait for their turn first", async () => {
     await using dev = await Dev.start({ files: { "note.ts": BUSY } });
     const [ca, cert, key] = ["ca.crt", "admin.crt", "admin.key"].map((name) => readFileSync(join(dev.state, name)));
     using wire = await Wire.open(Number(new URL(dev.url).port), { tls: { ca, cert, key } });
-    // In one piece: the second is read in the same turn of the event loop as the first.
+    // In one piece: the server reads the second in the same turn of the event loop as the first.
     wire.send(["busy", "next"].map((name) => `GET ${NOTES}/${name} HTTP/1.1\r\nHost: x\r\n\r\n`).join(""));
     for (const name of ["busy", "next"]) {
       const answer = await wire.answer();

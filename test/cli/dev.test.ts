@@ -1,4 +1,4 @@
-// `virtual-workspaces dev` as its user meets it: a process, a terminal, a kubeconfig, and everything that goes wrong.
+// `virtual-workspaces dev` from the user's side: a process, a terminal, a kubeconfig, and failures.
 
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -17,7 +17,7 @@ const ONE = "/services/note/clusters/root/apis/test.dev/v1/notes/one";
 describe("virtual-workspaces dev", function () {
   this.timeout(30_000);
 
-  it("says where the views are, in lines that can be pasted", async function () {
+  it("prints the URLs of the views, and commands to paste", async function () {
     needsKubectl.call(this);
     await using dev = await Dev.start({ files: { "note.ts": viewText(), "task.ts": viewText({ name: "task" }) } });
     const text = dev.text.replaceAll(dev.folder.path, "<folder>").replaceAll(dev.url, "<url>");
@@ -72,7 +72,7 @@ The current context is dev. Others, with --context: guest, note, task
     ]);
   });
 
-  it("--quiet logs nothing; strangers are turned away", async () => {
+  it("logs nothing with --quiet, and rejects unknown users", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() }, flags: ["--port", "0", "--quiet"] });
     expect((await dev.get(ONE)).code).to.equal(200);
     expect((await dev.get(ONE, "nobody")).code).to.equal(401);
@@ -80,7 +80,7 @@ The current context is dev. Others, with --context: guest, note, task
     expect(dev.lines(/^\d\d:/)).to.deep.equal([]);
   });
 
-  it("takes the next free port, and says so", async () => {
+  it("uses the next free port, and prints it", async () => {
     await using taken = await takenPort();
     await using dev = await Dev.start({ files: { "note.ts": viewText() }, flags: ["--port", String(taken.port)] });
     expect(new URL(dev.url).port).not.to.equal(String(taken.port));
@@ -88,7 +88,7 @@ The current context is dev. Others, with --context: guest, note, task
     expect((await dev.get(ONE)).code).to.equal(200);
   });
 
-  it("names who holds the folder when started twice, and takes it over from a process that was killed", async () => {
+  it("names the holder of the folder on a second start, and takes over the folder of a killed process", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const second = { paths: [dev.folder.path], state: dev.state };
     await using refused = new Dev(second);
@@ -101,7 +101,7 @@ The current context is dev. Others, with --context: guest, note, task
     expect((await heir.get(ONE)).code).to.equal(200);
   });
 
-  it("gives curl lines that work where there is no kubectl", async () => {
+  it("prints curl commands that work without kubectl", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() }, path: "/nowhere" });
     const lines = dev.lines(/^ {2}curl /);
     expect(lines).to.have.length(3);
@@ -113,7 +113,7 @@ The current context is dev. Others, with --context: guest, note, task
     expect(lines[2]).to.match(/watch=true'$/);
   });
 
-  it("serves lists of views, and views whose path only their user can fill in", async () => {
+  it("serves lists of views, and views with parameters in their path", async () => {
     const list = `${viewText({ path: "/owners/:owner" }).replace("export default", "const view =")}export default [view];`;
     await using dev = await Dev.start({ files: { "list.ts": list, "helper.ts": "export const nothing = 1;" } });
     expect(dev.text)
@@ -122,14 +122,14 @@ The current context is dev. Others, with --context: guest, note, task
     expect((await dev.get("/services/note/owners/ann/apis/test.dev/v1/notes")).code).to.equal(200);
   });
 
-  it("refuses views that clash, by name", async () => {
+  it("rejects views with conflicting names", async () => {
     await using dev = new Dev({ files: { "a.ts": viewText(), "b.ts": viewText() } });
     expect((await dev.ended).code).to.equal(1);
     expect(dev.text).to.match(/duplicate virtual workspace name note/);
   });
 });
 
-/** A port that somebody else listens on. */
+/** Returns a port that is in use. */
 async function takenPort(): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,4 +1,4 @@
-// kcp's views that are not here are somewhere else, by --fallback-url: who asks there is who asked here.
+// Views of kcp that this server lacks, at another server (--fallback-url): the caller there is the caller here.
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
@@ -6,7 +6,7 @@ import { type Answer, Apart, ask, Serve } from "./support/views-of-workspaces.ts
 
 const REPLICATION = join(root, "test/cli/fixtures/replication.fixture.ts");
 
-describe("kcp's views elsewhere", function () {
+describe("kcp's views at another server", function () {
   this.timeout(120_000);
   let apart: Apart;
   let elsewhere: Serve;
@@ -33,7 +33,7 @@ describe("kcp's views elsewhere", function () {
   const asked = (path: string, headers = {}): Promise<Answer> =>
     ask(`https://127.0.0.1:${here.port}/services/${path}`, { ca: apart.authority.ca, headers });
 
-  it("are asked as who asks, whole, byte for byte, and counted", async () => {
+  it("receive the whole caller and every byte of the request, which appears in the metrics", async () => {
     const { code, body } = await asked("replication/a%20b/c?d=%2F", { authorization: "Bearer alice-token" });
     expect(code, body).to.equal(200);
     const { user, tail, search, hops, headers } = JSON.parse(body);
@@ -44,7 +44,7 @@ describe("kcp's views elsewhere", function () {
     expect(headers.join("\n")).to.not.match(/alice-token/);
   });
 
-  it("hear nothing of what a client says who it is", async () => {
+  it("do not receive identity headers of clients", async () => {
     const forged = {
       ...{ "x-remote-user": "mallory", "x-remote-group": "system:masters", "x-remote-extra-scopes": "all" },
       ...{ x_remote_user: "mallory", "x-forwarded-for": "10.9.8.7" },
@@ -60,7 +60,7 @@ describe("kcp's views elsewhere", function () {
     expect((await asked("replication/", { ...listing, authorization: "Bearer bob-token" })).code).to.equal(400);
   });
 
-  it("are those of kcp, and nothing else there is reached", async () => {
+  it("are kcp's only: other paths there are unreachable", async () => {
     for (const path of ["whoami/", "replicationx/", "%72eplication/", "metrics", ""])
       expect((await asked(path, { authorization: "Bearer root-token" })).code, path).to.equal(404);
     const { body } = await asked("migratingworkspaces/clusters/a", { authorization: "Bearer root-token" });
@@ -69,7 +69,7 @@ describe("kcp's views elsewhere", function () {
     );
   });
 
-  it("are 503 while they are away, and say who is", async () => {
+  it("are 503 while the server is unavailable, with its name", async () => {
     await elsewhere[Symbol.asyncDispose]();
     const { code, body } = await asked("replication/", { authorization: "Bearer bob-token" });
     expect(code).to.equal(503);

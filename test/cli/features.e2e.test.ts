@@ -1,4 +1,4 @@
-// `start --feature`: a feature of somebody else, with its flags, beside those of the command.
+// `start --feature`: a feature of a module, with its flags, beside those of the command.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -13,10 +13,10 @@ import { Start } from "./support/start.ts";
 const ANNOUNCEMENTS = join(root, "examples/features/announcements.ts");
 const ANYWHERE = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
 
-/** A module with a feature, of which the rest is given as text. */
+/** Returns a module with a feature, whose other members are given as text. */
 const feature = (name: string, rest = "read: () => ({})"): string => `export default { name: "${name}", ${rest} };`;
 const flag = (name: string): string => `flags: { "${name}": { type: "number", help: "A number." } }, read: () => ({})`;
-/** Says when it begins and ends. */
+/** Prints when the feature begins and ends. */
 const telling = (name: string): string =>
   feature(
     name,
@@ -50,42 +50,54 @@ const FILES = {
 };
 
 const REFUSED: readonly (readonly [string, number, RegExp])[] = [
-  ["--feature=./gone.ts", 2, /--feature \.\/gone\.ts: there is no such file in /],
-  ["--feature=gone", 2, /--feature gone: there is no such file in \S+, and no such package: give a path, or install/],
-  ["--feature=@acme/gone", 2, /--feature @acme\/gone: there is no such file in \S+, and no such package/],
+  ["--feature=./gone.ts", 2, /--feature \.\/gone\.ts: the file does not exist in /],
+  [
+    "--feature=gone",
+    2,
+    /--feature gone: neither a file nor a package of this name exists in \S+: use a path, or install/,
+  ],
+  ["--feature=@acme/gone", 2, /--feature @acme\/gone: neither a file nor a package of this name exists in /],
   ["--feature", 2, /--feature needs a value/],
-  ["--feature=nothing.ts", 1, /--feature \S+nothing\.ts: its default export is no feature\. Write `export default def/],
+  ["--feature=nothing.ts", 1, /--feature \S+nothing\.ts: its default export is not a feature\. Write `export default def/],
   ["--feature=broken.ts", 1, /--feature \S+broken\.ts cannot be loaded: .*SyntaxError/s],
-  ["--feature=view.ts", 1, /view\.ts: its default export is no feature: view has no function read/],
+  ["--feature=view.ts", 1, /view\.ts: its default export is not a feature: view has no function read/],
   ["--feature=Name.ts", 1, /its name has to be a DNS label/],
   ["--feature=untyped.ts", 1, /the flag untyped-size of untyped needs a type, one of text, path, number/],
-  ["--feature=board.ts,other.ts", 1, /--feature \S+other\.ts: the name board is taken by --feature \S+board\.ts/],
-  ["--feature=mounts.ts", 1, /--feature \S+mounts\.ts: the name mounts is taken by the feature mounts/],
-  ["--feature=demo.ts", 1, /--feature \S+demo\.ts: the name demo is taken by a battery/],
+  [
+    "--feature=board.ts,other.ts",
+    1,
+    /--feature \S+other\.ts: the name board is already used by --feature \S+board\.ts/,
+  ],
+  ["--feature=mounts.ts", 1, /--feature \S+mounts\.ts: the name mounts is already used by the feature mounts/],
+  ["--feature=demo.ts", 1, /--feature \S+demo\.ts: the name demo is already used by a battery/],
   [
     "--feature=taken.ts",
     1,
-    /taken\.ts: the flag --shards is one of virtual-workspaces start itself: call it --taken-sh/,
+    /taken\.ts: the flag --shards already belongs to virtual-workspaces start: rename it to --taken-sh/,
   ],
   [
     "--feature=elsewhere.ts",
     1,
-    /--mount-allow is one of the feature workspace-mounts: call it --elsewhere-mount-allow/,
+    /--mount-allow already belongs to the feature workspace-mounts: rename it to --elsewhere-mount-allow/,
   ],
-  ["--feature=plain.ts", 1, /the flag --size does not begin with the name of the feature: call it --plain-size/],
-  ["--feature=viewing.ts", 1, /--feature \S+viewing\.ts: the flag --view is one of the feature view-files: call it/],
-  ["--feature=undisposed.ts", 1, /undisposed\.ts: Error: invalid result of run\(\): return an Async/],
+  ["--feature=plain.ts", 1, /the flag --size does not begin with the name of the feature: rename it to --plain-size/],
   [
-    "--feature=etcd.ts",
+    "--feature=viewing.ts",
     1,
-    /etcd\.ts: kcp has a flag --etcd-compaction-interval: give the feature another name than et/,
+    /--feature \S+viewing\.ts: the flag --view already belongs to the feature view-files: rename it/,
   ],
-  ["--feature=uses.ts", 1, /uses\.ts uses the flag --board-size, which there is not: start the feature that has it/],
-  ["--feature=mistaken.ts", 1, /mistaken\.ts uses the flag --shards as text, and it is number/],
-  ["--feature=sized.ts --sized-bi=3", 2, /--sized-bi is no flag of the feature sized, which has --sized-by/],
+  ["--feature=undisposed.ts", 1, /undisposed\.ts: Error: invalid result of run\(\): return an Async/],
+  ["--feature=etcd.ts", 1, /etcd\.ts: kcp has a flag --etcd-compaction-interval: use another name than et/],
+  [
+    "--feature=uses.ts",
+    1,
+    /uses\.ts uses the flag --board-size, which does not exist: add the feature that defines it/,
+  ],
+  ["--feature=mistaken.ts", 1, /mistaken\.ts uses the flag --shards as text, but its type is number/],
+  ["--feature=sized.ts --sized-bi=3", 2, /--sized-bi is not a flag of the feature sized, which has --sized-by/],
   ["--feature=sized.ts --size-by=3", 2, /unknown flag --size-by: did you mean --sized-by\?/],
   ["--feature=sized.ts --sized-by=many", 2, /invalid value "many" for --sized-by: use a number/],
-  ["--feature=reads.ts", 1, /--feature \S+reads\.ts cannot read its flags: TypeError: not today\n.*reads\.ts:1/s],
+  ["--feature=reads.ts", 1, /--feature \S+reads\.ts failed to read its flags: TypeError: not today\n.*reads\.ts:1/s],
   ["--feature=views.ts", 1, /--feature \S+views\.ts: Error: no views\n.*views\.ts:1/s],
   [`--feature=${ANNOUNCEMENTS} --announcements-keep=3ms`, 2, /start: --announcements-keep: give 1s or more/],
 ];
@@ -144,7 +156,7 @@ describe("virtual-workspaces start --feature", function () {
     });
   });
 
-  it("shows the flags of the module in the help, beside those of the command", async () => {
+  it("lists the flags of the module in the help, beside those of the command", async () => {
     const [without, withIt] = [await cli("start", "--help"), await cli("start", "--help", "--feature", ANNOUNCEMENTS)];
     expect(withIt).to.include({ code: 0, stderr: "" });
     expect(withIt.stdout).to.match(
@@ -155,7 +167,7 @@ describe("virtual-workspaces start --feature", function () {
     expect(without.stdout).to.not.include("announcements");
   });
 
-  it("takes the name of a package, as a module in the working directory would get it", async () => {
+  it("accepts the name of a package, which it resolves from the working directory", async () => {
     using folder = tree({
       "node_modules/acme-board/package.json": '{ "type": "module", "exports": { "import": "./board.js" } }',
       "node_modules/acme-board/board.js": feature("board", flag("board-size")),
@@ -177,7 +189,7 @@ describe("virtual-workspaces start --feature", function () {
     expect(told).to.deep.equal(["first begins", "second begins", "second ends", "first ends"]);
   });
 
-  it("ends what has begun where one fails, in one message with its module, and can be started again", async () => {
+  it("ends the begun features when one fails, prints one message with the module, and can start again", async () => {
     using folder = tree(FILES);
     const at = ["--root-directory", join(folder.path, "kcp"), ...ANYWHERE];
     const of = (...names: readonly string[]) => names.flatMap((name) => ["--feature", join(folder.path, name)]);
@@ -191,7 +203,7 @@ describe("virtual-workspaces start --feature", function () {
     expect(await again.end("SIGTERM")).to.equal(0);
   });
 
-  it("loads no plugin for the help, and at a start none of a feature that is off", async () => {
+  it("loads no plugin for the help, nor plugins of features that are off", async () => {
     using folder = tree({
       "loaded.mjs": `import module from "node:module";
         const load = (url, context, next) => {
@@ -219,7 +231,7 @@ describe("virtual-workspaces start --feature", function () {
   });
 
   for (const [flags, expected, why] of REFUSED)
-    it(`${flags.replace(root, "")}: ends with ${expected} and says why`, async () => {
+    it(`${flags.replace(root, "")}: ends with ${expected} and prints the reason`, async () => {
       using folder = tree(FILES);
       const files = flags.replaceAll(/(?<=[=,])(?=\w+\.ts)/g, `${folder.path}/`).split(" ");
       const { code, stderr } = await cli("start", "--root-directory", join(folder.path, "kcp"), ...ANYWHERE, ...files);

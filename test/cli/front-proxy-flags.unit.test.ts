@@ -1,5 +1,5 @@
-// The flags of kcp's own front proxy, as it lists them: none of them is unknown here, and none that protects something is passed
-// over. And what is said of command lines that are none.
+// The flags of kcp's own front proxy, as it lists them: all are known here, and none that protects something is ignored. Also
+// the errors of invalid command lines.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -12,10 +12,10 @@ import { tree } from "../_setup/tree.ts";
 import { SERVER } from "../front-proxy/support.ts";
 
 const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-front-proxy-flags.txt"), "utf8").trim().split("\n");
-/** What each of them does to who may do what, who may read what, or what is written down: not one of these may be ignored. */
+/** Flags that decide who may do or read something, or what is recorded: none of these may be ignored. */
 const PROTECTING =
   /^(authentication|client-ca|oidc|requestheader|tls|token|disable-http2|mapping|root-kube|shards-kube)/;
-/** Which keys of an issuer count says the issuer. */
+/** The issuer decides which of its keys are valid. */
 const HARMLESS = ["oidc-signing-algs"];
 
 const { ignored = [], refused = [], foreign = [] } = FRONT_PROXY.kcp ?? {};
@@ -34,12 +34,12 @@ describe("the flags of kcp's front proxy", () => {
     }
   });
 
-  it("are never ignored where they protect something", () => {
+  it("are never ignored if they protect something", () => {
     const harmless = RECORDED.filter((name) => entryOf(ignored, name) !== undefined);
     expect(harmless.filter((name) => PROTECTING.test(name))).to.deep.equal(HARMLESS);
   });
 
-  it("are refused, with a remedy, where they ask for what is not there", () => {
+  it("are rejected, with a remedy, if they need something that does not exist", () => {
     for (const [flag, remedy] of [
       ["--authentication-token-webhook-config-file=x", /the shards authenticate them: remove the flag/],
       ["--tls-cipher-suites=x", /only modern ciphers are used: remove the flag/],
@@ -49,7 +49,7 @@ describe("the flags of kcp's front proxy", () => {
   });
 });
 
-describe("a front proxy's command line", () => {
+describe("the command line of a front proxy", () => {
   const folder = tree({
     "serving.crt": SERVER.cert,
     "serving.key": SERVER.key,
@@ -65,23 +65,23 @@ describe("a front proxy's command line", () => {
   ];
   const tls = [`--tls-cert-file=${file("serving.crt")}`, `--tls-private-key-file=${file("serving.key")}`];
 
-  it("says what is missing, and the remedy", () => {
+  it("reports a missing flag, and the remedy", () => {
     const mapping = `--mapping-file=${file("empty.yaml")}`;
     for (const [args, message] of [
-      [[], "--mapping-file is missing: name a file that says which servers are behind which paths"],
+      [[], "--mapping-file is required: set it to a file that maps paths to servers"],
       [[mapping], `--mapping-file: the mapping file cannot be read: ENOENT`],
       [
         [`--mapping-file=${file("mapping.yaml")}`, ...kubeconfigs, ...tls],
         `--mapping-file: ${file("mapping.yaml")}:1: backend_server_ca is missing`,
       ],
-      [["--view=x", mapping], "--view is no flag of this server, which"],
-      [["--anonymous-auth=false", mapping], "--anonymous-auth is no flag of this server, which"],
-      [["--etcd-credentials-file=x", mapping], "--etcd-credentials-file is no flag of this server"],
+      [["--view=x", mapping], "--view is not a flag of this server, which"],
+      [["--anonymous-auth=false", mapping], "--anonymous-auth is not a flag of this server, which"],
+      [["--etcd-credentials-file=x", mapping], "--etcd-credentials-file is not a flag of this server"],
     ] as const)
       expect(() => frontProxyOptions(args as readonly string[]), args.join(" ")).to.throw(message);
   });
 
-  it("has workspaces' types asked who logs in only with kcp's gate", () => {
+  it("uses the authentication of workspace types only with kcp's gate", () => {
     const empty = file("none.yaml");
     writeFileSync(empty, "[]\n");
     const read = (...args: string[]) =>
@@ -91,11 +91,11 @@ describe("a front proxy's command line", () => {
     expect(read(on)).to.deep.equal([]);
     expect(read(on, "--workspace-issuer-allow=127.0.0.1")).to.deep.equal(["127.0.0.1"]);
     expect(() => read("--workspace-issuer-allow=127.0.0.1")).to.throw(
-      "unless --feature-gates=WorkspaceAuthentication=true",
+      "--workspace-issuer-allow needs --feature-gates=WorkspaceAuthentication=true",
     );
   });
 
-  it("names the proxies in front by their addresses", () => {
+  it("reads the addresses of proxies in front", () => {
     const read = (...args: string[]) =>
       frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls, ...args])
         .authenticationFailures;
@@ -105,6 +105,8 @@ describe("a front proxy's command line", () => {
       trusted: ["10.0.0.0/8", "fd00::1", "::1"],
     });
     for (const wrong of ["example.com", "10.0.0.0/33", "10.0.0.0/", "/8", "10.0.0.0/8/8", "fd00::/129"])
-      expect(() => read(`--proxy-addresses=${wrong}`), wrong).to.throw(`--proxy-addresses ${wrong}: give IP addresses`);
+      expect(() => read(`--proxy-addresses=${wrong}`), wrong).to.throw(
+        `invalid value "${wrong}" for --proxy-addresses: use IP addresses`,
+      );
   });
 });

@@ -1,4 +1,4 @@
-// A module's function of the host: called when it is served, with the store that the flags name; what goes wrong is said.
+// A module's function of the host: the server calls it with the store that the flags select, and reports its errors.
 import { join } from "node:path";
 import { memoryStore } from "@virtual-workspaces/store";
 import { Upstream } from "@virtual-workspaces/transport";
@@ -15,7 +15,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
 
   const saved = (dev: Dev, times: number): Promise<void> => dev.until(/^Reloaded in/m, times);
 
-  it("gives them a store in memory, once for each time that they are served, and says what that means", async () => {
+  it("gives them a store in memory, a new one on each reload, and prints that", async () => {
     const first = 'console.log("called with", store.name, "at", await store.head());';
     await using dev = await Dev.start({
       files: { "note.ts": hostedText({ first }), "task.ts": viewText({ name: "task" }) },
@@ -33,12 +33,12 @@ describe("virtual-workspaces dev with functions of the host", function () {
     expect(dev.lines(/called with memory at \d+/)).to.have.length(2);
   });
 
-  it("says nothing of a store where no module wants one", async () => {
+  it("does not mention the store if no module needs one", async () => {
     await using dev = await Dev.start({ files: { "task.ts": viewText({ name: "task" }) } });
     expect(dev.text).not.to.include("Objects are kept");
   });
 
-  it("refuses one that returns no view, and shows the stack of one that throws", async () => {
+  it("rejects a function that returns no view, and shows the stack of one that throws", async () => {
     using folder = tree({
       "nothing.ts": "export default () => undefined;",
       "text.ts": "export default () => { throw 'no luck'; };",
@@ -47,10 +47,10 @@ describe("virtual-workspaces dev with functions of the host", function () {
       "throws.ts": "export default async (host) => { throw new Error('no luck with ' + host.store.name); };",
     });
     for (const [file, why] of [
-      ["nothing.ts", /nothing\.ts: its default export is a function that returned no view\. Write `export default/],
+      ["nothing.ts", /nothing\.ts: the function in its default export did not return a view\. Write `export default/],
       ["text.ts", /text\.ts: its default export threw 'no luck'\. Throw an Error/],
       ["undefined.ts", /undefined\.ts: its default export threw undefined\. Throw an Error/],
-      ["class.ts", /class\.ts: its default export is no view\. Write `export default/],
+      ["class.ts", /class\.ts: its default export is not a view\. Write `export default/],
       ["throws.ts", /Error: no luck with memory\n {4}at .*throws\.ts:1:\d+/],
     ] as const) {
       const { code, stderr } = await cli("dev", join(folder.path, file), "--dir", join(folder.path, "state"));
@@ -61,7 +61,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
     }
   });
 
-  it("gives up one that never returns, by its file", async () => {
+  it("gives up on a function that never returns, and names its file", async () => {
     await using store = memoryStore();
     await using upstream = new Upstream({ url: "http://127.0.0.1:9" });
     const content = () => new Promise(() => undefined);
@@ -72,15 +72,15 @@ describe("virtual-workspaces dev with functions of the host", function () {
       .to.be.instanceOf(Failure)
       .with.property(
         "message",
-        "slow.ts: its default export is a function that has not returned within 0.01 s. See what it awaits.",
+        "slow.ts: the function in its default export has not returned within 0.01 s. Check what it awaits.",
       );
   });
 
-  it("leaves what is served as it is when what was saved throws", async () => {
+  it("keeps serving the previous modules when a saved one throws", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() } });
     expect(await create(dev, "one")).to.equal(201);
     dev.save("note.ts", hostedText({ first: 'throw new Error("no luck");' }));
-    await dev.until(/cannot be served:\nError: no luck/);
+    await dev.until(/cannot serve the changed file .*:\nError: no luck/);
     expect((await list(dev)).names).to.deep.equal(["one"]);
   });
 });

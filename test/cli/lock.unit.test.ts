@@ -1,4 +1,4 @@
-// One process at a time in a state folder: who holds it is named, what a dead one left is taken over.
+// One process at a time holds a state folder: the error names the holder, and the lock of a dead process is taken over.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ describe("the lock of a state folder", () => {
   afterEach(() => folder[Symbol.dispose]());
   const file = (): string => join(folder.path, "lock");
 
-  /** A process id that was somebody's and is nobody's. */
+  /** Returns the ID of a process that has ended. */
   async function deadPid(): Promise<number> {
     const child = spawn(localNode, ["--version"], { stdio: "ignore" });
     await once(child, "close");
@@ -34,7 +34,7 @@ describe("the lock of a state folder", () => {
     expect(readdirSync(folder.path)).to.deep.equal([]);
   });
 
-  it("names its holder, where it serves and since when, and the remedies", () => {
+  it("names its holder, the URL, the start time and the remedies", () => {
     using lock = acquire(folder.path);
     expect(() => acquire(folder.path)).to.throw(/is in use by process \d+, which serves since 20\d\d-/);
     lock.serves("https://127.0.0.1:6444");
@@ -42,14 +42,14 @@ describe("the lock of a state folder", () => {
     expect(existsSync(file())).to.equal(true);
   });
 
-  it("of one that had our number before us is taken over: in a container all have the same at every start", () => {
+  it("of an earlier process with the same ID is taken over: in a container, IDs repeat at every start", () => {
     const since = new Date(performance.timeOrigin - 1000).toISOString();
     writeFileSync(file(), JSON.stringify({ pid: process.pid, since }));
     using _lock = acquire(folder.path, "--root-directory");
-    expect(() => acquire(folder.path, "--root-directory")).to.throw(/elsewhere with --root-directory/);
+    expect(() => acquire(folder.path, "--root-directory")).to.throw(/use another folder with --root-directory/);
   });
 
-  it("of a process that is no more, and one that cannot be read, is taken over", async () => {
+  it("of a process that has ended, and an unreadable one, is taken over", async () => {
     for (const stale of [JSON.stringify({ pid: await deadPid(), since: "then" }), "", "{", "null", '{"since":1}']) {
       writeFileSync(file(), stale);
       using _lock = acquire(folder.path);
@@ -58,9 +58,9 @@ describe("the lock of a state folder", () => {
     }
   });
 
-  it("of a process that is dead, and that its parent has not waited for, is taken over", async function () {
+  it("of a zombie process is taken over", async function () {
     if (process.platform !== "linux") this.skip();
-    // It ends once its parent has become a program that waits for nobody.
+    // The child ends once its parent has become a program that does not wait for children.
     const child = `while [ "$(cat /proc/$PPID/comm)" != sleep ]; do :; done`;
     const parent = spawn("sh", ["-c", 'sh -c "$1" & echo $!; exec sleep 1000', "sh", child]);
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
@@ -73,7 +73,7 @@ describe("the lock of a state folder", () => {
     await once(parent, "close");
   });
 
-  it("is not removed once it is somebody else's", () => {
+  it("is not removed when it belongs to another process", () => {
     const lock = acquire(folder.path);
     writeFileSync(file(), JSON.stringify({ pid: process.ppid, since: "now" }));
     lock[Symbol.dispose]();

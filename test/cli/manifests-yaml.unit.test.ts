@@ -1,11 +1,11 @@
-// Why: what is printed as YAML is applied by somebody who has not read it: it must be what it is made of, to every reader.
+// Why: users apply the printed YAML unread, so every parser must read the original objects from it.
 import { expect } from "chai";
 import fc from "fast-check";
 import { parse } from "yaml";
 import { yamlOf } from "../../packages/cli/src/manifests/command.ts";
 
 describe("YAML", () => {
-  it("is what it is made of, to readers of either version", () => {
+  it("reads as the original value in YAML 1.1 and 1.2", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = yamlOf(value);
@@ -18,7 +18,7 @@ describe("YAML", () => {
     );
   });
 
-  it("takes texts for texts", () => {
+  it("keeps strings as strings", () => {
     const texts = [
       "",
       "yes",
@@ -52,7 +52,7 @@ describe("YAML", () => {
       expect(parse(yamlOf({ texts, [texts[1] ?? ""]: 1, "": 2 }), { version })).to.deep.equal({ texts, yes: 1, "": 2 });
   });
 
-  it("looks as kubectl's", () => {
+  it("is formatted as kubectl formats it", () => {
     expect(yamlOf({ kind: "A", spec: { list: [{ a: 1, b: [] }, ["x", {}]], no: {} } })).to.equal(
       'kind: A\nspec:\n  list:\n  - a: 1\n    b: []\n  - - x\n    - {}\n  "no": {}\n',
     );

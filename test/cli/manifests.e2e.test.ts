@@ -1,4 +1,4 @@
-// Why: what is printed is applied by somebody who has not read it: it must be what the view means, and in an order that works.
+// Why: users apply the printed manifests unread, so they must be what the view means, in an order that works.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -42,7 +42,7 @@ describe("virtual-workspaces manifests", function () {
     expect(list).to.deep.equal({ apiVersion: "v1", kind: "List", items: [crd] });
   });
 
-  it("puts first what others need, of several views each object once", async () => {
+  it("puts dependencies first, and prints each object of several views once", async () => {
     using folder = tree(FILES);
     const names = async (...args: readonly string[]): Promise<string[]> => {
       const { stdout, stderr } = await cli("manifests", ...args, "-o=json");
@@ -56,19 +56,19 @@ describe("virtual-workspaces manifests", function () {
   });
 
   for (const [args, why, code] of [
-    [["none.ts"], /none\.ts: it does not say what it needs\. Write `export const manifests: Manifests = \[ … \]`/, 1],
-    [["single.ts"], /single\.ts: its manifests are no list\. Write /, 1],
+    [["none.ts"], /none\.ts has no export "manifests"\. Write `export const manifests: Manifests = \[ … \]`/, 1],
+    [["single.ts"], /single\.ts: its export "manifests" is not a list\. Write /, 1],
     [["nameless.ts"], /nameless\.ts: manifests\[1\] of kind Widget has no metadata\.name/, 1],
     [["kindless.ts"], /kindless\.ts: manifests\[0\] has no apiVersion or no kind/, 1],
-    [["text.ts"], /text\.ts: manifests\[0\] is no object/, 1],
-    [["throws.ts"], /throws\.ts cannot be loaded: Error: not today/, 1],
-    [["one.ts", "clash.ts"], /clash\.ts: its APIExport\.v1 e is another than that of \S+one\.ts/, 1],
-    [["nowhere.ts"], /nowhere\.ts: there is no such file or package in /, 1],
-    [["@nobody/nothing"], /@nobody\/nothing: there is no such file or package in /, 1],
-    [[], /name files of views, or packages: virtual-workspaces manifests \.\/view\.ts; see/, 2],
-    [["one.ts", "-o", "xml"], /-o xml: give yaml or json/, 2],
+    [["text.ts"], /text\.ts: manifests\[0\] is not an object/, 1],
+    [["throws.ts"], /cannot load \S*throws\.ts: Error: not today/, 1],
+    [["one.ts", "clash.ts"], /clash\.ts: its APIExport\.v1 e differs from that of \S+one\.ts/, 1],
+    [["nowhere.ts"], /nowhere\.ts is neither a file nor a package in /, 1],
+    [["@nobody/nothing"], /@nobody\/nothing is neither a file nor a package in /, 1],
+    [[], /name files of views, or packages, as in virtual-workspaces manifests \.\/view\.ts; see/, 2],
+    [["one.ts", "-o", "xml"], /invalid value "xml" for --output: use yaml or json/, 2],
   ] as const)
-    it(`${args.join(" ") || "nothing"}: is told what is wrong`, async () => {
+    it(`${args.join(" ") || "nothing"}: reports the problem`, async () => {
       using folder = tree(FILES);
       const inFolder = args.map((arg) => (Object.hasOwn(FILES, arg) ? join(folder.path, arg) : arg));
       const said = await cli("manifests", ...inFolder);

@@ -1,5 +1,5 @@
-// What `virtual-workspaces start` is told of the servers that workspaces are mounted on: whom it trusts there, who it is there, and
-// whose tokens it sends, as seen by those servers over real TLS.
+// Flags of `virtual-workspaces start` for the targets of mounted workspaces: trust, client certificate and tokens, as these
+// servers see them over real TLS.
 import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
@@ -30,7 +30,7 @@ const ENTER = [
 const REASON = '{.status.conditions[?(@.type=="Reachable")].reason}';
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** A workspace of `root` that is mounted on a server by somebody's own kind. */
+/** Mounts a workspace of `root` on a server, with an object of a foreign kind. */
 async function mountAt(mounting: Mounting, name: string, URL: string): Promise<void> {
   const ref = { apiVersion: "example.dev/v1", kind: "RemoteCluster", name };
   await mounting.apply({ ...ref, name: undefined, metadata: { name } });
@@ -41,22 +41,22 @@ async function mountAt(mounting: Mounting, name: string, URL: string): Promise<v
   await mounting.turned(name, "Ready");
 }
 
-/** What a server was told last of who asks. */
+/** Returns the identity headers that a server received last. */
 const told = ({ asked }: Target): string[] =>
   linesOf(asked.at(-1) as never).filter((line) => /^(authorization|impersonate|x-remote)/.test(line));
 
-describe("virtual-workspaces start and the servers that workspaces are mounted on", function () {
+describe("virtual-workspaces start and the targets of mounted workspaces", function () {
   this.timeout(60_000);
   const authority = createAuthority();
   const { cert, key } = authority.client("front-proxy", []);
   const folder = tree({ "ca.crt": authority.ca, "proxy.crt": cert, "proxy.key": key });
   const ca = `--mount-ca-file=${join(folder.path, "ca.crt")}`;
   let stack: AsyncDisposableStack | undefined;
-  /** Takes nobody without a certificate. */
+  /** Rejects clients without a certificate. */
   let strict: Target;
-  /** Takes everybody. */
+  /** Accepts all clients. */
   let open: Target;
-  /** Of another authority. */
+  /** Has a certificate of another authority. */
   let stranger: Target;
   let mounting: Mounting;
 
@@ -89,7 +89,7 @@ describe("virtual-workspaces start and the servers that workspaces are mounted o
 
   const ask = (path: string, token = "alice-token"): Promise<Answer> => mounting.server.get(path, { token });
 
-  it("by its certificate are told who asks, and of nobody's rights here", async () => {
+  it("receive the user with the client certificate, but none of the user's privileged groups", async () => {
     expect(await ask("/clusters/root:strict/api?a=b")).to.deep.equal({ code: 200, body: "GET /base/api?a=b" });
     expect(strict.certificates).to.deep.equal(["front-proxy"]);
     expect(told(strict)).to.deep.equal([
@@ -105,7 +105,7 @@ describe("virtual-workspaces start and the servers that workspaces are mounted o
     ]);
   });
 
-  it("are not asked where another authority vouches for them, and the reason is told", async () => {
+  it("receive no request if another authority issued their certificate, and the log has the reason", async () => {
     const { code, body } = await ask("/clusters/root:stranger/api");
     expect([code, JSON.parse(body).message]).to.deep.equal([
       503,
@@ -116,7 +116,7 @@ describe("virtual-workspaces start and the servers that workspaces are mounted o
     await server.until("the reason in the log", () => /workspace is unavailable.*self-signed/.test(server.stderr));
   });
 
-  it("get callers' own tokens where they are listed for that, by mounted workspaces too, and at no other name", async () => {
+  it("receive callers' tokens only if their host is listed, by mounted workspaces too, and at no other name", async () => {
     const identity = { type: "Caller" };
     const secretOf = async (name: string, host: string): Promise<object> => {
       const url = stranger.url.replace("127.0.0.1", host);
@@ -141,7 +141,7 @@ describe("virtual-workspaces start and the servers that workspaces are mounted o
     expect(stranger.asked).to.have.length(0);
   });
 
-  it("are told nothing without a certificate, and those that want one are not asked", async () => {
+  it("receive no user without the certificate, and no request if they require one", async () => {
     const { server } = mounting;
     expect(await server.end("SIGTERM")).to.equal(0);
     await using again = await Mounting.start({ in: server.folder.path, flags: [ca] });

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { localNode, root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
 
-/** Runs one of the command's files as a Node.js of another version would. */
+/** Runs one of the command's files with another version in `process.versions`. */
 function run(file: string, version: string, ...args: readonly string[]) {
   using folder = tree({
     "old.mjs": `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`,

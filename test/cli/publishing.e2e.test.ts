@@ -1,4 +1,4 @@
-// A view in a process of its own that says where it is: what it has said stays while nobody runs it, and is not said twice.
+// A view in its own process that publishes its URL: the URL stays while the process is down, and is not written twice.
 
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -11,10 +11,10 @@ import { Apart, ask } from "./support/views-of-workspaces.ts";
 const BOARDS = "/clusters/root/apis/example.dev/v1/noticeboards";
 const CRDS = "/clusters/root/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-describe("a view that publishes where it is, run by serve", function () {
+describe("a view that publishes its URL, run by serve", function () {
   this.timeout(120_000);
 
-  it("is where the Shard says, until it is taken back, whoever runs it meanwhile", async () => {
+  it("has the URL of the Shard until it is withdrawn, also while no process runs it", async () => {
     const view = join(root, "examples/over-workspaces/noticeboard.ts");
     await using apart = await Apart.ready({ view, flags: ["--shard-name", "root"] });
     const { shard } = apart;
@@ -39,7 +39,7 @@ describe("a view that publishes where it is, run by serve", function () {
     expect((await read()).metadata.resourceVersion).to.equal(found.metadata.resourceVersion);
     await apart.serveAgain();
     await until(async () => (await code("root-token").catch(() => 0)) === 200);
-    // Somebody else's is left alone, and ours is not written again for it.
+    // Another owner's URL stays, and does not cause a write.
     expect((await shard.create(BOARDS, { ...board, metadata: { name: "other" } })).code).to.equal(201);
     const other = async () => JSON.parse((await shard.get(`${BOARDS}/other`, { token: "root-token" })).body);
     await until(async () => (await other()).status?.endpoints !== undefined);

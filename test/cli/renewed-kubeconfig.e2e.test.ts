@@ -1,4 +1,4 @@
-// The token that a kubeconfig holds is renewed in the file, under a `virtual-workspaces` that runs.
+// The token in a kubeconfig file is renewed while `virtual-workspaces` runs with it.
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -11,7 +11,7 @@ import { ask, Serve, USERS } from "./support/views-of-workspaces.ts";
 describe("a kubeconfig whose token is renewed", function () {
   this.timeout(60_000);
 
-  it("is read again once the token is not taken, and nothing needs a restart", async () => {
+  it("is read again once the server rejects the token, without a restart", async () => {
     await using shard = await Start.ready({ files: USERS, flags: ["--run-virtual-workspaces=false"] });
     const authority = createAuthority();
     const { cert, key } = authority.server;

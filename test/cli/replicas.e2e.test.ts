@@ -1,4 +1,4 @@
-// Replicas that know one another, and nobody else.
+// Replicas that know and trust only each other.
 import { expect } from "chai";
 import { createAuthority } from "../_support/server.ts";
 import { Fleet, ROOT } from "./support/fleet.ts";
@@ -19,7 +19,7 @@ describe("replicas of virtual-workspaces serve", function () {
     await fleet?.[Symbol.asyncDispose]();
   });
 
-  it("show one line of versions", async () => {
+  it("share one line of resource versions", async () => {
     await notes.make("first");
     const versions = new Set<string>();
     for (let turn = 0; turn < 4; turn++) versions.add((await notes.send("GET")).body.metadata.resourceVersion ?? "");
@@ -36,7 +36,7 @@ describe("replicas of virtual-workspaces serve", function () {
     return metadata.resourceVersion ?? "";
   }
 
-  it("tell nobody but a replica who there is, and believe nobody else about callers", async () => {
+  it("list their workers for replicas only, and accept identity headers from no other client", async () => {
     const root = { "x-remote-user": "shard-root", "x-remote-group": "system:masters" };
     const list = `/services${Notes.PATH}`;
     const replica = fleet.authority.client("replica", []);
@@ -57,7 +57,7 @@ describe("replicas of virtual-workspaces serve", function () {
     expect((await ask(fleet.direct(list), known)).code).to.equal(200);
   });
 
-  it("pass on what a replica has passed on to no replica: no request goes in circles", async () => {
+  it("do not forward forwarded requests to a replica, so that no request goes in circles", async () => {
     const home = await notes.home();
     const as = { ca: fleet.ca, ...fleet.authority.client("replica", []) };
     const headers = { "x-remote-user": "shard-root", "x-remote-group": "system:masters" };
@@ -70,7 +70,7 @@ describe("replicas of virtual-workspaces serve", function () {
     expect(given.filter((minter) => minter === home)).to.have.length(1);
   });
 
-  it("go on when one is killed", async () => {
+  it("continue when one is killed", async () => {
     const { metadata } = (await notes.send("GET")).body;
     const home = minterOf({ metadata });
     const { body } = await ask(fleet.direct("/peers"), {

@@ -1,11 +1,11 @@
-// Several processes as one server: clients that meet another one with each request cannot tell.
+// Several processes as one server: clients that reach another process with each request see no difference.
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { Fleet } from "./support/fleet.ts";
 
 const APIS = "/clusters/root/apis/apis.kcp.io/v1alpha2";
 const CLAIM = { group: "", resource: "configmaps", verbs: ["*"] };
-/** An export of nothing but what workspaces have. */
+/** An export without resources of its own. */
 const EXPORT = {
   apiVersion: "apis.kcp.io/v1alpha2",
   kind: "APIExport",
@@ -22,7 +22,7 @@ const BINDING = {
   },
 };
 const PUBLISHED = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "menu", labels: { published: "yes" } } };
-/** By what their versions are, and whether they can be written. */
+/** Views by the origin of their versions, and whether they accept writes. */
 const VIEWS = [
   ["of what is forwarded", "mirror", true],
   ["of an export", "apiexport/root/maps", true],
@@ -53,7 +53,7 @@ describe("two replicas of virtual-workspaces serve with four workers each", func
         credentials: { token: "root-token", ca: fleet.ca },
         others: [{ token: "alice-token" }, { token: "bob-token" }],
         ...(writable && { writes: {} }),
-        // Both versions of one kind are the same objects.
+        // Both versions of the kind are the same objects.
         resources: ({ version }) => version !== "v1alpha1",
         deadlines: { prompt: 5_000 },
       });

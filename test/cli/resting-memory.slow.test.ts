@@ -1,8 +1,8 @@
-// What a start or a storm has taken goes back to the system while the process rests. V8 waits for eight seconds.
+// The system gets the memory of a start or a load peak back while the process is idle. V8 waits for eight seconds.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-describe("memory of a process that rests", () => {
+describe("memory of an idle process", () => {
   it("goes back to the system", async () => {
     const file = new URL("support/resting.ts", import.meta.url);
     const child = fork(file);

@@ -1,9 +1,9 @@
-// A process that does nothing has V8 save memory; what comes of it: resting-memory.slow.test.ts.
+// An idle process makes V8 save memory. resting-memory.slow.test.ts measures the effect.
 import { setTimeout as delay } from "node:timers/promises";
 import { RestingMemory } from "../../packages/cli/src/process/resting-memory.ts";
 
-describe("memory of a process that rests", () => {
-  it("is told to once it does nothing, and no longer when it works", async () => {
+describe("RestingMemory", () => {
+  it("optimizes for size while the process is idle, and not under load", async () => {
     using memory = new RestingMemory({ every: 20 });
     const until = async (rests: boolean, work: () => void): Promise<void> => {
       while (memory.rests !== rests) {

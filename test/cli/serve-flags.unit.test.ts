@@ -1,5 +1,5 @@
-// The flags of kcp's own `virtual-workspaces`, as it lists them: none of them is unknown here, and none that protects something
-// is passed over.
+// The flags of kcp's own `virtual-workspaces`, as it lists them: all are known here, and none that protects something is
+// ignored.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -11,10 +11,10 @@ import { root } from "../../tools/install.mjs";
 const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-virtual-workspaces-flags.txt"), "utf8")
   .trim()
   .split("\n");
-/** What each of them does to who may do what, who may read what, or what is written down: not one of these may be ignored. */
+/** Flags that decide who may do or read something, or what is recorded: none of these may be ignored. */
 const PROTECTING =
   /^(authentication|audit-(webhook|policy|log-(path|mode|max|format))|client-ca|requestheader|tls|disable-http2|external|cache-|kubeconfig|context)/;
-/** What only says how long or how much. */
+/** Flags that only set a duration or an amount. */
 const HARMLESS = ["authentication-tolerate-lookup-failure"];
 
 const { ignored = [], refused = [] } = SERVE.kcp ?? {};
@@ -30,22 +30,19 @@ describe("the flags of kcp's virtual-workspaces", () => {
     }
   });
 
-  it("are never ignored where they protect something", () => {
+  it("are never ignored if they protect something", () => {
     const harmless = RECORDED.filter((name) => entryOf(ignored, name) !== undefined);
     expect(harmless.filter((name) => PROTECTING.test(name))).to.deep.equal(HARMLESS);
   });
 
-  it("that are ignored are said to be, with the reason", () => {
+  it("cause a warning with the reason if they are ignored", () => {
     const { warnings } = readFlags(["--cert-dir=x", "--log-flush-frequency", "5s", "--audit-log-compress"], SERVE);
     expect(warnings).to.have.length(3);
     for (const warning of warnings) expect(warning).to.match(/^--[a-z-]+ is accepted and ignored: \w/);
   });
 
   for (const [flag, remedy] of [
-    [
-      "--authentication-skip-lookup=false",
-      /name the authorities with --client-ca-file and --requestheader-client-ca-file/,
-    ],
+    ["--authentication-skip-lookup=false", /set them with --client-ca-file and --requestheader-client-ca-file/],
     ["--tls-min-version=VersionTLS13", /the minimum is TLS 1.2: remove the flag/],
     ["--tls-cipher-suites=TLS_AES_128_GCM_SHA256", /only modern ciphers are used: remove the flag/],
     ["--tls-curve-preferences=29", /only modern key exchanges are used: remove the flag/],
@@ -53,14 +50,14 @@ describe("the flags of kcp's virtual-workspaces", () => {
     ["--disable-http2-serving", /use a proxy in front without it/],
     ["--audit-webhook-config-file=x", /use --audit-log-path/],
     ["--audit-webhook-batch-throttle-enable", /use --audit-log-path/],
-    ["--cache-server-kubeconfig-file=x", /give --cache-kubeconfig/],
+    ["--cache-server-kubeconfig-file=x", /use --cache-kubeconfig/],
     ["--authorization-mode=AlwaysAllow", /unknown flag --authorization-mode/],
   ] as const)
-    it(`${flag} is refused, with a remedy`, () => {
+    it(`${flag} is rejected, with a remedy`, () => {
       expect(() => readFlags(["--kubeconfig=x", flag], SERVE)).to.throw(remedy);
     });
 
-  it("that ask for what is so anyway are taken", () => {
+  it("are accepted if they ask for the only behavior", () => {
     const asked = ["--authentication-skip-lookup", "--tls-min-version=VersionTLS12", "--disable-http2-serving=false"];
     expect(readFlags(asked, SERVE).warnings).to.deep.equal([]);
   });

@@ -1,4 +1,4 @@
-// `virtual-workspaces conformance --space-provider <url>`, on a provider of ours.
+// `virtual-workspaces conformance --space-provider <url>`, on a provider of this project.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConformanceReport } from "@virtual-workspaces/testing";
@@ -28,7 +28,7 @@ describe("virtual-workspaces conformance --space-provider", function () {
   });
   beforeEach(() => kept.set("there"));
 
-  it("reads, and with --write makes a space and deletes it: 0 where nothing is wrong", async () => {
+  it("reads, with --write creates and deletes a space, and ends with 0 without a fault", async () => {
     const read = await cli(...given);
     expect(read).to.include({ code: 0, stderr: "" });
     expect(read.stdout)
@@ -41,7 +41,7 @@ describe("virtual-workspaces conformance --space-provider", function () {
     expect([...kept.spaces.keys()]).to.deep.equal(["there"]);
   });
 
-  it("makes the checks that are asked for, and says 1 where one fails", async () => {
+  it("runs the requested checks, and ends with 1 when one fails", async () => {
     const some = await cli(...given, "--check", "P2", "--check", "P1.1", "--json");
     const { results } = JSON.parse(some.stdout) as ConformanceReport;
     expect(results.map(({ id }) => id)).to.deep.equal(["P1.1", "P2.1", "P2.2", "P2.3", "P2.4"]);
@@ -60,7 +60,7 @@ describe("virtual-workspaces conformance --space-provider", function () {
     expect((await cli("conformance", "--space-provider", "http://127.0.0.1:1")).code).to.equal(1);
   });
 
-  it("deletes what it has made when it is interrupted", async () => {
+  it("deletes its space when it is interrupted", async () => {
     kept.readyAtOnce = false;
     const { child, end } = startCli(...given, "--write");
     let looked = 0;
@@ -70,7 +70,7 @@ describe("virtual-workspaces conformance --space-provider", function () {
     const { code, stderr } = await end;
     kept.before = () => undefined;
     expect(code).to.equal(1);
-    expect(stderr).to.match(/: interrupted; what it made and could not delete is called conformance-…$/m);
+    expect(stderr).to.match(/: interrupted; any object left behind is called conformance-…$/m);
     expect([...kept.spaces.keys()]).to.deep.equal(["there"]);
   });
 });

@@ -1,5 +1,5 @@
-// The workspaces go away behind `virtual-workspaces`: they fall silent, their process dies, they come back as they were, or with
-// nothing of what they were. It says so while they are away, and needs no restart when they are back.
+// The upstream of `virtual-workspaces` fails: it hangs, its process dies, and it returns with its data or without. The server
+// reports this meanwhile, and needs no restart afterwards.
 import { request } from "node:https";
 import { expect } from "chai";
 import { until } from "../_support/until.ts";
@@ -8,7 +8,7 @@ import { type Answer, Apart, ask } from "./support/views-of-workspaces.ts";
 
 const WIDGETS = "apis/example.dev/v1/widgets";
 
-describe("virtual-workspaces whose workspaces go away", function () {
+describe("virtual-workspaces whose upstream fails", function () {
   this.timeout(240_000);
   let apart: Apart;
   let exported: Exported;
@@ -20,7 +20,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
 
   after(() => apart?.[Symbol.asyncDispose]());
 
-  /** As a master whom the process knows by itself. */
+  /** Sends a request as a master, whom the process authenticates itself. */
   async function asked(path: string): Promise<Answer> {
     const options = { ca: apart.authority.ca, ...apart.authority.client("shard", ["system:masters"]) };
     return ask(`https://127.0.0.1:${apart.views.port}${path}`, options);
@@ -30,7 +30,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
   const isReady = async (): Promise<boolean> => (await asked("/readyz/apiexport")).code === 200;
   const back = (): Promise<unknown> => until(async () => (await list()).code === 200, { what: "list" });
 
-  /** What a watch has told of so far; it is not opened again. */
+  /** Collects the events of a watch, which is not reopened. */
   function watched(): { readonly text: string; readonly ended: boolean } & Disposable {
     const path = `/services/${exported.path}/*/${WIDGETS}?watch=true&timeoutSeconds=600`;
     const pair = apart.authority.client("shard", ["system:masters"]);
@@ -49,7 +49,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
     return seen;
   }
 
-  it("says which view is not ready while they are silent, answers 503, and goes on where it was", async () => {
+  it("names the unready view while the upstream hangs, answers 503, and continues where it was", async () => {
     using watch = watched();
     await until(async () => watch.text.includes("cog") || isReady().then(() => false), { what: "first event" });
     apart.shard.signal("SIGSTOP");
@@ -75,7 +75,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
     expect(watch.ended).to.equal(false);
   });
 
-  it("answers 503 at once while nobody runs them, and has what there is when somebody does", async () => {
+  it("answers 503 at once while the upstream is down, and serves its objects when it is back", async () => {
     await apart.shard.end("SIGKILL");
     const began = performance.now();
     const { code } = await list();
@@ -91,7 +91,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
       .and.include("after-death");
   });
 
-  it("shows nothing of what was there once they have begun anew, and what is there now", async () => {
+  it("shows only new objects after the upstream returns without its data", async () => {
     using watch = watched();
     await until(async () => watch.text.includes("cog") || isReady().then(() => false), { what: "first event" });
     await apart.shard.end("SIGKILL");
@@ -110,7 +110,7 @@ describe("virtual-workspaces whose workspaces go away", function () {
     expect(code).to.be.oneOf([403, 404]);
   });
 
-  it("has lived through all that as one process", () => {
+  it("is the same process after all that", () => {
     expect(apart.views.running).to.equal(true);
     expect(apart.views.stderr).to.not.match(/[Uu]nhandled|MaxListeners/);
   });

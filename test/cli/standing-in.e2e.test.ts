@@ -1,5 +1,5 @@
-// Started with the flags of kcp's own `virtual-workspaces` and nothing else, behind a server of two shards: who gets what
-// through the shard, at the published URL, by a front proxy's word, and who does not.
+// Started with the flags of kcp's own `virtual-workspaces` and nothing else, behind a server of two shards: who has access
+// through the shard, at the published URL, and through a front proxy, and who does not.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -12,7 +12,7 @@ import { type Answer, Apart, ask, type Place } from "./support/views-of-workspac
 
 const WIDGETS = "apis/example.dev/v1/widgets";
 
-describe("virtual-workspaces in the place of kcp's own", function () {
+describe("virtual-workspaces in place of kcp's own", function () {
   this.timeout(120_000);
   let apart: Apart;
   let exported: Exported;
@@ -29,14 +29,14 @@ describe("virtual-workspaces in the place of kcp's own", function () {
         ...["--requestheader-extra-headers-prefix=X-Remote-Extra-", "-v=2"],
       ],
     });
-    // Through which the workspaces of that shard are set up.
+    // Workspaces of that shard are initialized through it.
     await apart.serveShard("shard-1");
     exported = await exportWidgets(apart.shard, { provider: "shard-1", consumer: "root" });
   });
 
   after(() => apart?.[Symbol.asyncDispose]());
 
-  /** Asks the process itself, at the published URL. */
+  /** Sends a request to the process itself, at the published URL. */
   async function directly(path: string, options: Omit<Parameters<typeof ask>[1], "ca"> = {}): Promise<Answer> {
     const { url, ca } = await apart.published();
     return ask(`${url}/${path}`, { ca, ...options });
@@ -47,7 +47,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
   const wildcard = (): string => `${exported.path}/*/${WIDGETS}`;
   const front = (): KeyPair => apart.proxies.client("front-proxy", []);
 
-  it("kubectl reads and writes through the shard what is exported on another shard", async () => {
+  it("lets kubectl read and write an export of another shard through the shard", async () => {
     const at = (cluster: string): string[] => [
       ...["--context", "shard-base", "-s", `${apart.throughShard.url}/${exported.path}/${cluster}`],
     ];
@@ -56,7 +56,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     expect(await apart.shard.kubectl(...at(exported.consumer), ...patch)).to.equal("0 widget.example.dev/cog patched");
   });
 
-  it("kubectl reads the same at the URL that is published, with a token and with a certificate", async () => {
+  it("lets kubectl read the same at the published URL, with a token and with a certificate", async () => {
     const slices = "/clusters/root:provider/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/widgets";
     const { body } = await apart.shard.get(slices, { token: "root-token" });
     const url = `${(await apart.published()).url}/apiexport/${exported.provider}/widgets`;
@@ -72,7 +72,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     expect(await apart.shard.kubectl(...certificate, ...at)).to.equal("0 widget.example.dev/cog");
   });
 
-  it("has views for each shard, which are asked about what is there, by way of the shard and where that says", async () => {
+  it("has views for each shard, which serve its objects through the shard and at the published URL", async () => {
     await bindWidgets(apart.shard, { shard: "shard-1", name: "far", widget: "gear" });
     const widgetsOf = async ({ url, ca }: Place): Promise<readonly string[]> => {
       const { code, body } = await ask(`${url}/${wildcard()}`, { ca, headers: masters });
@@ -101,7 +101,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     ]);
   });
 
-  it("asks for those of a shard that somebody makes by its name", async () => {
+  it("serves views of a shard that is created with a name", async () => {
     const metadata = { name: "amber", annotations: { "virtual-workspaces.io/in-process": "true" } };
     const object = { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata };
     expect((await apart.shard.create("/clusters/root/apis/core.kcp.io/v1alpha1/shards", object)).code).to.equal(201);
@@ -111,7 +111,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     expect(apart.names?.asked).to.include("amber");
   });
 
-  it("believes a front proxy's word about who asks, by whose rights it is decided", async () => {
+  it("accepts the user that a front proxy names, and applies that user's rights", async () => {
     const asked = async (user: string, groups: readonly string[]): Promise<number> => {
       const headers = { "x-remote-user": user, "x-remote-group": [...groups] };
       return (await directly(wildcard(), { ...front(), headers })).code;
@@ -122,7 +122,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
 
   const FORGED = { "x-remote-user": "root", "x-remote-group": "system:masters", "x-remote-extra-scopes": "a" };
 
-  it("believes nobody's word who has no certificate of the front proxies' authority, or is not one of them by name", async () => {
+  it("accepts identity headers only with the certificate and the name of a front proxy", async () => {
     expect((await directly(wildcard(), { headers: FORGED })).code).to.equal(403);
     for (const pair of [apart.authority.client("front-proxy", []), apart.proxies.client("somebody", [])])
       expect((await directly(wildcard(), { ...pair, headers: FORGED })).code).to.be.oneOf([401, 403]);
@@ -131,14 +131,14 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     );
   });
 
-  it("knows no certificate of another authority, and none that has run out", async () => {
+  it("rejects certificates of another authority, and expired ones", async () => {
     const stale = apart.authority.client("shard", ["system:masters"], { from: -2, to: -1 });
     for (const pair of [createAuthority().client("shard", ["system:masters"]), stale])
       expect((await directly(wildcard(), pair)).code).to.equal(401);
     expect((await directly(wildcard(), apart.authority.client("shard", ["system:masters"]))).code).to.equal(200);
   });
 
-  it("lets the shard's certificate ask as anybody, whole, and nobody else as somebody", async () => {
+  it("lets only the shard's certificate impersonate any user", async () => {
     const as = (user: string, group: string) => ({
       "impersonate-user": user,
       "impersonate-uid": "7",
@@ -156,7 +156,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     }
   });
 
-  it("answers probes by the names of views to anybody, and figures to masters alone", async () => {
+  it("answers probes by the names of views to all users, and metrics to masters alone", async () => {
     const { url, ca } = await apart.published();
     const at = async (path: string, headers = {}): Promise<Answer> =>
       ask(url.replace(/\/services$/, path), { ca, headers });
@@ -172,13 +172,13 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     expect((await at("/metrics", masters)).body).to.include("apiserver_request_total");
   });
 
-  it("says of kcp's other views that they are not here and what to do, and of names that are none nothing", async () => {
+  it("answers with a remedy for kcp's other views, and without details for unknown names", async () => {
     for (const view of ["replication", "migratingworkspaces"]) {
       const { code, body } = await directly(`${view}/a/b/clusters/c/api`, { headers: masters });
       expect(code).to.equal(404);
       expect(JSON.parse(body)).to.include({
         ...{ kind: "Status", reason: "NotFound" },
-        message: `the view ${view} of kcp is not served here: name a server that has it with --fallback-url`,
+        message: `the view ${view} of kcp is not served here: set --fallback-url to a server that has it`,
       });
     }
     const { code, body } = await directly("nothing/a", { headers: masters });
@@ -189,7 +189,7 @@ describe("virtual-workspaces in the place of kcp's own", function () {
     }
   });
 
-  it("sets workspaces up: while it is away they wait, and go on by themselves when it is back", async () => {
+  it("initializes workspaces: they wait while it is down, and continue when it is back", async () => {
     const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
     const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "later" } };
     const file = join(apart.folder.path, "later.json");

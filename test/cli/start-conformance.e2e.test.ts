@@ -1,4 +1,4 @@
-// The conformance suite, as users run it, on a workspace of `virtual-workspaces start`.
+// The conformance suite as users run it, on a workspace of `virtual-workspaces start`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -8,7 +8,7 @@ import { cli } from "./support/dev.ts";
 import { Start } from "./support/start.ts";
 
 describe("a workspace of virtual-workspaces start", () => {
-  it("passes the conformance suite, owners and namespaces included, with users who are told apart", async () => {
+  it("passes the conformance suite, with owners and namespaces, and users of different rights", async () => {
     const users = { "tokens.csv": "bob-token,bob,2\n" };
     await using server = await Start.ready({ files: users, flags: ["--anonymous-auth=false"] });
     using admin = new Admin(server);

@@ -1,4 +1,4 @@
-// What `virtual-workspaces start` reads of its flags, and refuses in one line that names the remedy.
+// Flags that `virtual-workspaces start` reads, and those that it rejects with one line and a remedy.
 import { join } from "node:path";
 import { expect } from "chai";
 import { UsageError } from "../../packages/cli/src/process/failure.ts";
@@ -18,89 +18,104 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--secure-port"], /--secure-port needs a value: --secure-port <value>/],
   [["--token-auth-file", "--v", "4"], /--token-auth-file needs a value/],
   [["--secure-port", "http"], /invalid value "http" for --secure-port: use a number from 0 to 65535/],
-  [["--secure-port=0"], /--secure-port 0: give a port from 1 to 65535, or --experimental-bind-free-port/],
+  [
+    ["--secure-port=0"],
+    /invalid value "0" for --secure-port: use a port from 1 to 65535, or add --experimental-bind-free-port/,
+  ],
   [["--experimental-bind-free-port"], /--secure-port=0 required if --experimental-bind-free-port is set/],
-  [["--bind-address=here"], /--bind-address here: give an IP address/],
+  [["--bind-address=here"], /invalid value "here" for --bind-address: use an IP address/],
   [["--anonymous-auth=maybe"], /invalid value "maybe" for --anonymous-auth: use true or false/],
-  [["--shards=0"], /--shards 0: give a number from 1 on/],
+  [["--shards=0"], /invalid value "0" for --shards: use a number from 1 on/],
   [["--shards=two"], /invalid value "two" for --shards: use a number from 0 to 64/],
-  [["--shard-base-url=http://x"], /--shard-base-url: give a URL such as https:\/\/kcp\.example\.com:6443/],
-  [["--shard-external-url=https://me:secret@x"], /^--shard-external-url: give a URL such as \S+, without user/],
-  [["--tls-cert-file=none.pem"], /--tls-cert-file and --tls-private-key-file go together/],
-  [["--tls-cert-file=gone", "--tls-private-key-file=none.pem"], /--tls-cert-file \S+gone cannot be read: ENOENT/],
+  [
+    ["--shard-base-url=http://x"],
+    /invalid value for --shard-base-url: use a URL such as https:\/\/kcp\.example\.com:6443/,
+  ],
+  [
+    ["--shard-external-url=https://me:secret@x"],
+    /^invalid value for --shard-external-url: use a URL such as \S+, without user/,
+  ],
+  [["--tls-cert-file=none.pem"], /--tls-cert-file and --tls-private-key-file must be set together/],
+  [["--tls-cert-file=gone", "--tls-private-key-file=none.pem"], /cannot read --tls-cert-file \S+gone: ENOENT/],
   [["--client-ca-file=none.pem"], /--client-ca-file .*none\.pem" holds no PEM certificate/],
-  [["--client-ca-file=gone"], /--client-ca-file .*gone cannot be read: ENOENT/],
+  [["--client-ca-file=gone"], /cannot read --client-ca-file .*gone: ENOENT/],
   [["--token-auth-file=tokens.csv"], /--token-auth-file: .*tokens\.csv, line 1: malformed entry: write token,user,uid/],
   [["--requestheader-client-ca-file=none.pem"], /--requestheader-client-ca-file .*holds no PEM certificate/],
   [
     ["--requestheader-allowed-names=a"],
-    /--requestheader-allowed-names says nothing without --requestheader-client-ca-file/,
+    /--requestheader-allowed-names has no effect without --requestheader-client-ca-file/,
   ],
   [["--oidc-issuer-url=https://x"], /--oidc-issuer-url needs --oidc-client-id/],
-  [["--oidc-client-id=x"], /--oidc-client-id says nothing without --oidc-issuer-url/],
+  [["--oidc-client-id=x"], /--oidc-client-id has no effect without --oidc-issuer-url/],
   [["--oidc-issuer-url=http://x", "--oidc-client-id=a"], /--oidc-issuer-url .*issuer\.url.*https/],
   [
     ["--oidc-issuer-url=https://x", "--oidc-client-id=a", "--oidc-required-claim=b"],
-    /--oidc-required-claim b: write claim=value/,
+    /invalid value "b" for --oidc-required-claim: use claim=value/,
   ],
   [["--authentication-config=config.yaml"], /--authentication-config .*config\.yaml: authentication configuration: /],
-  [["--authentication-config=config.yaml", "--oidc-client-id=a"], /both name issuers: name them in one place/],
+  [["--authentication-config=config.yaml", "--oidc-client-id=a"], /both configure issuers: use only one/],
   [["--batteries-included=solar"], /unknown battery: solar\. The batteries are admin, workspace-types/],
-  [["--batteries-included=+user,admin"], /write \+ or - before all names, or before none/],
+  [["--batteries-included=+user,admin"], /use \+ or - before all names, or before none/],
   [["--batteries-included=user,workspace-types"], /battery user enabled which requires admin as well/],
   [["--batteries-included=+metrics-viewer"], /metrics-viewer is not implemented/],
-  [["--batteries-included=-workspace-types"], /name workspace-types too/],
+  [["--batteries-included=-workspace-types"], /add workspace-types/],
   [
     ["--mount-proxy-client-cert-file=none.pem"],
-    /--mount-proxy-client-cert-file and --mount-proxy-client-key-file go together/,
+    /--mount-proxy-client-cert-file and --mount-proxy-client-key-file must be set together/,
   ],
-  [["--mount-ca-file=gone"], /--mount-ca-file .*gone cannot be read: ENOENT/],
+  [["--mount-ca-file=gone"], /cannot read --mount-ca-file .*gone: ENOENT/],
   [["--mount-caller-hosts=a.example"], /--mount-caller-hosts needs Mounts: add \S+\+mounts/],
   [
     ["--feature-gates=WorkspaceMounts=false", "--mount-allow=a.example"],
-    /--mount-allow: workspaces may not be mounted/,
+    /--mount-allow does not work with --feature-gates=WorkspaceMounts=false/,
   ],
   [
     ["--feature-gates=WorkspaceAuthentication=false", "--workspace-issuer-allow=a.example"],
-    /--workspace-issuer-allow: types do not say who may log in/,
+    /--workspace-issuer-allow needs --feature-gates=WorkspaceAuthentication=true/,
   ],
-  [["--feature-gates=Everything"], /--feature-gates Everything: write Name=true or Name=false/],
-  [["--logging-format=xml"], /--logging-format xml: say text or json/],
+  [["--feature-gates=Everything"], /invalid value "Everything" for --feature-gates: use Name=true or Name=false/],
+  [["--logging-format=xml"], /invalid value "xml" for --logging-format: use text or json/],
   [["--v=loud"], /invalid value "loud" for --v: use a number from 0 to 100/],
   [
     ["--shutdown-delay-duration=soon"],
     /invalid value "soon" for --shutdown-delay-duration: use a duration such as 30s/,
   ],
-  [["--audit-log-format=legacy"], /--audit-log-format legacy: events are written as json/],
-  [["--audit-log-mode=never", "--audit-log-path=-"], /--audit-log-mode never: say blocking or batch/],
-  [["--audit-log-path=gone/audit.log"], /--audit-log-path .*: there is no folder .*gone: make it/],
-  [["--audit-log-path=-", "--audit-policy-file=gone"], /--audit-policy-file .*gone cannot be read: ENOENT/],
+  [["--audit-log-format=legacy"], /invalid value "legacy" for --audit-log-format: use json/],
+  [
+    ["--audit-log-mode=never", "--audit-log-path=-"],
+    /invalid value "never" for --audit-log-mode: use blocking or batch/,
+  ],
+  [["--audit-log-path=gone/audit.log"], /--audit-log-path .*: folder .*gone does not exist: create it/],
+  [["--audit-log-path=-", "--audit-policy-file=gone"], /cannot read --audit-policy-file .*gone: ENOENT/],
   [["--audit-log-path=-", "--audit-policy-file=policy.yaml"], /--audit-policy-file: invalid audit policy: .*kind/],
-  [["--service-account-key-file=gone"], /--service-account-key-file .*gone cannot be read: ENOENT/],
+  [["--service-account-key-file=gone"], /cannot read --service-account-key-file .*gone: ENOENT/],
   [
     ["--service-account-signing-key-file=a", "--service-account-private-key-file=b"],
-    /name two keys: one signs all tokens/,
+    /name two keys, but only one signs tokens/,
   ],
-  [["--etcd-prefix=/x"], /--etcd-prefix is about etcd: name it with --etcd-servers/],
-  [["--etcd-servers=embedded,http://a:1"], /--etcd-servers: say embedded, or name the members/],
-  [["--etcd-servers=http://a:1", "--embedded-etcd-directory=d"], /name two places: objects are kept in one/],
-  [["--etcd-servers=localhost:2379"], /localhost:2379: give URLs with commas between/],
+  [["--etcd-prefix=/x"], /--etcd-prefix needs --etcd-servers: set both/],
+  [["--etcd-servers=embedded,http://a:1"], /invalid value for --etcd-servers: use "embedded", or the members/],
+  [["--etcd-servers=http://a:1", "--embedded-etcd-directory=d"], /both select a store: use only one/],
+  [["--etcd-servers=localhost:2379"], /localhost:2379" for --etcd-servers: use URLs without path/],
   [
     [
       ...["--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://x"],
       "--shard-client-cert-file=package.json",
     ],
-    /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
+    /must be set together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
   ],
   [
     ["--shard-virtual-workspace-url=https://{name}.x"],
-    /--shard-virtual-workspace-url: \{name\} stands for nothing: \{shard\} is the name of the shard/,
+    /invalid value for --shard-virtual-workspace-url: unknown placeholder \{name\}: use \{shard\} for the name of the shard/,
   ],
-  [["--shard-virtual-workspace-url=https://x:{shard}"], /--shard-virtual-workspace-url: give a URL such as https:/],
-  [["--shard-virtual-workspace-url=https://{shard}.x/{shard}"], /without user, path or query/],
+  [
+    ["--shard-virtual-workspace-url=https://x:{shard}"],
+    /invalid value for --shard-virtual-workspace-url: use a URL such as https:/,
+  ],
+  [["--shard-virtual-workspace-url=https://{shard}.x/{shard}"], /without user, path and query/],
 ];
 
-/** What protects something. Each with a value that would. */
+/** Flags that protect something, each with a value that would do so. */
 const PROTECTING: readonly string[] = [
   "--authentication-token-webhook-config-file=x",
   "--authorization-webhook-config-file=x",
@@ -122,25 +137,25 @@ const PROTECTING: readonly string[] = [
   "--run-controllers=false",
 ];
 
-/** The files that flags name, where they are. */
+/** Puts the files of flags into a folder. */
 function inFolder(flags: readonly string[], folder: string): string[] {
   return flags.map((flag) => flag.replace(/=((none|gone|tokens|policy|config)\b.*)$/, `=${join(folder, "$1")}`));
 }
 
-describe("the flags of virtual-workspaces start refuse", () => {
+describe("the flags of virtual-workspaces start", () => {
   for (const [flags, why] of mistakes)
-    it(flags.join(" "), () => {
+    it(`rejects ${flags.join(" ")} with a remedy`, () => {
       using folder = tree(FILES);
       expect(() => startOptions(inFolder(flags, folder.path), {})).to.throw(UsageError, why);
     });
 
   for (const flag of PROTECTING)
-    it(`${flag}, which would protect something`, () => {
+    it(`rejects ${flag}, which would protect something`, () => {
       const name = flag.split("=")[0];
       expect(() => startOptions([flag], {})).to.throw(UsageError, `${name} is not implemented: `);
     });
 
-  it("no gate of kcp's, of which the last word counts", () => {
+  it("accepts every gate of kcp's, and uses its last value", () => {
     using folder = tree({});
     const gate = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
     const flags = [`--feature-gates=${gate}=true,Other=true`, `--feature-gates=Other=false,${gate}=false`];
@@ -148,7 +163,7 @@ describe("the flags of virtual-workspaces start refuse", () => {
     expect([exportURLs, warnings]).to.deep.equal([false, []]);
   });
 
-  it("the gate by which views keep resources, which is on unless it is turned off", () => {
+  it("reads the gate for views that store resources, which is on by default", () => {
     using folder = tree({});
     const said = (...flags: string[]) => {
       const { warnings, virtualStorage } = startOptions(["--root-directory", folder.path, ...flags], {});
@@ -163,7 +178,7 @@ describe("the flags of virtual-workspaces start refuse", () => {
     ]);
   });
 
-  it("the gate by which workspaces may be mounted, which is on unless it is turned off", () => {
+  it("reads the gate for mounted workspaces, which is on by default", () => {
     using folder = tree({});
     const said = (...flags: string[]) => {
       const { warnings, features } = startOptions(["--root-directory", folder.path, ...flags], {});
@@ -174,7 +189,7 @@ describe("the flags of virtual-workspaces start refuse", () => {
     expect(said("--feature-gates=WorkspaceMounts=false")).to.deep.equal([false, []]);
   });
 
-  it("the gate by which types of workspaces say who may log in, which is on unless it is turned off", () => {
+  it("reads the gate for the authentication of workspace types, which is on by default", () => {
     using folder = tree({});
     const said = (...flags: string[]) => {
       const { warnings, issuerHosts } = startOptions(["--root-directory", folder.path, ...flags], {});
@@ -188,7 +203,7 @@ describe("the flags of virtual-workspaces start refuse", () => {
     expect(said("--feature-gates=WorkspaceAuthentication=false")).to.deep.equal([undefined, []]);
   });
 
-  it("nothing that kcp's own tests, or its defaults, say", () => {
+  it("accepts the flags of kcp's own tests, and its defaults", () => {
     using folder = tree({});
     const harness = [
       ...["--embedded-etcd-client-port=1", "--embedded-etcd-peer-port", "2", "--embedded-etcd-wal-size-bytes=5000"],

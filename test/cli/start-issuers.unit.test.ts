@@ -1,4 +1,5 @@
-// Where `virtual-workspaces start` asks issuers of tokens that workspace types name: whoever may make a type chooses the address.
+// Addresses at which `virtual-workspaces start` contacts issuers of workspace types. Security: users who create a type choose
+// the address.
 import { expect } from "chai";
 import { loginsOf } from "../../packages/cli/src/server/logins.ts";
 import { expectFault } from "../_setup/faults.ts";
@@ -9,7 +10,7 @@ import { startWorkspaces } from "../workspace-server/support/workspaces.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
-/** What a user of an issuer on this machine is answered, in a workspace whose type names it. */
+/** Returns the status for a user of an issuer on this machine, in a workspace whose type names it. */
 async function answered(issuerHosts: readonly string[] | undefined, issuer: TestIssuer): Promise<number> {
   await using server = await startWorkspaces(undefined, { workspaceAuthentication: await loginsOf(issuerHosts) });
   await configure(server, "a", [mapped(issuer, "a:")]);
@@ -18,8 +19,8 @@ async function answered(issuerHosts: readonly string[] | undefined, issuer: Test
   return (await server.get(`/clusters/root:one${MAPS}`, { user: issuer.token() })).status;
 }
 
-describe("issuers that workspace types name, at virtual-workspaces start", () => {
-  it("are not asked at this machine unless that is allowed", async () => {
+describe("issuers of workspace types, at virtual-workspaces start", () => {
+  it("are not contacted on this machine unless that is allowed", async () => {
     await using issuer = await TestIssuer.start();
     for (const hosts of [[], ["issuer.example", "10.0.0.0/8"]]) {
       expect(await answered(hosts, issuer)).to.equal(401);
@@ -32,7 +33,7 @@ describe("issuers that workspace types name, at virtual-workspaces start", () =>
     expect(await answered(["127.0.0.1"], issuer)).to.equal(200);
   });
 
-  it("are told of at the start where they can be none", async () => {
+  it("cause an error at the start if their allowed hosts are invalid", async () => {
     const failure = await loginsOf(["a host"]).catch(String);
     expect(failure).to.equal(
       'Error: allow: invalid value "a host": use a host, an address or a network, such as cluster.example, 10.1.2.3 or 10.0.0.0/8',

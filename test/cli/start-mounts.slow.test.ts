@@ -1,4 +1,4 @@
-// `virtual-workspaces start` keeps mounted workspaces right, on each shard, as kubectl makes them; by a gate it does not.
+// `virtual-workspaces start` reconciles mounted workspaces on each shard, unless a gate turns that off.
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { crd } from "../_support/crd.ts";
@@ -29,7 +29,7 @@ describe("virtual-workspaces start and mounted workspaces", function () {
   this.timeout(60_000);
   before(needsKubectl);
 
-  it("keeps them right on each shard, and not where the gate is off", async () => {
+  it("reconciles them on each shard, unless the gate is off", async () => {
     const files = { "far.json": workspace("far", FAR), "kind.json": KIND };
     const texts = Object.entries(files).map(([name, object]) => [name, JSON.stringify(object)]);
     using folder = tree({ ...Object.fromEntries(texts), "mounted.json": list(MOUNTED) });

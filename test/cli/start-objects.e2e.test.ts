@@ -1,5 +1,4 @@
-// What kubectl does in a workspace of `virtual-workspaces start`, with kill -9 in between: objects, kinds of one's own,
-// permissions.
+// kubectl in a workspace of `virtual-workspaces start`, with kill -9 in between: objects, custom kinds, permissions.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -28,14 +27,14 @@ describe("kubectl in a workspace of virtual-workspaces start", function () {
   this.timeout(60_000);
   before(needsKubectl);
 
-  /** Creates what a file says. */
+  /** Creates an object from a file. */
   function create(server: Start, object: object, ...flags: readonly string[]): Promise<string> {
     const file = join(server.folder.path, "object.json");
     writeFileSync(file, JSON.stringify(object));
     return server.kubectl("create", "-f", file, ...flags);
   }
 
-  it("has kinds of its own, whose rules hold, before and after kill -9", async () => {
+  it("serves custom kinds with their rules, before and after kill -9", async () => {
     await using first = await Start.ready();
     expect(await create(first, WIDGETS)).to.equal(
       "0 customresourcedefinition.apiextensions.k8s.io/widgets.example.dev created",
@@ -53,7 +52,7 @@ describe("kubectl in a workspace of virtual-workspaces start", function () {
     );
   });
 
-  it("denies and then allows what RBAC says, and again after kill -9", async () => {
+  it("denies and then allows by RBAC, and again after kill -9", async () => {
     const users = { "tokens.csv": "alice-token,alice,1\n" };
     await using first = await Start.ready({ files: users });
     const asAlice = ["--token=alice-token", "--kubeconfig"];
@@ -76,7 +75,7 @@ describe("kubectl in a workspace of virtual-workspaces start", function () {
     expect(await alice(second, ...get)).to.match(/^1 .*\(Forbidden\)/);
   });
 
-  /** A kubeconfig that has no credentials: those in it would win over a token. */
+  /** Returns a kubeconfig without credentials, which would take precedence over a token. */
   function plain(server: Start): string {
     const file = join(server.folder.path, "plain.kubeconfig");
     const ca = Buffer.from(server.text("apiserver.crt")).toString("base64");

@@ -1,4 +1,4 @@
-// What `virtual-workspaces start` refuses, in one line that names the remedy: 2 for the command line, 1 for the world.
+// Errors of `virtual-workspaces start`, in one line with the remedy: exit code 2 for the command line, 1 for the environment.
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -9,10 +9,10 @@ import { signingKey } from "../_support/issuer.ts";
 import { cli } from "./support/dev.ts";
 import { Start } from "./support/start.ts";
 
-describe("virtual-workspaces start refuses", function () {
+describe("virtual-workspaces start rejects", function () {
   this.timeout(60_000);
 
-  /** Runs it in a folder where file names of flags are found, and expects one line. */
+  /** Runs the command in a folder with the files of its flags, and expects one line. */
   async function refusal(flags: readonly string[], folder: string): Promise<{ code: number | null; line: string }> {
     const rooted = flags.map((flag) => flag.replace("=tokens.csv", `=${join(folder, "tokens.csv")}`));
     const { code, stdout, stderr } = await cli("start", "--root-directory", join(folder, "kcp"), ...rooted);
@@ -21,7 +21,7 @@ describe("virtual-workspaces start refuses", function () {
     return { code, line: stderr };
   }
 
-  it("a mistake in one line, with 2, before it makes anything", async () => {
+  it("a mistake in one line, with 2, before it creates anything", async () => {
     using folder = tree({ "tokens.csv": "alice\n" });
     const { code, line } = await refusal(["--token-auth-file=tokens.csv"], folder.path);
     expect(line).to.match(/tokens\.csv, line 1: .*; see virtual-workspaces start --help\n$/);
@@ -29,7 +29,7 @@ describe("virtual-workspaces start refuses", function () {
     expect(existsSync(join(folder.path, "kcp"))).to.equal(false);
   });
 
-  it("a port that is taken, and an address of another machine", async () => {
+  it("a port in use, and an address of another machine", async () => {
     using folder = tree({});
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -37,14 +37,16 @@ describe("virtual-workspaces start refuses", function () {
     const taken = await refusal(["--bind-address=127.0.0.1", `--secure-port=${port}`], folder.path);
     other.close();
     expect(taken.line).to.include(
-      `127.0.0.1:${port} is taken: stop who has it, or name another port with --secure-port`,
+      `127.0.0.1:${port} is in use: stop the process that listens there, or set another port with --secure-port`,
     );
     const foreign = await refusal(["--bind-address=192.0.2.77"], folder.path);
-    expect(foreign.line).to.include("192.0.2.77 is no address of this machine: name one with --bind-address");
+    expect(foreign.line).to.include(
+      "192.0.2.77 is not an address of this machine: set another one with --bind-address",
+    );
     expect([taken.code, foreign.code]).to.deep.equal([1, 1]);
   });
 
-  it("a folder that another has, that is a file, that cannot be written, or that is kcp's", async () => {
+  it("a folder that is in use, a file, not writable, or kcp's", async () => {
     await using first = await Start.ready();
     await using second = new Start({ in: first.folder.path });
     expect(await second.ended).to.include({ code: 1 });
@@ -65,16 +67,16 @@ describe("virtual-workspaces start refuses", function () {
     );
     using theirs = tree({ "kcp/etcd-server/member/wal": "" });
     const kcp = await refusal([], theirs.path);
-    expect(kcp.line).to.match(/has the data of a kcp, which this server cannot read: name another folder/);
+    expect(kcp.line).to.match(/contains the data of a kcp, which this server cannot read: set another folder/);
     expect([file.code, written.code, kcp.code]).to.deep.equal([1, 1, 1]);
   });
 
-  /** One with a root directory of its own, over somebody else's data. */
+  /** Starts a server with its own root directory, on the data of another one. */
   async function other(data: string): Promise<Start> {
     return new Start({ flags: ["--embedded-etcd-directory", data] });
   }
 
-  it("files of its own that are damaged, lost, or somebody else's", async () => {
+  it("damaged or lost files of its own, and files of another server", async () => {
     await using first = await Start.ready();
     expect(await first.end("SIGTERM")).to.equal(0);
     const kept = new Map(
@@ -114,11 +116,11 @@ describe("virtual-workspaces start refuses", function () {
     );
   });
 
-  it("an etcd that is not there", async () => {
+  it("an unreachable etcd", async () => {
     using folder = tree({});
     mkdirSync(join(folder.path, "kcp"));
     const { code, line } = await refusal(["--etcd-servers=http://127.0.0.1:1"], folder.path);
-    expect(line).to.match(/See that etcd runs, that --etcd-servers names it/);
+    expect(line).to.match(/Check that etcd runs, that --etcd-servers names it/);
     expect(code).to.equal(1);
   });
 });

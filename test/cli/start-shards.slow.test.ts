@@ -1,4 +1,4 @@
-// `virtual-workspaces start --shards`: shards in one process, as kubectl sees them, over ends of every kind.
+// `virtual-workspaces start --shards`: shards in one process, as kubectl sees them, over restarts of every kind.
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { needsKubectl } from "../e2e/support/kubectls.ts";
@@ -31,7 +31,7 @@ describe("virtual-workspaces start --shards", function () {
   this.timeout(180_000);
   before(needsKubectl);
 
-  it("has shards that kubectl finds, whose workspaces it works in, and which are there again after a kill", async () => {
+  it("has shards whose workspaces kubectl finds and uses, also after a kill", async () => {
     using files = tree(FILES);
     await using first = await Start.ready({ flags: ["--shards=2"] });
     expect(first.stderr.match(/^.* (warn|error) .*$/gm)).to.equal(null);
@@ -62,7 +62,7 @@ describe("virtual-workspaces start --shards", function () {
     expect(first.has("data-shard-1")).to.equal(true);
     expect(await first.end("SIGKILL")).to.equal(null);
 
-    // Also where nobody says so any more: what is there is there.
+    // Also without the flag: existing shards stay.
     await using second = await Start.ready({ in: first.folder.path });
     expect(await inside(second, "far", "get", "configmap", "a", "-o", "jsonpath={.data.x}")).to.equal("0 y");
     expect(await inside(second, "far:near", "get", "configmaps", "-o", "name")).to.equal(
@@ -72,7 +72,7 @@ describe("virtual-workspaces start --shards", function () {
     expect(await second.end("SIGTERM")).to.equal(0);
   });
 
-  it("serves a file of views at each address, over the shard that is there", async () => {
+  it("serves a file of views at each address, over the shard there", async () => {
     using files = tree(FILES);
     await using server = await Start.ready({ flags: ["--shards=2", "--view", MIRROR] });
     for (const name of ["far", "near"]) {
@@ -101,7 +101,7 @@ describe("virtual-workspaces start --shards", function () {
     };
     for (const name of ["far", "near"]) expect(await read(server.url, name)).to.equal(`0 ${name}`);
     expect(await read(shardUrl, "far")).to.equal("0 far");
-    // kubectl would ask again and again: another shard has it.
+    // kubectl would retry forever: another shard has it.
     const near = `/services/mirror/clusters/${await cluster("near")}/api/v1/namespaces/default/configmaps/a`;
     const refused = await server.get(near, { at: shardUrl, token: server.token("shard-admin") });
     expect(refused.code, refused.body).to.be.oneOf([429, 503]);
@@ -115,7 +115,7 @@ describe("virtual-workspaces start --shards", function () {
     expect(await server.end("SIGTERM")).to.equal(0);
   });
 
-  it("starts one that somebody makes while it runs, and stops it when it is deleted and empty", async () => {
+  it("starts a shard that is created while it runs, and stops it when it is deleted and empty", async () => {
     using files = tree(FILES);
     await using server = await Start.ready();
     expect(await server.kubectl("create", "-f", `${files.path}/amber.yaml`)).to.equal(

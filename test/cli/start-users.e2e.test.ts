@@ -1,5 +1,5 @@
-// Who comes in to `virtual-workspaces start` by an issuer, a front proxy's word, or certificates of somebody else's
-// authority; and who does not.
+// Authentication of `virtual-workspaces start` by an issuer, a front proxy and certificates of external authorities, and its
+// rejections.
 import { once } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { request } from "node:https";
@@ -12,7 +12,7 @@ import { Start } from "./support/start.ts";
 
 const WHO = "/clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-describe("users of virtual-workspaces start", function () {
+describe("virtual-workspaces start authenticates users", function () {
   this.timeout(60_000);
 
   interface Credentials {
@@ -20,7 +20,7 @@ describe("users of virtual-workspaces start", function () {
     readonly headers?: OutgoingHttpHeaders;
   }
 
-  /** Who the server says that one is: name and groups, or the code of the refusal. */
+  /** Returns the name and groups of the user, or the code of the rejection. */
   async function whoami(server: Start, { pair, headers }: Credentials): Promise<unknown> {
     const req = request(server.url + WHO, {
       method: "POST",
@@ -37,7 +37,7 @@ describe("users of virtual-workspaces start", function () {
     return [username, ...groups.filter((group: string) => !group.startsWith("system:"))];
   }
 
-  it("by tokens of an issuer, under names that say whose they are", async () => {
+  it("by tokens of an issuer, with the issuer in their names", async () => {
     await using issuer = await TestIssuer.start();
     using files: Tree = tree({ "ca.crt": issuer.authority.cert });
     await using server = await Start.ready({
@@ -54,7 +54,7 @@ describe("users of virtual-workspaces start", function () {
     expect(await whoami(server, bearer({ aud: "others" }))).to.equal(401);
   });
 
-  it("who get homes, if they are of the groups that get one", async () => {
+  it("and creates home workspaces for members of the configured groups", async () => {
     using files = tree({ "tokens.csv": 'a-token,alice,1,"team-1"\nb-token,bob,2\n' });
     const tokens = `--token-auth-file=${join(files.path, "tokens.csv")}`;
     const ask = async (server: Start, token: string) =>
@@ -68,7 +68,7 @@ describe("users of virtual-workspaces start", function () {
     expect(await ask(server, "a-token")).to.match(/^1 .*"~" not found$/);
   });
 
-  it("by the word of a front proxy, and by certificates, each of its own authority only", async () => {
+  it("by headers of a front proxy, and by certificates, each of its own authority only", async () => {
     const proxies = Authority.root("proxies");
     const clients = Authority.root("clients");
     using files = tree({ "proxies.crt": proxies.cert, "clients.crt": clients.cert });

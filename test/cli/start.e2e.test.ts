@@ -1,4 +1,4 @@
-// `virtual-workspaces start`: who gets in by its files, what survives it, and how it begins and ends.
+// `virtual-workspaces start`: its credentials, what survives a restart, start and shutdown.
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -48,7 +48,7 @@ describe("virtual-workspaces start", function () {
     expect(await server.end("SIGTERM")).to.equal(0);
   });
 
-  it("starts again with its data and with the token of shard-admin, and not with that of kcp-admin", async () => {
+  it("starts again with its data and the token of shard-admin, but a new token of kcp-admin", async () => {
     await using first = await Start.ready();
     expect(await first.kubectl("create", "configmap", "a", "--from-literal=x=y")).to.equal("0 configmap/a created");
     const before = ["shard-admin", "kcp-admin"].map((user) => first.token(user));
@@ -70,7 +70,7 @@ describe("virtual-workspaces start", function () {
     expect(await third.kubectl("get", "configmaps", "a", "b", "-o", "name")).to.equal("0 configmap/a\nconfigmap/b");
   });
 
-  it("lets in whom its own authority, a token file or nobody vouches for", async () => {
+  it("authenticates users of its own authority and of a token file, and anonymous ones", async () => {
     using files = tree({ "tokens.csv": 'secret,alice,1,"system:kcp:admin"\nplain,bob,2\n' });
     const flags = ["--token-auth-file", join(files.path, "tokens.csv")];
     await using server = await Start.ready({ flags });
@@ -88,7 +88,7 @@ describe("virtual-workspaces start", function () {
     expect(res.statusCode).to.equal(200);
   });
 
-  it("lets nobody in without credentials where it is told so, but probes", async () => {
+  it("rejects anonymous requests except probes, if a flag says so", async () => {
     await using server = await Start.ready({ flags: ["--anonymous-auth=false"] });
     expect((await server.get(CONFIG_MAP)).code).to.equal(401);
     expect(await server.get("/livez")).to.deep.equal({ code: 200, body: "ok" });
@@ -110,7 +110,7 @@ describe("virtual-workspaces start", function () {
     );
   });
 
-  it("writes audit events and logs where and how it is told", async () => {
+  it("writes audit events and logs to the place and in the format of the flags", async () => {
     const policy = { apiVersion: "audit.k8s.io/v1", kind: "Policy", rules: [{ level: "Metadata" }] };
     using files = tree({ "policy.yaml": JSON.stringify(policy) });
     const audit = join(files.path, "audit.log");
@@ -138,7 +138,7 @@ describe("virtual-workspaces start", function () {
     expect(codes).to.include(201);
   });
 
-  it("says so at /readyz for as long as it is to serve on after a signal; a second one ends it at once", async () => {
+  it("fails /readyz during the shutdown delay after a signal, and ends at once after a second one", async () => {
     await using server = await Start.ready({ flags: ["--shutdown-delay-duration=1h"] });
     const token = server.token("kcp-admin");
     server.signal("SIGTERM");
@@ -163,7 +163,7 @@ describe("virtual-workspaces start", function () {
     await once(silent.close(), "close");
   });
 
-  it("goes by the names and keys that it is given", async () => {
+  it("uses the given names and keys", async () => {
     const now = new Date();
     const authority = await issueCertificate({
       subject: { name: "ca", groups: [] },

@@ -1,4 +1,4 @@
-// `virtual-workspaces store`: a backup of a store that is being written to, and what comes of it.
+// `virtual-workspaces store`: a backup of a store during writes, and its restoration.
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -18,13 +18,13 @@ describe("virtual-workspaces store", function () {
     const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", dev.home, args);
     return `${code} ${stdout}${stderr}`;
   };
-  /** `backup a.backup data`, below the folder. */
+  /** Runs `backup a.backup data`, in the folder. */
   const store = (dev: Dev, words: string): Promise<CliEnd> => {
     const [action = "", file = "", data = "data"] = words.split(" ");
     const path = (name: string): string => join(dev.folder.path, name);
     return cli("store", action, action === "backup" ? "--to" : "--from", path(file), "--data-dir", path(data));
   };
-  /** Fails, in one line, with 1. */
+  /** Expects one line and exit code 1. */
   const refused = async (end: Promise<CliEnd>, why: RegExp): Promise<void> => {
     const { code, stdout, stderr } = await end;
     expect(stderr)
@@ -33,7 +33,7 @@ describe("virtual-workspaces store", function () {
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
   };
 
-  it("backs up what kubectl has written while others write; restored, all is there, and old watches get 410", async () => {
+  it("backs up objects while others are written; after the restoration all are there, and old watches get 410", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() }, flags: flags("data") });
     const note = (name: string): string =>
       JSON.stringify({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name }, spec: {} });
@@ -47,7 +47,7 @@ describe("virtual-workspaces store", function () {
     const before = ["milk", ...writers.acknowledged];
     const { code, stdout, stderr } = await store(dev, "backup a.backup");
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
-    expect(stdout).to.match(/a\.backup has \d+ keys, as they stood at revision \d+ of lmdb at .*data.*, 20\d\d-/);
+    expect(stdout).to.match(/a\.backup has \d+ keys of revision \d+ of lmdb at .*data.*, 20\d\d-/);
     await writers.more(5);
     await writers.stop();
     expect([...writers.codes.keys()]).to.deep.equal([201]);
@@ -57,7 +57,7 @@ describe("virtual-workspaces store", function () {
 
     const restored = await store(dev, "restore a.backup elsewhere");
     expect({ ...restored, stdout: "" }).to.deep.equal({ code: 0, stdout: "", stderr: "" });
-    expect(restored.stdout).to.match(/elsewhere has \d+ keys, as they stood at revision/);
+    expect(restored.stdout).to.match(/elsewhere has \d+ keys of revision/);
     await using heir = await Dev.start({ in: dev.folder.path, flags: flags("elsewhere") });
     const { names, version: now } = await list(heir);
     expect(names).to.include.members(before);
@@ -71,7 +71,7 @@ describe("virtual-workspaces store", function () {
     expect(await create(heir, "after")).to.equal(201);
   });
 
-  it("backs up what nobody serves, in the place of an older backup", async () => {
+  it("backs up a store without a server, and replaces an older backup", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() }, flags: flags("data") });
     expect(await create(dev, "one")).to.equal(201);
     await dev.end("SIGINT");
@@ -83,27 +83,30 @@ describe("virtual-workspaces store", function () {
     expect((await list(heir)).names).to.deep.equal(["one"]);
   });
 
-  it("refuses what would damage something, or is none, in one line", async () => {
+  it("rejects commands that would damage something, and invalid ones, in one line", async () => {
     await using dev = await Dev.start({ files: { "note.ts": hostedText() }, flags: flags("data") });
     expect(await create(dev, "one")).to.equal(201);
     expect(await store(dev, "backup a.backup")).to.include({ code: 0 });
-    await refused(store(dev, "restore a.backup"), /data is not empty: a backup is restored into a folder that is new/);
+    await refused(store(dev, "restore a.backup"), /data is not empty: restore into a new or empty folder/);
     await refused(store(dev, "restore none b"), /the backup .*none does not exist: name another file/);
-    await refused(store(dev, "backup b.backup none"), /there is no folder .*none: name the one that the server has/);
+    await refused(store(dev, "backup b.backup none"), /folder .*none does not exist: use the folder of the server/);
     for (const data of ["note.ts", "note.ts/b"])
       await refused(
         store(dev, `restore a.backup ${data}`),
-        /into: it is no folder, or below a file; name a folder that/,
+        /cannot restore into .*: it is not a folder, or below a file; use a new or empty folder/,
       );
     for (const data of ["note.ts", "state"])
-      await refused(store(dev, `backup b.backup ${data}`), /there is no store in .*: name the folder that the server/);
+      await refused(store(dev, `backup b.backup ${data}`), /.* contains no store: use the folder of the server/);
     await refused(
       store(dev, "backup no/b.backup"),
       /cannot write the backup .*: its directory does not exist: create it/,
     );
     symlinkSync("data", join(dev.folder.path, "link"));
     for (const file of ["data/store/data.mdb", "data/a.backup", "link/store/format.json"])
-      await refused(store(dev, `backup ${file}`), /--to .* is in .*data, the store itself: write the backup somewhere/);
+      await refused(
+        store(dev, `backup ${file}`),
+        /--to .* is in .*data, the store itself: write the backup to another/,
+      );
     expect(existsSync(join(dev.folder.path, "data/a.backup"))).to.equal(false);
     const bytes = readFileSync(join(dev.folder.path, "a.backup"));
     for (const [wrong, why] of [
@@ -118,11 +121,11 @@ describe("virtual-workspaces store", function () {
     expect((await list(dev)).names).to.deep.equal(["one"]);
   });
 
-  it("restores no etcd", async () => {
+  it("does not restore an etcd", async () => {
     using folder = tree({});
     const etcd = ["--etcd-servers", "http://127.0.0.1:1"];
     const { code, stderr } = await cli("store", "restore", "--from", join(folder.path, "x"), ...etcd);
-    expect(stderr).to.match(/an etcd is restored from its own snapshots, with `etcdutl snapshot restore/);
+    expect(stderr).to.match(/restore an etcd from its own snapshots, with `etcdutl snapshot restore/);
     expect(code).to.equal(2);
   });
 });

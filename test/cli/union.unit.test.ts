@@ -1,4 +1,4 @@
-// The view over all views shows nobody more than the views themselves would.
+// Security: the view over all views shows no user more than the views themselves.
 import {
   type Authorizer,
   allow,
@@ -53,7 +53,7 @@ describe("the view over all views", () => {
     return status === 200 ? body.items.map((item: { metadata: { name: string } }) => item.metadata.name) : status;
   };
 
-  it("serves what each of them serves, by its own rule", async () => {
+  it("serves the resources of each view by that view's own rule", async () => {
     await using server = await start([
       viewOf("open", everybody, [served("Note", "a")]),
       viewOf("closed", admins, [served("Secret", "b")]),
@@ -65,20 +65,20 @@ describe("the view over all views", () => {
     expect(await names(server, "nothing", "alice")).to.equal(404);
   });
 
-  it("asks the owner about each object, not only about discovery", async () => {
+  it("calls the owner's authorize for each object, not only for discovery", async () => {
     const noReading: Authorizer = ({ isResource }) => (isResource ? deny("look, do not touch") : allow());
     await using server = await start([viewOf("window", noReading, [served("Note", "a")])]);
     expect(await kinds(server, "alice")).to.deep.equal(["notes"]);
     expect(await names(server, "notes", "alice")).to.equal(403);
   });
 
-  it("refuses those whom every view refuses", async () => {
+  it("denies users whom every view denies", async () => {
     await using server = await start([viewOf("closed", admins, [served("Secret", "b")])]);
     expect((await server.get(`${ROOT}/apis`, { user: "alice" })).status).to.equal(403);
     expect(await names(server, "secrets", "alice")).to.equal(403);
   });
 
-  it("serves the first of two of one name, and never one under the rule of the other", async () => {
+  it("serves the first of two resources of one name, and never by the rule of the other", async () => {
     const canList: Authorizer = ({ isResource, user }) =>
       isResource || user.in("admins") ? allow() : deny("no discovery");
     await using server = await start([
@@ -90,7 +90,7 @@ describe("the view over all views", () => {
     expect(await names(server, "notes", "alice"), "neither lets alice discover it").to.equal(403);
   });
 
-  it("serves what was decided on, although a discovery hook changes its mind in between", async () => {
+  it("serves the resources that were authorized, although a discovery hook changes its result in between", async () => {
     const [mine, theirs] = [served("Note", "mine"), served("Note", "theirs")];
     let asked = 0;
     await using server = await start([
@@ -102,7 +102,7 @@ describe("the view over all views", () => {
     expect(answers).to.deep.equal([["mine"], 403, ["mine"], 403]);
   });
 
-  it("ends watches on what a hook no longer serves", async () => {
+  it("ends watches of resources that a hook no longer serves", async () => {
     const resources: ServedResource[] = [served("Note", "a")];
     await using server = await start([viewOf("shrinking", everybody, () => [...resources])]);
     await using watch = await server.watch(`${ROOT}/apis/test.dev/v1/notes?watch=true`);
@@ -111,7 +111,7 @@ describe("the view over all views", () => {
     expect(await watch.take(1)).to.deep.equal(["ERROR 410"]);
   });
 
-  it("is ready when all of them are", async () => {
+  it("is ready when all views are", async () => {
     const late = {
       ...viewOf("late", everybody, [served("Note", "a")]),
       ready: () => Promise.reject(new Error("not yet")),
@@ -122,7 +122,7 @@ describe("the view over all views", () => {
     expect(outcome).to.equal("not yet");
   });
 
-  it("is not there when there is nothing to put together", () => {
+  it("does not exist when no views can be combined", () => {
     const elsewhere = defineVirtualWorkspace({ name: "x", path: "/", authorize: () => allow(), resources: [] });
     expect(unionOf("all", [elsewhere, viewOf("raw", everybody, undefined)])).to.equal(undefined);
   });

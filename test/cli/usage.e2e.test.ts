@@ -1,4 +1,4 @@
-// A mistake in the command line ends with 2 and names the remedy; a failure of the world with 1.
+// A mistake in the command line ends with 2 and names the remedy; an error of the environment ends with 1.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -47,7 +47,7 @@ describe("virtual-workspaces", function () {
     ["--tls-cert-fil=x"],
     ["--cleint-ca-file", "x"],
   ] as const)
-    it(`start ${args.join(" ")} is an error with the flag that was meant, and nothing listens`, async () => {
+    it(`rejects start ${args.join(" ")}, suggests the flag that was meant, and does not listen`, async () => {
       const { code, stdout, stderr } = await cli("start", "--root-directory=/nonexistent/kcp", ...args);
       expect(stderr).to.match(
         /^virtual-workspaces start: unknown flag --\S+: did you mean --(secure-port|tls-cert-file|client-ca-file)\?; see virtual-workspaces start --help\n$/,
@@ -80,58 +80,70 @@ describe("virtual-workspaces", function () {
     [["stert"], /unknown command "stert": did you mean "start"\?/],
     [["help", "stroe"], /unknown command "stroe": did you mean "store"\?/],
     [["--loud"], /unknown flag "--loud"/],
-    [["dev"], /name a module with a view, or a folder of them: virtual-workspaces dev \.\/view\.ts/],
-    [["dev", "nowhere.ts"], /there is no file or folder nowhere.ts in /],
+    [["dev"], /no module given: name one with a view, or a folder of them, as in virtual-workspaces dev \.\/view\.ts/],
+    [["dev", "nowhere.ts"], /file or folder nowhere.ts does not exist in /],
     [["dev", ".", "--prot", "1"], /unknown flag --prot: did you mean --port\?; see .* dev --help/],
-    [["dev", ".", "--port", "http"], /--port http: give a number from 1 to 65535, or 0 for any free port/],
-    [["dev", ".", "--port", "65536"], /--port 65536: give a number/],
+    [
+      ["dev", ".", "--port", "http"],
+      /invalid value "http" for --port: use a number from 1 to 65535, or 0 for any free port/,
+    ],
+    [["dev", ".", "--port", "65536"], /invalid value "65536" for --port: use a number/],
     [["dev", ".", "--port"], /--port needs a value: --port <value>/],
-    [[...DEV, "--data-dir", "d", "--etcd-servers", "http://x:1"], /--data-dir and --etcd-servers name two places/],
-    [[...DEV, "--data-dir", ""], /--data-dir names no folder/],
-    [[...DEV, "--etcd-prefix", "/x"], /--etcd-prefix is about etcd: name it with --etcd-servers/],
-    [[...DEV, "--etcd-servers", "localhost:2379"], /localhost:2379: give URLs with commas between: https/],
-    [[...DEV, "--etcd-servers", "http://a:1,"], /--etcd-servers "": give URLs/],
-    [[...DEV, "--etcd-servers", "http://a:1,https://b:1"], /has https:\/\/ beside http:\/\/: take the same/],
-    [[...DEV, "--etcd-servers", "http://a:1", "--etcd-cafile", "x"], /--etcd-cafile x cannot be read: ENOENT/],
+    [[...DEV, "--data-dir", "d", "--etcd-servers", "http://x:1"], /--data-dir and --etcd-servers both select a store/],
+    [[...DEV, "--data-dir", ""], /invalid value "" for --data-dir: name a folder/],
+    [[...DEV, "--etcd-prefix", "/x"], /--etcd-prefix needs --etcd-servers: set both/],
+    [
+      [...DEV, "--etcd-servers", "localhost:2379"],
+      /localhost:2379" for --etcd-servers: use URLs without path and query, separated by commas: https/,
+    ],
+    [[...DEV, "--etcd-servers", "http://a:1,"], /invalid value "" for --etcd-servers: use URLs/],
+    [[...DEV, "--etcd-servers", "http://a:1,https://b:1"], /it mixes https:\/\/ and http:\/\/; use one of them/],
+    [[...DEV, "--etcd-servers", "http://a:1", "--etcd-cafile", "x"], /cannot read --etcd-cafile x: ENOENT/],
     [
       [...DEV, "--etcd-servers", "http://a:1/x"],
-      /http:\/\/a:1\/x: give URLs with commas between: https:\/\/127.0.0.1:2379, and no path or query/,
+      /invalid value "http:\/\/a:1\/x" for --etcd-servers: use URLs without path and query, separated by commas: https:\/\/127.0.0.1:2379/,
     ],
-    [[...DEV, "--etcd-servers", "http://a:1#x"], /--etcd-servers http:\/\/a:1#x: give URLs/],
+    [[...DEV, "--etcd-servers", "http://a:1#x"], /invalid value "http:\/\/a:1#x" for --etcd-servers: use URLs/],
     [
       [...DEV, "--etcd-servers", "http://me:sec,ret@a:1"],
-      /dev: --etcd-servers has a user in a URL: name it with --etcd-credentials-file; see/,
+      /dev: invalid value for --etcd-servers: a URL contains a user; use --etcd-credentials-file instead; see/,
     ],
-    [[...ETCD, "--etcd-cafile", ""], /--etcd-cafile names no file/],
-    [[...ETCD, "--etcd-cafile", "package.json"], /--etcd-cafile package.json holds no certificate, PEM: error/],
+    [[...ETCD, "--etcd-cafile", ""], /invalid value "" for --etcd-cafile: name a file/],
+    [
+      [...ETCD, "--etcd-cafile", "package.json"],
+      /invalid --etcd-cafile package.json: it contains no PEM certificate: error/,
+    ],
     [
       [...ETCD, "--etcd-certfile", "package.json", "--etcd-keyfile", "package.json"],
-      /--etcd-certfile package.json and --etcd-keyfile package.json hold no certificate and its key/,
+      /invalid --etcd-certfile package.json and --etcd-keyfile package.json: they must be a PEM certificate and its unencrypted PEM key/,
     ],
-    [[...ETCD, "--etcd-certfile", "x"], /--etcd-certfile and --etcd-keyfile go together/],
-    [[...ETCD, "--etcd-cafile", "none"], /--etcd-cafile none cannot be read: ENOENT/],
-    [[...ETCD, "--etcd-credentials-file", "none"], /--etcd-credentials-file none cannot be read: ENOENT/],
+    [[...ETCD, "--etcd-certfile", "x"], /--etcd-certfile and --etcd-keyfile must be set together/],
+    [[...ETCD, "--etcd-cafile", "none"], /cannot read --etcd-cafile none: ENOENT/],
+    [[...ETCD, "--etcd-credentials-file", "none"], /cannot read --etcd-credentials-file none: ENOENT/],
+    [[...ETCD, "--etcd-credentials-file", "package.json"], /package.json: it must contain one line name:password/],
+    [["store"], /missing command: use backup or restore/],
+    [["store", "copy"], /unknown command "copy": use backup or restore/],
+    [["store", "backup"], /--to is required: set it to the file to write/],
+    [["store", "backup", "--to", "x"], /no store given: set --data-dir or --etcd-servers/],
+    [["store", "backup", "--to", "x", "--from", "y"], /--from works only with restore/],
+    [["store", "restore", "--data-dir", "d"], /--from is required: set it to the file of a backup/],
+    [["store", "restore", "--data-dir", "d", "--from", "x", "--to", "y"], /--to works only with backup/],
+    [["conformance"], /expected one URL/],
     [
-      [...ETCD, "--etcd-credentials-file", "package.json"],
-      /package.json holds something else than one line name:password/,
+      ["conformance", "localhost:6444"],
+      /invalid URL "localhost:6444": use one that begins with https:\/\/ or http:\/\//,
     ],
-    [["store"], /say what to do: backup or restore/],
-    [["store", "copy"], /there is nothing called copy: say backup or restore/],
-    [["store", "backup"], /--to is missing: name the file to write/],
-    [["store", "backup", "--to", "x"], /name the store: --data-dir, or --etcd-servers/],
-    [["store", "backup", "--to", "x", "--from", "y"], /--from is for restore/],
-    [["store", "restore", "--data-dir", "d"], /--from is missing: name the file that a backup has written/],
-    [["store", "restore", "--data-dir", "d", "--from", "x", "--to", "y"], /--to is for backup/],
-    [["conformance"], /name one URL/],
-    [["conformance", "localhost:6444"], /localhost:6444 is no URL that begins with https:\/\/ or http:\/\//],
-    [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key go together/],
-    [["conformance", "https://x", "--token-file", "none"], /--token-file none cannot be read: ENOENT/],
-    [["conformance", "https://x", "--parent", "root"], /--parent is about providers: add --space-provider/],
+    [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key must be set together/],
+    [["conformance", "https://x", "--token-file", "none"], /cannot read --token-file none: ENOENT/],
+    [["conformance", "https://x", "--parent", "root"], /--parent works only for space providers: add --space-provider/],
     [
       ["conformance", "https://x", "--space-provider", "--resource", "a"],
-      /--resource is about API servers: leave it out/,
+      /--resource works only for API servers: remove it/,
     ],
-    [["conformance", "https://x", "--space-provider", "--ready-within", "soon"], /--ready-within: give seconds/],
+    [
+      ["conformance", "https://x", "--space-provider", "--ready-within", "soon"],
+      /invalid value "soon" for --ready-within: use a number of seconds/,
+    ],
   ];
   for (const [args, message] of mistakes) {
     it(`${args.join(" ") || "nothing"} ends with 2 and a remedy`, async () => {
@@ -144,7 +156,7 @@ describe("virtual-workspaces", function () {
     });
   }
 
-  it("a certificate with another's key ends with 2 and a remedy", async () => {
+  it("rejects a certificate with another key, with 2 and a remedy", async () => {
     const authority = Authority.root("etcd");
     using folder = tree({
       "us.crt": authority.issue({ name: "us" }).cert,
@@ -153,12 +165,12 @@ describe("virtual-workspaces", function () {
     const [cert, key] = [join(folder.path, "us.crt"), join(folder.path, "us.key")];
     const { code, stderr } = await cli(...ETCD, "--etcd-certfile", cert, "--etcd-keyfile", key);
     expect(stderr).to.match(
-      /^.*--etcd-certfile .*us\.crt and --etcd-keyfile .*us\.key hold no certificate and its key.*\n$/,
+      /^.*--etcd-certfile .*us\.crt and --etcd-keyfile .*us\.key: they must be a PEM certificate and its unencrypted PEM key.*\n$/,
     );
     expect(code).to.equal(2);
   });
 
-  it("modules that cannot be served end with 1 and say why", async () => {
+  it("ends with 1 and the reason for modules that cannot be served", async () => {
     using folder = tree({
       "empty.ts": "",
       "broken.ts": "export default {;",
@@ -166,7 +178,7 @@ describe("virtual-workspaces", function () {
     });
     const dev = (file: string) => cli("dev", join(folder.path, file), "--dir", join(folder.path, "state"));
     for (const [file, why] of [
-      ["empty.ts", /empty\.ts: its default export is no view. Write `export default defineVirtualWorkspace/],
+      ["empty.ts", /empty\.ts: its default export is not a view. Write `export default defineVirtualWorkspace/],
       ["broken.ts", /broken\.ts:1[\s\S]*SyntaxError/],
       ["throws.ts", /Error: no luck\n {4}at file:\/\/\S+throws\.ts:1:17$/m],
     ] as const) {

@@ -1,4 +1,4 @@
-// What `start --view`, `serve` and `dev` say of files that are no views, or cannot be served where they are to be.
+// Errors of `start --view`, `serve` and `dev` about files that are not views, or that they cannot serve.
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
@@ -25,24 +25,27 @@ const LOADED: readonly (readonly [readonly string[], RegExp])[] = [
   [["broken.ts"], /--view \S+broken\.ts cannot be loaded: .*SyntaxError/s],
   [
     ["nothing.ts"],
-    /--view \S+nothing\.ts: its default export is no view\. Write `export default defineVirtualWorkspace/,
+    /--view \S+nothing\.ts: its default export is not a view\. Write `export default defineVirtualWorkspace/,
   ],
-  [["open.ts"], /--view \S+open\.ts: .*no view: it decides nothing about access, and has to have authorize/],
-  [["one.ts", "other.ts"], /--view \S+other\.ts: the name one is taken by \S+one\.ts: give the view another/],
-  [["clusters.ts"], /--view \S+clusters\.ts: the name clusters is taken by the server itself/],
-  [["placed.ts"], /--view \S+placed\.ts: the view placed wants to be at \/clusters.*leave out its prefix/],
+  [["open.ts"], /--view \S+open\.ts: .*not a view: it has no authorize, which decides about access/],
+  [["one.ts", "other.ts"], /--view \S+other\.ts: the name one is already used by \S+one\.ts: use another name/],
+  [["clusters.ts"], /--view \S+clusters\.ts: the name clusters is already used by the server itself/],
+  [["placed.ts"], /--view \S+placed\.ts: the view placed has the prefix \/clusters.*remove the prefix/],
   [["asks.ts"], /--view \S+asks\.ts cannot be loaded: Error: no such place/],
 ];
 
 const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
-  [["start", "--view", "nowhere.ts"], /--view nowhere\.ts: there is no such file in /],
-  [["start", "--view", "package.json", "--run-virtual-workspaces=false"], /--view and --run-virtual-workspaces=false/],
+  [["start", "--view", "nowhere.ts"], /--view nowhere\.ts: the file does not exist in /],
+  [
+    ["start", "--view", "package.json", "--run-virtual-workspaces=false"],
+    /--view does not work with --run-virtual-workspaces=false/,
+  ],
   [
     [
       ...["start", "--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://a"],
       "--shard-client-cert-file=package.json",
     ],
-    /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
+    /must be set together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
   ],
   [
     [
@@ -50,10 +53,10 @@ const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
       ...["--shard-client-cert-file=package.json", "--shard-client-key-file=package.json"],
       "--shard-virtual-workspace-url=https://a",
     ],
-    /--shard-virtual-workspace-url: what is there is of one shard, and there are several: put \{shard\} into its host/,
+    /invalid value for --shard-virtual-workspace-url: it is the URL of one shard, and there are several: put \{shard\} into its host/,
   ],
-  [["serve"], /--kubeconfig is missing/],
-  [["serve", "--view", "package.json"], /--kubeconfig is missing/],
+  [["serve"], /--kubeconfig is required/],
+  [["serve", "--view", "package.json"], /--kubeconfig is required/],
   [["serve", "--view", "package.json", "--kubeconfig", "package.json"], /--tls-cert-file and --tls-private-key-file/],
   [["serve", "view.ts"], /name files of views with --view/],
 ];
@@ -62,7 +65,7 @@ describe("files of views", function () {
   this.timeout(60_000);
 
   for (const [names, why] of LOADED)
-    it(`${names.join(" and ")}: one message that names the file and what to do`, async () => {
+    it(`${names.join(" and ")}: one message that names the file and the remedy`, async () => {
       using folder = tree(FILES);
       const views = names.flatMap((name) => ["--view", join(folder.path, name)]);
       const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
@@ -74,17 +77,17 @@ describe("files of views", function () {
     });
 
   for (const [args, why] of FLAGS)
-    it(`${args.join(" ")}: is told what is wrong`, async () => {
+    it(`${args.join(" ")}: reports the problem`, async () => {
       const { code, stderr } = await cli(...args);
       expect(stderr).to.match(why);
       expect(code).to.equal(2);
     });
 
-  it("over workspaces is told by dev where there are some", async () => {
+  it("over workspaces are rejected by dev, with commands that support them", async () => {
     using folder = tree({});
     const example = join(root, "examples/over-workspaces/published.ts");
     const { code, stderr } = await cli("dev", example, "--dir", join(folder.path, "state"), "--port", "0");
-    expect(stderr).to.match(/this view is over workspaces, of which dev has none: use virtual-workspaces start --view/);
+    expect(stderr).to.match(/this view needs workspaces, and dev has none: use virtual-workspaces start --view/);
     expect(code).to.equal(1);
   });
 });

@@ -1,5 +1,5 @@
-// What a view over workspaces is to its clients, who cannot tell where it runs: in the server that has the workspaces, in a
-// process of its own to which that passes requests on, or there by the URL that the server publishes.
+// A view over workspaces from its clients' side. They cannot tell whether it runs in the workspace server, in a separate
+// process to which that forwards requests, or there at the published URL.
 import type { OutgoingHttpHeaders } from "node:http";
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
@@ -44,7 +44,7 @@ describe("a view over workspaces", function () {
       expect(report.left).to.deep.equal([]);
     });
 
-  /** What a view is told of whoever sends this. */
+  /** Returns the caller that the view sees. */
   async function whoami(way: string, headers: OutgoingHttpHeaders): Promise<Answer> {
     const { url, ca } = places[way] as Place;
     return ask(`${url}/whoami/a%20b/c?d=%2F`, { ca, headers });
@@ -59,7 +59,7 @@ describe("a view over workspaces", function () {
   const bearer = (name: string): OutgoingHttpHeaders => ({ authorization: `Bearer ${name}-token` });
 
   for (const way of ["in process", "out of process", "at the published URL"]) {
-    it(`sees the whole caller ${way}, and no more than was asked`, async () => {
+    it(`sees the whole caller ${way}, and only the requested scopes`, async () => {
       const { code, body } = await whoami(way, bearer("alice"));
       expect(code, body).to.equal(200);
       const { user, tail, search, headers } = JSON.parse(body);
@@ -81,7 +81,7 @@ describe("a view over workspaces", function () {
       });
     });
 
-    it(`believes nobody ${way} who says that they are somebody else`, async () => {
+    it(`ignores identity headers of clients ${way}`, async () => {
       const forged = {
         "x-remote-user": "mallory",
         "x-remote-group": "system:masters",
@@ -100,7 +100,7 @@ describe("a view over workspaces", function () {
       expect((await whoami(way, { ...listing, ...bearer("alice") })).code).to.equal(400);
     });
 
-    it(`lets nobody ${way} read what their workspace does not let them`, async () => {
+    it(`shows no user ${way} what the workspace denies`, async () => {
       const { url, ca } = places[way] as Place;
       const path = `${url}/mirror/clusters/root/api/v1/configmaps`;
       expect((await ask(path, { ca, headers: bearer("root") })).code).to.equal(200);
@@ -109,13 +109,13 @@ describe("a view over workspaces", function () {
       expect((await ask(path, { ca, headers: bearer("mallory") })).code).to.be.oneOf([401, 403]);
     });
 
-    it(`hears of what its server does not have ${way}`, async () => {
+    it(`receives answers ${way} about missing objects of its server`, async () => {
       const { url, ca } = places[way] as Place;
       expect((await ask(`${url}/nothing/clusters/root/api`, { ca, headers: bearer("root") })).code).to.equal(404);
     });
   }
 
-  it("is reached by the URLs of endpoint slices", async () => {
+  it("is reachable at the URLs of endpoint slices", async () => {
     for (const [server, ca] of [
       [together, together.text("apiserver.crt")],
       [apart.shard, apart.authority.ca],
@@ -131,7 +131,7 @@ describe("a view over workspaces", function () {
     }
   });
 
-  it("is asked as somebody else by whom the workspace lets; through the shard by masters alone, as in kcp", async () => {
+  it("is reached by users that the workspace lets impersonate others; through the shard only by masters, as in kcp", async () => {
     const path = "mirror/clusters/root/api/v1/configmaps";
     const said = await Promise.all(
       Object.entries(places).map(async ([way, { url, ca }]) => {
@@ -183,7 +183,7 @@ describe("a view over workspaces", function () {
     });
   });
 
-  it("believes at the published URL no certificate but of its own authority, and lets one impersonate only who may", async () => {
+  it("accepts only certificates of its own authority at the published URL, and impersonation only with the right", async () => {
     const { url, ca } = await apart.published();
     const headers = { "impersonate-user": "alice", "x-remote-user": "alice" };
     const asked = async (pair: KeyPair): Promise<unknown> => {
@@ -195,7 +195,7 @@ describe("a view over workspaces", function () {
     expect(await asked(createAuthority().client("shard", ["system:masters"]))).to.equal(401);
   });
 
-  it("believes at the published URL a front proxy's word, and nobody else's who says the same", async () => {
+  it("accepts identity headers at the published URL only from a front proxy", async () => {
     const { url, ca } = await apart.published();
     const headers = { "x-remote-user": "carol", "x-remote-group": "crew", "x-remote-extra-scopes": "a" };
     const asked = async (pair: Partial<KeyPair>): Promise<unknown> => {
@@ -212,14 +212,14 @@ describe("a view over workspaces", function () {
     expect(await asked({})).to.include({ name: "system:anonymous" });
   });
 
-  it("answers many at a time in process, though each of them asks the server itself", async () => {
+  it("answers many concurrent requests in process, though each of them sends requests to the server itself", async () => {
     const { url, ca } = places["in process"] as Place;
     const path = `${url}/mirror/clusters/root/api/v1/configmaps?limit=1`;
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(path, { ca, headers: bearer("root") })));
     expect(answers.filter(({ code }) => code !== 200)).to.deep.equal([]);
   });
 
-  it("is 503 for clients of the shard while nobody runs it, and there again without a restart of the shard", async () => {
+  it("is 503 for clients of the shard while it is down, and works again without a restart of the shard", async () => {
     apart.views.signal("SIGKILL");
     await apart.views.ended;
     const down = await whoami("out of process", bearer("alice"));
@@ -231,7 +231,7 @@ describe("a view over workspaces", function () {
     expect((await whoami("out of process", bearer("alice"))).code).to.equal(200);
   });
 
-  it("starts no further shard out of process whose views nobody knows, and says what to do", async () => {
+  it("starts no further shard without a URL for its views, and names the remedy", async () => {
     const metadata = { name: "amber", annotations: { "virtual-workspaces.io/in-process": "true" } };
     const object = { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata };
     const shards = "/clusters/root/apis/core.kcp.io/v1alpha1/shards";
@@ -244,11 +244,13 @@ describe("a view over workspaces", function () {
       { what: "condition" },
     );
     expect(condition).to.include({ type: "Ready", status: "False", reason: "NotStarted" });
-    expect(condition.message).to.match(/^--shard-virtual-workspace-url: .* put \{shard\} into its host/);
+    expect(condition.message).to.match(
+      /^invalid value for --shard-virtual-workspace-url: .* put \{shard\} into its host/,
+    );
   });
 });
 
-/** The first URL of the slice `widgets`, as soon as there is one. */
+/** Returns the first URL of the slice `widgets`, once it has one. */
 async function publishedBy(server: Start): Promise<string> {
   const path = "/clusters/root/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/widgets";
   for (const last = performance.now() + 10_000; performance.now() < last; ) {
@@ -259,7 +261,7 @@ async function publishedBy(server: Start): Promise<string> {
   throw new Error("no URL was published within 10 s");
 }
 
-/** What differs from one issue of a token to the next. */
+/** Removes the parts that differ between two tokens. */
 function withoutIds(user: { readonly uid: string; readonly extra: Readonly<Record<string, readonly string[]>> }) {
   const { "authentication.kubernetes.io/credential-id": _, ...extra } = user.extra;
   const isAccount = Object.keys(extra).length !== Object.keys(user.extra).length;

@@ -1,4 +1,4 @@
-// A worker that ends again and again is not started for ever.
+// A worker that ends repeatedly is not restarted forever.
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
@@ -7,7 +7,7 @@ import { createAuthority } from "../_support/server.ts";
 import { Start } from "./support/start.ts";
 import { Serve } from "./support/views-of-workspaces.ts";
 
-describe("virtual-workspaces serve, one of whose workers ends again and again", () => {
+describe("virtual-workspaces serve with a worker that ends repeatedly", () => {
   it("ends with a message", async () => {
     const authority = createAuthority();
     using folder = tree({ "tls.crt": authority.server.cert, "tls.key": authority.server.key });

@@ -1,17 +1,17 @@
-// What cannot be served by several processes is said at once, and once.
+// Configurations that several processes cannot serve fail at once, with one message.
 import { expect } from "chai";
 import { type Tree, tree } from "../_setup/tree.ts";
 import { createAuthority } from "../_support/server.ts";
 import { cli } from "./support/dev.ts";
 
-/** Of a server that nobody asks. */
+/** A server that receives no request. */
 const KUBECONFIG = JSON.stringify({
   clusters: [{ name: "one", cluster: { server: "https://127.0.0.1:1" } }],
   contexts: [{ name: "one", context: { cluster: "one" } }],
   "current-context": "one",
 });
 
-describe("virtual-workspaces serve --workers refuses", () => {
+describe("virtual-workspaces serve --workers rejects", () => {
   const authority = createAuthority();
   let folder: Tree;
 
@@ -27,18 +27,21 @@ describe("virtual-workspaces serve --workers refuses", () => {
   after(() => folder[Symbol.dispose]());
 
   const MISTAKES: Readonly<Record<string, readonly [readonly string[], string]>> = {
-    "no number": [["--workers=many"], "--workers many: give a number up to 512, or 0 for one for each processor"],
-    "too many": [["--workers", "1000"], "--workers 1000: give a number up to 512"],
+    "no number": [
+      ["--workers=many"],
+      'invalid value "many" for --workers: use a number up to 512, or 0 for one for each processor',
+    ],
+    "too many": [["--workers", "1000"], 'invalid value "1000" for --workers: use a number up to 512'],
     "an audit log that several would write": [
       ["--workers=2", "--audit-log-path=audit.log", "--audit-policy-file=policy.yaml"],
-      "--audit-log-path names a file, which is for one process alone: beside --workers give -",
+      "--audit-log-path works with a file for a single process only: with --workers or --peers, use -",
     ],
     "a store of one process": [
       ["--workers=2", "--data-dir=x"],
-      "--data-dir is for one process alone: beside --workers and --peers name --etcd-servers",
+      "--data-dir works with a single process only: with --workers or --peers, use --etcd-servers",
     ],
-    "replicas that it cannot know": [["--peers=https://a:6444"], "go together: --peer-ca-file is missing"],
-    "files for no replicas": [["--peer-ca-file=tls.crt"], "go together: --peers is missing"],
+    "replicas that it cannot know": [["--peers=https://a:6444"], "must be set together: --peer-ca-file is missing"],
+    "files for no replicas": [["--peer-ca-file=tls.crt"], "must be set together: --peers is missing"],
     "a replica in the open": [
       [
         "--peers=http://a:6444",
@@ -46,7 +49,7 @@ describe("virtual-workspaces serve --workers refuses", () => {
         "--proxy-client-cert-file=tls.crt",
         "--proxy-client-key-file=tls.key",
       ],
-      "--peers http://a:6444: give URLs of replicas with commas between",
+      'invalid value "http://a:6444" for --peers: use URLs of replicas, separated by commas',
     ],
     "an authority that is none": [
       [
@@ -55,7 +58,7 @@ describe("virtual-workspaces serve --workers refuses", () => {
         "--proxy-client-cert-file=tls.crt",
         "--proxy-client-key-file=tls.key",
       ],
-      "it holds no PEM",
+      "it contains no PEM",
     ],
   };
 
@@ -71,7 +74,7 @@ describe("virtual-workspaces serve --workers refuses", () => {
       expect(stderr).to.include(message).and.not.include(" at ");
     }).timeout(20_000);
 
-  it("a view that cannot be served, in the words of one worker", async () => {
+  it("a view that cannot be served, with the message of one worker", async () => {
     const { code, stderr } = await cli(
       ...["serve", "--view", `${folder.path}/view.ts`, "--kubeconfig", `${folder.path}/kubeconfig`, "--workers=2"],
       ...["--tls-cert-file", `${folder.path}/tls.crt`, "--tls-private-key-file", `${folder.path}/tls.key`],

@@ -1,4 +1,4 @@
-// Several processes as one server: clients that meet another one with each request cannot tell.
+// Several processes as one server: clients that reach another process with each request see no difference.
 import { expect } from "chai";
 import { createAuthority } from "../_support/server.ts";
 import { Fleet, ROOT } from "./support/fleet.ts";
@@ -19,7 +19,7 @@ describe("virtual-workspaces serve --workers", function () {
     await fleet?.[Symbol.asyncDispose]();
   });
 
-  it("shows one line of versions, whichever process is reached", async () => {
+  it("has one line of resource versions, whichever process answers", async () => {
     await fleet.workers();
     await notes.make("first");
     const lists = [];
@@ -29,7 +29,7 @@ describe("virtual-workspaces serve --workers", function () {
     expect(minterOf(lists[0] as never)).to.be.oneOf((await fleet.workers()).map(({ minter }) => minter));
   });
 
-  it("lets what was read be written, and what was listed be watched", async () => {
+  it("accepts updates of objects, and watches of lists, that another process has read", async () => {
     await notes.make("second", "one");
     const { body } = await notes.send("GET", "/second");
     const list = (await notes.send("GET")).body.metadata.resourceVersion ?? "";
@@ -46,7 +46,7 @@ describe("virtual-workspaces serve --workers", function () {
       }
   });
 
-  it("pages at one version", async () => {
+  it("serves all pages of a list at one version", async () => {
     await notes.make("third");
     const first = (await notes.send("GET", "?limit=1")).body;
     const more = encodeURIComponent(String((first.metadata as { continue?: string }).continue));
@@ -56,7 +56,7 @@ describe("virtual-workspaces serve --workers", function () {
     }
   });
 
-  it("answers 410 to what goes by the version of a process that is gone, and loses nothing", async () => {
+  it("answers 410 to versions of a process that has ended, and loses nothing", async () => {
     const { metadata } = (await notes.send("GET")).body;
     const version = metadata.resourceVersion ?? "";
     const watch = notes.watch(version);
@@ -64,7 +64,7 @@ describe("virtual-workspaces serve --workers", function () {
     const worker = (await fleet.workers()).find(({ minter }) => minter === minterOf({ metadata }));
     process.kill(worker?.pid ?? 0, "SIGKILL");
     expect(await event).to.deep.equal({ done: true, value: undefined });
-    // It may have been handed to the one that is dying: nobody knows then whether it was done.
+    // The request may go to the dying process, which leaves its result unknown.
     for (let code = 0; code !== 201 && code !== 409; ) code = (await notes.make("meanwhile")).code;
     for await (const { type, object } of notes.watch(version))
       expect([type, object.code]).to.deep.equal(["ERROR", 410]);
@@ -74,7 +74,7 @@ describe("virtual-workspaces serve --workers", function () {
     expect((await fleet.workers()).map(({ pid }) => pid)).to.not.include(worker?.pid);
   });
 
-  it("believes nobody who says that they are a worker", async () => {
+  it("rejects clients that pose as workers", async () => {
     const stranger = createAuthority().client("worker.virtual-workspaces.internal", []);
     const replica = fleet.authority.client("worker.virtual-workspaces.internal", []);
     const home = await notes.home();

@@ -1,4 +1,4 @@
-// What people do with kubectl, as the audit log has it: what they did, to what, and as whom.
+// Audit events of kubectl commands: verb, object and user.
 import { allow, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
 import { audit } from "@virtual-workspaces/framework/audit";
 import { clientCertificates } from "@virtual-workspaces/framework/authn";
@@ -13,7 +13,7 @@ const COMPLETE = {
   omitStages: ["RequestReceived"] as const,
 };
 
-/** What an event says, in short. */
+/** Formats an event in short. */
 function told({ verb, objectRef, user, impersonatedUser, responseStatus }: AuditEvent): string {
   const { resource, namespace, name = "" } = objectRef;
   const who = impersonatedUser === undefined ? user.username : `${user.username} as ${impersonatedUser.username}`;
@@ -23,7 +23,7 @@ function told({ verb, objectRef, user, impersonatedUser, responseStatus }: Audit
 describe("the audit log of kubectl", function () {
   this.timeout(60_000);
   for (const file of kubectls()) {
-    it(`has what ${nameOf(file)} asked for`, async () => {
+    it(`records the requests of ${nameOf(file)}`, async () => {
       const events: AuditEvent[] = [];
       const authority = createAuthority();
       const memos = Memo.collection();

@@ -1,5 +1,5 @@
-// kubectl asks who it is and what it may do: two users in who-sees-what and in roles, each by its own and through the view
-// that shows all of them together.
+// kubectl reads its user and permissions: two users in who-sees-what and in roles, each through its own view and through the
+// view over all views.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { groups, staticTokens } from "@virtual-workspaces/framework";
@@ -13,10 +13,10 @@ import { kubectls, nameOf } from "./support/kubectls.ts";
 
 const ALICE = { name: "alice", uid: "17", groups: ["readers"], extra: { "example.dev/scope": ["a", "b"] } };
 
-/** `auth whoami` was in beta before, and asked for a version that is no more. */
+/** Earlier versions of `auth whoami` used a beta API that no longer exists. */
 const asksWho = (file: string): boolean => !/\.1\.(2[0-7])$/.test(file);
 
-describe("kubectl asks", function () {
+describe("kubectl", function () {
   this.timeout(60_000);
   const found = kubectls();
   let server: TlsServer;
@@ -65,7 +65,7 @@ describe("kubectl asks", function () {
         return answers;
       };
 
-      it("who it is", async function () {
+      it("shows its user", async function () {
         if (!asksWho(file)) this.skip();
         expect(await ask(alice, "who-sees-what", "auth", "whoami")).to.equal(
           [
@@ -83,12 +83,12 @@ describe("kubectl asks", function () {
         });
       });
 
-      it("who it is as somebody else", async function () {
+      it("shows the impersonated user", async function () {
         const as = ["--as", "dave", "--as-group", "readers", "--as-group", "writers"];
         expect(await ask(admin, "who-sees-what", "get", "salaries", "--as", "dave")).to.contain(
           'error: the server doesn\'t have a resource type "salaries"',
         );
-        // What discovery tells is known from then on; of errors while it is asked for kubectl prints no text.
+        // Fills kubectl's discovery cache: kubectl prints no text of errors during discovery.
         expect(await ask(alice, "who-sees-what", "get", "documents")).to.contain("menu");
         const refused = await ask(alice, "who-sees-what", "get", "documents", "--as", "dave");
         expect(refused).to.match(/User .{0,2}alice.{0,2} cannot impersonate resource .{0,2}users.{0,2} in API group/);
@@ -101,7 +101,7 @@ describe("kubectl asks", function () {
         );
       });
 
-      it("whether it may", async () => {
+      it("shows whether a request is allowed", async () => {
         const questions = ["get documents", "list salaries.example.dev", "delete documents/menu", "get /apis"];
         expect(await mayEach(alice, "who-sees-what", questions)).to.deep.equal(["yes", "yes", "yes", "yes"]);
         const edits = [
@@ -115,13 +115,13 @@ describe("kubectl asks", function () {
         expect(await mayEach(admin, "roles", edits)).to.deep.equal(["yes", "yes", "yes", "yes", "no"]);
       });
 
-      it("the same in the view that shows both", async () => {
+      it("shows the same in the view over both", async () => {
         const questions = ["list documents", "create runbooks", "create runbooks -n attic", "delete documents/menu"];
         expect(await mayEach(alice, "all", questions)).to.deep.equal(["yes", "no", "yes", "yes"]);
         expect(await mayEach(admin, "all", questions)).to.deep.equal(["yes", "yes", "yes", "yes"]);
       });
 
-      it("what it may", async () => {
+      it("lists its permissions", async () => {
         const reviews = [
           "Resources  Non-Resource URLs  Resource Names  Verbs",
           "selfsubjectreviews.authentication.k8s.io  []  []  [create]",
@@ -145,7 +145,7 @@ describe("kubectl asks", function () {
         );
       });
 
-      it("by a file that is sent to the path", async () => {
+      it("shows whether a file sent to the path is allowed", async () => {
         const file = join(alice.home, "review.json");
         const spec = { nonResourceAttributes: { verb: "get", path: "/apis" } };
         const review = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
@@ -154,7 +154,7 @@ describe("kubectl asks", function () {
         expect(await ask(alice, "roles", "create", "--raw", path, "-f", file)).to.include('"status":{"allowed":true}');
       });
 
-      it("and is told no in the same words as by the request itself", async () => {
+      it("shows the same denial as the request itself", async () => {
         const refused = await ask(alice, "roles", "delete", "runbook", "restart");
         expect(refused).to.equal(
           'Error from server (Forbidden): runbooks.example.dev "restart" is forbidden: User "alice" cannot delete resource "runbooks" in API group "example.dev" in the namespace "default"',

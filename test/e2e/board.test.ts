@@ -1,4 +1,4 @@
-// examples/over-spaces/board.ts: one kind followed across all spaces, while they come, go and are away.
+// examples/over-spaces/board.ts: an informer of one kind over all spaces, while they are added, removed and unavailable.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -62,7 +62,7 @@ describe("examples/over-spaces/board.ts", function () {
     return new Program(localNode, BOARD, { HOME: server.folder.path, KUBECONFIG: kubeconfig });
   }
 
-  /** The board, once it has these lines and no others. */
+  /** Waits until the board has exactly these lines. */
   async function shows(lines: Readonly<Record<string, string>>): Promise<void> {
     const wanted = JSON.stringify(lines);
     const args = [
@@ -85,7 +85,7 @@ describe("examples/over-spaces/board.ts", function () {
     );
   }
 
-  it("has a line for each notice in any space, by its name, and none for what is gone", async () => {
+  it("has a line for each notice in any space, and none for deleted ones", async () => {
     await announce("shop", "sale", "half price");
     await announce("bar", "sale", "happy hour");
     await using board = await running();
@@ -105,7 +105,7 @@ describe("examples/over-spaces/board.ts", function () {
     expect(board.stderr).to.equal("");
   });
 
-  it("takes away, when it is started again, what went while it was not running", async () => {
+  it("removes lines of notices that were deleted while it was not running", async () => {
     await announce("bar", "quiz", "tonight");
     {
       await using _ = await running();

@@ -1,9 +1,9 @@
-// examples/controller.ts, run as its readers run it, on one shard, and on two that end meanwhile.
+// examples/controller.ts, run as its readers run it, on one shard, and on two that restart meanwhile.
 import { needsKubectl } from "./support/kubectls.ts";
 import { ours, Sites } from "./support/sites.ts";
 import { play, playRestart } from "./support/sites-played.ts";
 
-describe("examples/controller.ts, in the long run", function () {
+describe("examples/controller.ts over a longer time", function () {
   this.timeout(180_000);
   before(needsKubectl);
 
@@ -12,7 +12,7 @@ describe("examples/controller.ts, in the long run", function () {
     await play(sites, ours, ["root"]);
   });
 
-  it("goes on when all shards end and are there again", async () => {
+  it("continues when all shards restart", async () => {
     await using sites = await Sites.ready(2);
     await playRestart(sites, ours);
   });

@@ -1,4 +1,4 @@
-// examples/controller.ts, run as its readers run it, as a service account of the provider, and kubectl as the users.
+// examples/controller.ts, run as its readers run it, as a service account of the provider, with kubectl for the users.
 import { needsKubectl } from "./support/kubectls.ts";
 import { ours, Sites } from "./support/sites.ts";
 import { play, whyViews } from "./support/sites-played.ts";
@@ -18,7 +18,7 @@ describe("a service account of the provider", function () {
   this.timeout(120_000);
   before(needsKubectl);
 
-  it("is refused in the workspace, and reads, watches and writes the same through the view", async () => {
+  it("is forbidden in the workspace, and reads, watches and writes the same objects through the view", async () => {
     await using sites = await Sites.ready(1);
     await whyViews(sites);
   });

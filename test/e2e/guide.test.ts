@@ -1,5 +1,5 @@
-// Why: a guide that does not work loses its reader in the first minute. The commands of the first tutorial are run
-// in its order against a real `dev`, and what they print is compared with what the guide shows.
+// Why: readers leave a guide that does not work in the first minute. The test runs the commands of the first tutorial in
+// order against a real `dev`, and compares their output with that in the guide.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { needsKubectl } from "./support/kubectls.ts";
 
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 
-/** A piece of the guide: a file to be saved, or a command and what it prints. */
+/** A step of the guide: a file to save, or a command and its output. */
 type Step =
   | { readonly kind: "file"; readonly path: string; readonly text: string }
   | { readonly kind: "command"; readonly command: string; readonly output: string };
@@ -41,7 +41,7 @@ function commandOf(block: string): Step {
   return { kind: "command", command, output: output.join("\n") };
 }
 
-/** What differs from run to run, by its form, and the widths of columns. Everything else is compared to the letter. */
+/** Patterns of text that differs between runs, and widths of columns. All other text is compared literally. */
 const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/\b\d\d:\d\d:\d\d GMT[+-]\d{4} \([^)]*\)/g, "<time>"],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>"],
@@ -51,7 +51,7 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/(?<=^Ready in )\d+\.\d\d(?= s)/gm, "<seconds>"],
   [/(?<=127\.0\.0\.1:)\d+/g, "<port>"],
   [/(?<=KUBECONFIG=)\/\S+(?=\/\.virtual-workspaces\/admin\.kubeconfig$)/gm, "<clone>"],
-  // Which train is boarding depends on the moment.
+  // The boarding train depends on the time.
   [/\b(aarhus|basel|calais|dresden|evora|fano)\b/gi, "<train>"],
   [/[ \t]+/g, " "],
   [/ $/gm, ""],
@@ -61,7 +61,7 @@ function normalised(text: string): string {
   return CHANGING.reduce((changed, [pattern, name]) => changed.replace(pattern, name), text).trim();
 }
 
-/** The reader's terminal. */
+/** Terminal of the reader. */
 class Shell {
   #folder: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -72,7 +72,7 @@ class Shell {
     this.#env = { ...CHILD_ENV, HOME: dev.folder.path, KUBECONFIG: kubeconfig };
   }
 
-  /** Runs a command, to its end or, as Ctrl-C would end it, until it has written so many lines. */
+  /** Runs a command until it exits, or stops it like Ctrl-C after this many lines. */
   async run(command: string, lines = Number.POSITIVE_INFINITY): Promise<string> {
     if (command.startsWith("cd ")) {
       this.#folder = join(this.#folder, command.slice(3));
@@ -109,13 +109,13 @@ describe("docs/tutorials/first-view.md", function () {
       installed: true,
     });
     shell = new Shell(dev);
-    // The reader has taken a moment to read: the clock has struck.
+    // Readers take their time, so the clock has struck.
     const quotes = "/services/quotes/clusters/root/apis/example.dev/v1/quotes";
     await dev.get(`${quotes}?watch=true&fieldSelector=metadata.name=clock&timeoutSeconds=3`);
   });
   after(() => dev?.[Symbol.asyncDispose]());
 
-  it("has something to run in every section but the last, which links to further pages", () => {
+  it("has a command in every section except the last, which links to further pages", () => {
     expect(sections).to.have.length.above(5);
     for (const { title, steps } of sections.slice(0, -1)) expect(steps, title).to.have.length.above(0);
     expect(sections.at(-1)?.title).to.equal("Next");

@@ -1,5 +1,5 @@
-// What goes wrong while workspaces are set up and cleaned up: examples/initializer.ts is killed between any two steps, is there twice
-// or beside the controller of another type, and loses its type.
+// Faults during the set-up and cleanup of workspaces: examples/initializer.ts is killed between any two steps, runs twice,
+// runs beside the controller of another type, and loses its type.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
@@ -10,10 +10,10 @@ import { kill } from "./support/teams-played.ts";
 
 const here = (name: string): string => join(import.meta.dirname, "support", name);
 const TYPE = "workspacetype.tenancy.kcp.io/team";
-/** What is written in a workspace that is set up, and for one that is deleted, each once: the last is the status. */
+/** Writes for a workspace that is set up, and for one that is deleted, each once; the last one is the status. */
 const STEPS = { initializing: 4, terminating: 3 };
 
-describe("examples/initializer.ts, when something goes wrong", function () {
+describe("examples/initializer.ts with faults", function () {
   this.timeout(180_000);
   let teams: Teams;
 
@@ -23,14 +23,14 @@ describe("examples/initializer.ts, when something goes wrong", function () {
   });
   after(() => teams?.[Symbol.asyncDispose]());
 
-  /** Runs it until so many writes have been done. */
+  /** Runs it until this many writes are done. */
   async function killedAfter(writes: number): Promise<void> {
     const hook = `${pathToFileURL(here("kill-after.fixture.ts"))}?writes=${writes}`;
     await using controller = example(INITIALIZER, `--import=${hook}`)(teams.account);
     expect((await controller.ended).signal, controller.stderr).to.equal("SIGKILL");
   }
 
-  it("goes on, killed after any step", async () => {
+  it("continues after a kill at any step", async () => {
     await teams.make("killed", "root");
     for (let steps = 1; steps < STEPS.initializing; steps++) {
       await killedAfter(steps);
@@ -48,7 +48,7 @@ describe("examples/initializer.ts, when something goes wrong", function () {
     await teams.kept("killed", cluster, "go on");
   });
 
-  it("does no harm twice, nor beside the controller of a type that extends its own", async () => {
+  it("does no harm when it runs twice, or beside the controller of a type that extends its own", async () => {
     const web = await teams.admin("root", "get", "workspace", "web", "-o", "jsonpath={.spec.cluster}");
     const extend = { with: [{ path: "root:web", name: "team" }] };
     const about = { apiVersion: "tenancy.kcp.io/v1alpha1", metadata: { name: "crew" } };
@@ -68,7 +68,7 @@ describe("examples/initializer.ts, when something goes wrong", function () {
     const names = ["a", "b", "c", "d"];
     for (const name of names) await teams.make(name, "root", name === "a" || name === "b" ? "crew" : "team");
     await teams.settled("c");
-    // Theirs is done, and it still waits for whom they know nothing of.
+    // The other controller is done; the workspace waits for an initializer without a controller.
     for (const name of ["a", "b"]) {
       const waits = `--for=jsonpath={.status.initializers[*]}=${web}:crew`;
       expect(await teams.user("org", "wait", "--timeout=30s", `workspace/${name}`, waits)).to.match(/condition met/);
@@ -90,7 +90,7 @@ describe("examples/initializer.ts, when something goes wrong", function () {
     }
   });
 
-  it("fails closed without its type, and goes on once that is there again", async () => {
+  it("fails closed without its type, and continues once the type exists again", async () => {
     await teams.make("orphan", "root");
     const cluster = await teams.phase("orphan", "Initializing");
     const [url = ""] = await teams.urls("initializing", 1);

@@ -1,12 +1,12 @@
-// examples/initializer.ts, where waiting or much is what it is about: it loses what it may do, and a thousand workspaces are made at once
-// (`MANY=200`: fewer).
+// examples/initializer.ts over a longer time, and with many workspaces: it loses its permissions, and a thousand workspaces
+// are created at once (`MANY=200`: fewer).
 import { Client, Informer, loadKubeconfig } from "@virtual-workspaces/client";
 import { Workspace } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import { needsKubectl } from "./support/kubectls.ts";
 import { ours, Teams } from "./support/teams.ts";
 
-describe("examples/initializer.ts, in the long run", function () {
+describe("examples/initializer.ts over a longer time", function () {
   this.timeout(900_000);
   let teams: Teams;
 
@@ -16,7 +16,7 @@ describe("examples/initializer.ts, in the long run", function () {
   });
   after(() => teams?.[Symbol.asyncDispose]());
 
-  it("stops when it may not any more, and goes on when it may again", async () => {
+  it("stops when it loses its permissions, and continues when it has them again", async () => {
     await using controller = ours(teams.account);
     await teams.make("before", "root");
     await teams.settled("before");
@@ -32,7 +32,7 @@ describe("examples/initializer.ts, in the long run", function () {
     await teams.settled("between");
   });
 
-  it("sets up a thousand workspaces that are made at once, and sees to them when they are deleted", async () => {
+  it("sets up a thousand workspaces that are created at once, and cleans up when they are deleted", async () => {
     const all = Number(process.env["MANY"] ?? "1000");
     const many = { many: "yes" };
     const items = Array.from({ length: all }, (_, at) => ({
@@ -60,7 +60,7 @@ describe("examples/initializer.ts, in the long run", function () {
     await set;
     for (const at of [0, 1, all - 1]) await teams.settled(`many-${at}`);
     const gone = found((there) => there.length === 0);
-    // kubectl would wait for one after the other.
+    // kubectl would wait for each in turn.
     await teams.user("org", "delete", "workspaces.v1alpha1.tenancy.kcp.io", "-l", "many=yes", "--wait=false");
     await gone;
     const records = await teams.admin("root:web", "get", "configmaps", "-o", "jsonpath={.items[*].data.workspace}");

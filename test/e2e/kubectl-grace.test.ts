@@ -1,4 +1,4 @@
-// `kubectl delete` of objects that are given time: --grace-period, --now, --force, and waiting for the end.
+// `kubectl delete` of objects with a grace period: --grace-period, --now, --force, and waiting for the end.
 import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { kubeconfigHome, startTls } from "../_support/server.ts";
@@ -30,7 +30,7 @@ async function start() {
   const home = await kubeconfigHome({ authority, port, contexts, namespace: "default" });
   const env = { HOME: home.home, KUBECONFIG: home.kubeconfig, KUBERC: "off" };
   const kubectl = (args: string): Program => new Program(kubectls()[0] ?? "", args.split(" "), env);
-  /** What it says, stderr after a `!`; in the words of older ones, which did not name the namespace. */
+  /** Returns stdout, and stderr after a `!`, in the form of older versions, which did not name the namespace. */
   const said = async (args: string): Promise<string> => {
     await using program = kubectl(args);
     program.endInput();
@@ -46,11 +46,11 @@ async function start() {
   return { jobs, kubectl, said, period, [Symbol.asyncDispose]: close };
 }
 
-describe("kubectl delete of what is given time", function () {
+describe("kubectl delete with a grace period", function () {
   this.timeout(60_000);
   before(needsKubectl);
 
-  it("gives the kind's time, or --grace-period's, or a second with --now", async () => {
+  it("uses the period of the kind, of --grace-period, or one second with --now", async () => {
     await using stage = await start();
     for (const name of ["own", "five", "now"]) stage.jobs.set(name, {});
     expect(await stage.said("delete job own --wait=false")).to.equal('0 job.example.dev "own" deleted');
@@ -61,7 +61,7 @@ describe("kubectl delete of what is given time", function () {
     expect(stage.period("own")).to.equal(10);
   });
 
-  it("ends them at once with --force, also what was marked before", async () => {
+  it("deletes at once with --force, also objects in deletion", async () => {
     await using stage = await start();
     for (const name of ["a", "b"]) stage.jobs.set(name, {});
     await stage.said("delete job b --wait=false");
@@ -71,11 +71,11 @@ describe("kubectl delete of what is given time", function () {
     expect(stage.jobs.list()).to.deep.equal([]);
     stage.jobs.set("c", {});
     expect(await stage.said("delete job c --grace-period=0 --wait=false")).to.match(/^0 .*"c" deleted/);
-    // Without --force kubectl asks for a second instead of none.
+    // Without --force kubectl asks for one second instead of none.
     expect(stage.period("c")).to.equal(1);
   });
 
-  it("waits until they have ended", async () => {
+  it("waits until the objects are deleted", async () => {
     await using stage = await start();
     stage.jobs.set("a", {});
     await using waiting = stage.kubectl("delete job a");

@@ -1,5 +1,5 @@
-// kubectl with a credential plugin that logs in at a local OpenID Connect issuer, without a browser: who logs in is whom
-// the token's claims make of them, in every view, until the issuer's keys change and beyond.
+// kubectl with a credential plugin that logs in at a local OpenID Connect issuer, without a browser. The claims of the token
+// decide the user in every view, also after the issuer changes its keys.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allow, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
@@ -63,7 +63,7 @@ async function start() {
   const homes: KubeconfigHome[] = [];
   return {
     issuer,
-    /** A home of somebody who logs in each time that kubectl needs a token. */
+    /** Home of a user who logs in each time that kubectl needs a token. */
     home: async (name: string, password: string): Promise<KubeconfigHome> => {
       const { authority, port } = server;
       const home = await kubeconfigHome({ authority, port, contexts: { notes: "/services/notes/clusters/root" } });
@@ -95,7 +95,7 @@ describe("kubectl with a login at an OpenID Connect issuer", function () {
   before(needsKubectl);
 
   for (const file of kubectls())
-    it(`is whom the claims name, with their groups: ${nameOf(file)}`, async () => {
+    it(`is the user of the claims, with their groups: ${nameOf(file)}`, async () => {
       await using stage = await start();
       const as = async (name: string, password: string) => {
         const home = await stage.home(name, password);
@@ -114,7 +114,7 @@ describe("kubectl with a login at an OpenID Connect issuer", function () {
       expect(stage.issuer.counts.token).to.be.above(before);
     });
 
-  it("is nobody with a wrong password, and with a token of another issuer", async () => {
+  it("is rejected with a wrong password, and with a token of another issuer", async () => {
     const [file = ""] = kubectls();
     await using stage = await start();
     const wrong = await kubectl(file, await stage.home("jane", "joes"), ["get", "notes"]);
@@ -122,7 +122,7 @@ describe("kubectl with a login at an OpenID Connect issuer", function () {
     expect(wrong.stderr).to.include("the issuer says no");
     await using other = await TestIssuer.start();
     const { key } = stage.issuer;
-    stage.issuer.key = other.key; // signs with what it does not publish
+    stage.issuer.key = other.key; // signs with a key that the issuer does not publish
     const forged = await kubectl(file, await stage.home("jane", "janes"), ["get", "notes"]);
     stage.issuer.key = key;
     expect(forged).to.include({ code: 1, stdout: "" });

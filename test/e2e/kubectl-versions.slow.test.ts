@@ -1,4 +1,4 @@
-// Every kubectl between the oldest and the newest, through the tests of e2e that each kubectl has to pass.
+// Runs the e2e tests for kubectl with every version between the oldest and the newest.
 import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
@@ -6,12 +6,12 @@ import { kubectls } from "./support/kubectls.ts";
 
 const FILES = ["kubectl", "kubectl-write", "subresources", "auth", "audit", "kubectl-oidc"];
 
-describe("kubectl of the versions between", function () {
+describe("kubectl between the oldest and the newest version", function () {
   this.timeout(240_000);
 
-  it("passes the tests of all kubectls", function () {
+  it("passes the e2e tests of every kubectl", function () {
     const env = { ...process.env, KUBECTLS: "between" };
-    // `KUBECTLS=ends`: where there is no time for them.
+    // `KUBECTLS=ends` skips them to save time.
     if (process.env["KUBECTLS"] === "ends" || between(env) === 0) this.skip();
     const files = FILES.map((name) => `test/e2e/${name}.test.ts`);
     const { status, stdout, stderr } = spawnSync(

@@ -1,4 +1,4 @@
-// The machine's kubectl writes, and the oldest one at hand: what people type, and what they read. KUBECTL_MATRIX adds others.
+// Writes with the machine's kubectl and the oldest available one: commands and their output. KUBECTL_MATRIX adds others.
 import { delimiter } from "node:path";
 import { changeCases, deleteCases } from "./support/change-cases.ts";
 import { kubectls, nameOf } from "./support/kubectls.ts";
@@ -11,7 +11,7 @@ describe("kubectl writes", function () {
   const named = (process.env["KUBECTL_MATRIX"] ?? "").split(delimiter);
   const found = all.filter((file) => file === own || file === oldest || named.includes(file));
 
-  it(`was found: ${found.map(nameOf).join(", ") || "none on the PATH, none in KUBECTL_MATRIX"}`, function () {
+  it(`is found: ${found.map(nameOf).join(", ") || "none on the PATH, none in KUBECTL_MATRIX"}`, function () {
     if (found.length === 0) this.skip();
   });
 

@@ -1,4 +1,4 @@
-// Every kubectl at hand against a real `dev` with the examples: what people type, and what they read.
+// Every available kubectl against a real `dev` with the examples: commands and their output.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { kubectls, nameOf } from "./support/kubectls.ts";
 
 const KINDS = ["documents", "notes", "quotes", "reminders", "runbooks", "salaries", "todos", "trains", "vaults"];
 
-/** Everybody may know that there are vaults, the admin may look into them. */
+/** Discovery of vaults is open to all users, and their objects to the admin. */
 const CLOSED = viewText({ name: "vault" }).replace(
   "authorize: authenticated()",
   `authorize: ({ user, isResource }) =>
@@ -28,13 +28,13 @@ describe("kubectl against dev", function () {
   });
   after(() => dev?.[Symbol.asyncDispose]());
 
-  it(`was found: ${found.map(nameOf).join(", ") || "none on the PATH, none in KUBECTL_MATRIX"}`, function () {
+  it(`is found: ${found.map(nameOf).join(", ") || "none on the PATH, none in KUBECTL_MATRIX"}`, function () {
     if (found.length === 0) this.skip();
   });
 
   for (const file of found) {
     describe(nameOf(file), () => {
-      /** A HOME of its own: nothing is cached from another version. */
+      /** A separate HOME, without the cache of another version. */
       const home = () => {
         const folder = join(dev.folder.path, `home-of-${nameOf(file)}`);
         mkdirSync(folder, { recursive: true });
@@ -83,7 +83,7 @@ describe("kubectl against dev", function () {
         expect(list.items.map(({ kind }) => kind)).to.deep.equal(["Document", "Document", "Todo"]);
       });
 
-      it("selects, and pages", async () => {
+      it("supports selectors and pages", async () => {
         expect(await told("get", "documents", "--field-selector=metadata.name=menu", "-o", "name")).to.equal(
           "document.example.dev/menu",
         );
@@ -93,11 +93,11 @@ describe("kubectl against dev", function () {
         );
       });
 
-      it("describes, and reads raw paths", async () => {
+      it("describes objects, and reads raw paths", async () => {
         expect(await told("describe", "todo", "milk")).to.match(
           /^Name: +milk\n[\s\S]*Spec:\n +Done: +false\n +Title: +Buy milk\nEvents: +<none>$/,
         );
-        // Older ones read the path from the server's root, newer ones from the context's URL.
+        // Older versions resolve the path from the server's root, newer ones from the context's URL.
         const raw = await Promise.all(
           ["/services/dev/clusters/root/version", "/version"].map((path) => run("get", "--raw", path)),
         );
@@ -106,7 +106,7 @@ describe("kubectl against dev", function () {
         expect(JSON.parse(answered[0]?.stdout ?? "")).to.have.property("gitVersion");
       });
 
-      it("watches what changes, what enters and what leaves, and waits", async () => {
+      it("watches modified, added and removed objects, and waits", async () => {
         const options = ["--watch", "--output-watch-events"];
         await using quotes = startKubectl(file, home(), ["get", "quotes", ...options]);
         await using trains = startKubectl(file, home(), ["get", "trains", ...options]);
@@ -122,7 +122,7 @@ describe("kubectl against dev", function () {
         expect(reached).to.include({ code: 0, stdout: "quote.example.dev/ssh condition met" });
       });
 
-      it("is refused in words that say why", async () => {
+      it("prints the reason of a denial", async () => {
         expect(await refused("get", "quote", "nobody")).to.equal(
           'Error from server (NotFound): quotes.example.dev "nobody" not found',
         );

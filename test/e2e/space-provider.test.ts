@@ -1,4 +1,4 @@
-// Providers over REST, and lists of kubeconfigs, in `start --batteries-included=+spaces`.
+// Providers over REST, and providers with lists of kubeconfigs, in `start --batteries-included=+spaces`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ interface Provided {
   readonly until: string;
 }
 
-describe("space providers of a start", function () {
+describe("space providers of virtual-workspaces start", function () {
   this.timeout(120_000);
   const kept = new KeptSpaces();
   let provider: Served;
@@ -33,7 +33,7 @@ describe("space providers of a start", function () {
     return said.slice(2);
   }
 
-  /** Makes a SpaceProviderDesc of a type, with its Secret. @param until what it becomes */
+  /** Creates a SpaceProviderDesc of a type, with its Secret. @param until its expected state */
   async function provide(server: Start, { type, secret, until }: Provided): Promise<void> {
     const literals = Object.entries(secret).map(([key, value]) => `--from-literal=${key}=${value}`);
     await management(server, "create", "secret", "generic", type, ...literals);
@@ -45,7 +45,7 @@ describe("space providers of a start", function () {
     await management(server, "wait", `spaceproviderdesc/${type}`, `--for=jsonpath=${until}`, "--timeout=60s");
   }
 
-  it("are not asked at this machine unless that is allowed", async () => {
+  it("receive no request on this machine unless that is allowed", async () => {
     await using server = await Start.ready({ flags: ["--batteries-included=+spaces"] });
     const secret = { url: provider.url.replace("http:", "https:"), token: TOKEN };
     await provide(server, { type: "rest", secret, until: `${READY}.reason}=OpenFailed` });
@@ -55,7 +55,7 @@ describe("space providers of a start", function () {
     );
   });
 
-  it("are asked where they may be, and lists of kubeconfigs are there", async () => {
+  it("receive requests at allowed hosts, and kubeconfigs become Spaces", async () => {
     await using server = await Start.ready({ flags: ["--batteries-included=+spaces", "--mount-allow=127.0.0.1"] });
     const until = "{.status.Phase}=Ready";
     await provide(server, { type: "kubeconfigs", secret: { lent: kubeconfigOf("lent", "a") }, until });

@@ -1,4 +1,5 @@
-// `npm run dev -- --data-dir D`, as its user meets it: write with kubectl, kill -9 all of it, start again, all is there.
+// `npm run dev -- --data-dir D` from the user's side: writes with kubectl, kill -9 of all processes, and a restart that
+// serves all objects.
 import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
@@ -19,7 +20,7 @@ describe("npm run dev -- --data-dir", function () {
     return Dev.start({ in: folder, npmRunDev: true, terminal: true, flags });
   };
 
-  it("has all that kubectl has written after kill -9 of everything", async () => {
+  it("keeps everything that kubectl has written after kill -9 of all processes", async () => {
     using folder = tree(FILES);
     const file = (name: string): string => join(folder.path, name);
     await using dev = await start(folder.path);

@@ -1,4 +1,4 @@
-// Every kubectl at hand scales, patches, edits and applies the parts of an object, and reaches the author's own.
+// Every available kubectl scales, patches, edits and applies parts of an object, and calls custom subresources.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
@@ -93,7 +93,7 @@ describe("kubectl and subresources", function () {
         return stdout;
       };
       const read = (path: string): Promise<string> => told("get", "machine", "m", "-o", `jsonpath={${path}}`);
-      /** Older ones take a raw path from the server's root, newer ones from the context's URL. */
+      /** Older versions resolve a raw path from the server's root, newer ones from the context's URL. */
       const raw = async (...args: string[]): Promise<string> => {
         const tries = await Promise.all(
           ["", PATH].map((root) => run(...args.map((arg) => arg.replace("@", root + OBJECT)))),
@@ -115,7 +115,7 @@ describe("kubectl and subresources", function () {
         expect(await told("explain", "machines.status")).to.include("What the machine does.");
       });
 
-      it("scales, by what is known of the object or not", async () => {
+      it("scales with and without expected values", async () => {
         expect(await told("scale", "machine/m", "--replicas=3")).to.equal("machine.example.dev/m scaled");
         expect(await read(".spec.replicas")).to.equal("3");
         const stale = await run("scale", "machine/m", "--replicas=4", "--current-replicas=1");
@@ -153,7 +153,7 @@ describe("kubectl and subresources", function () {
         expect(await told("get", "machine", "m")).to.match(/\nm +Replaced +/);
       });
 
-      it("applies the status on the server's side", async function () {
+      it("applies the status on the server side", async function () {
         if (!(await told("apply", "--help")).includes("--subresource")) this.skip();
         const applied = inFile("status.json", manifest({ status: { phase: "Applied" } }));
         const apply = ["apply", "--server-side", "--subresource=status", "-f", applied];
@@ -174,7 +174,7 @@ describe("kubectl and subresources", function () {
         expect(await read(".status.phase")).to.equal("Other");
       });
 
-      it("reaches subresources of the author's own by their paths", async () => {
+      it("calls custom subresources by their paths", async () => {
         expect(await raw("get", "--raw", "@/log")).to.equal("log of x");
         const approval = inFile("approval.json", JSON.stringify({ spec: { by: "ann" } }));
         const answer = JSON.parse(await raw("create", "--raw", "@/approve", "-f", approval)) as { spec: unknown };

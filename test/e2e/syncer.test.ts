@@ -1,4 +1,4 @@
-// examples/over-workspaces/syncer.ts: what agents see, what they may write, and what they may not.
+// examples/over-workspaces/syncer.ts: objects that agents see, and their permitted and rejected writes.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -19,7 +19,7 @@ const BINDING = {
   metadata: { name: "workloads" },
   spec: { reference: { export: { path: "root", name: "workloads" } } },
 };
-/** Of agents: their own content alone, and no other verbs than this. */
+/** Returns a role for agents: their own content, with these verbs only. */
 const roleOf = (agent: string, verbs: readonly string[]) => ({
   rules: [{ apiGroups: ["example.dev"], resources: ["agents/content"], resourceNames: [agent], verbs }],
 });
@@ -82,7 +82,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
     return admin(workspace, "apply", "-f", file);
   }
 
-  /** A workload in `root:one` or `root:two`, for an agent. */
+  /** Creates a workload for an agent in `root:one` or `root:two`. */
   function workload(workspace: string, name: string, labels: object): Promise<string> {
     const metadata = { name, labels };
     const about = { apiVersion: "example.dev/v1", kind: "Workload", metadata, spec: { image: "nginx" } };
@@ -92,7 +92,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
   const urlOf = (agent: string, cluster: string): string =>
     `${server.url}/services/syncer/${agent}/clusters/${cluster}`;
 
-  /** What kubectl says to a user through the view of an agent. */
+  /** Returns the output of a user's kubectl in the view of an agent. */
   async function asked(user: string, at: string, ...args: readonly string[]): Promise<string> {
     const home = { home: server.folder.path, kubeconfig: kubeconfigOf(user) };
     const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", home, ["--server", at, ...args]);
@@ -101,7 +101,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
 
   const NAMES = ["get", "workloads", "-A", "-o", "jsonpath={.items[*].metadata.name}"];
 
-  it("shows an agent what is labelled for it, in all workspaces and in one, and nothing of another's", async () => {
+  it("shows an agent the objects labeled for it, in all workspaces and in one, and none of another agent", async () => {
     const [one = "", two = ""] = clusters;
     await workload("one", "a", { [LABEL]: "east" });
     await workload("two", "b", { [LABEL]: "east" });
@@ -116,7 +116,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
     expect(await asked("east", urlOf("east", "*"), ...NAMES, "-l", `${LABEL}=west`)).to.equal("");
   });
 
-  it("has a watch told of what gets the label, and of what loses it", async () => {
+  it("adds an object to a watch when it gets the label, and removes it when it loses the label", async () => {
     await workload("two", "moving", { [LABEL]: "west" });
     const args = [
       "get",
@@ -138,7 +138,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
     await told(/DELETED +moving$/);
   });
 
-  it("lets an agent write the status, and nothing else by it", async () => {
+  it("lets an agent write the status, which changes nothing else", async () => {
     const [one = ""] = clusters;
     const patch = ["patch", "workload", "a", "--subresource=status", "--type=merge", "-p"];
     const everything = {
@@ -168,7 +168,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
     expect(await admin("root:one", "get", "workload", "a", "-o", "jsonpath={.spec.image}")).to.equal("nginx");
   });
 
-  it("lets no agent write the status of what is not its own", async () => {
+  it("lets no agent write the status of other objects", async () => {
     const [, two = ""] = clusters;
     const patch = ["--subresource=status", "--type=merge", "-p", '{"status":{"phase":"Stolen"}}'];
     for (const name of ["c", "nobodys"])
@@ -176,7 +176,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
     expect(await admin("root:two", "get", "workloads", "-o", "jsonpath={..status}")).to.not.include("Stolen");
   });
 
-  it("lets nobody in as an agent who is not let, nor do more than that", async () => {
+  it("accepts only authorized users as agents, with no further rights", async () => {
     const [one = ""] = clusters;
     for (const [user, agent] of [
       ["west", "east"],
@@ -192,7 +192,7 @@ describe("examples/over-workspaces/syncer.ts", function () {
     expect(await asked("east", `${server.url}/clusters/${one}`, ...NAMES)).to.match(/\(Forbidden\)/);
   });
 
-  it("is an agent when it is run, which reports what it is told of", async () => {
+  it("runs as an agent that reports the events it receives", async () => {
     const [, two = ""] = clusters;
     const args = ["--conditions=@virtual-workspaces/source", SYNCER, `${server.url}/services/syncer/east`];
     await using agent = new Program(localNode, args, { KUBECONFIG: kubeconfigOf("east") });

@@ -1,4 +1,5 @@
-// examples/over-spaces/together.ts: all Spaces as one API server, in a process of its own, by the logins of the management cluster.
+// examples/over-spaces/together.ts: all Spaces as one API server, in its own process, with the users of the management
+// cluster.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -35,7 +36,7 @@ describe("examples/over-spaces/together.ts", function () {
     return said.slice(2);
   }
 
-  it("serves them to whom the management cluster lets use them, and says where", async () => {
+  it("serves them to users whom the management cluster authorizes, and prints its URL", async () => {
     const kubeconfig = join(server.folder.path, "together.kubeconfig");
     const ca = Buffer.from(server.text("apiserver.crt")).toString("base64");
     const cluster = { server: `${server.url}/clusters/root:spaces`, "certificate-authority-data": ca };
@@ -79,7 +80,7 @@ describe("examples/over-spaces/together.ts", function () {
     await management("create", "rolebinding", "ann", "--clusterrole=spaces", "--user=ann");
     const enters = "system:kcp:workspace:access";
     await management("create", "clusterrolebinding", "ann", `--clusterrole=${enters}`, "--user=ann");
-    // What was refused is remembered for a second.
+    // A denial is cached for one second.
     let seen = await listed("ann-token");
     while (seen.code !== 0) seen = await listed("ann-token");
     expect(seen.stdout).to.equal("configmap/of-bar\nconfigmap/of-shop");

@@ -95,7 +95,7 @@ describe("virtual-workspaces dev, authentication to etcd", function () {
 
   it("reports that no etcd answers within 15 s", async () => {
     const flags = ["--port", "0", "--etcd-servers", "http://127.0.0.1:1"];
-    await refused({ flags }, /127\.0\.0\.1:1.*See that etcd runs, that --etcd-servers names it/);
+    await refused({ flags }, /127\.0\.0\.1:1.*Check that etcd runs, that --etcd-servers names it/);
   });
 
   it("uses the client certificate of the guide's command, and trusts the given authority", async () => {
@@ -149,8 +149,8 @@ describe("virtual-workspaces dev, authentication to etcd", function () {
       env: { ETCD_USERNAME: "root", ETCD_PASSWORD: "secret" },
     });
     expect((await list(dev)).names).to.deep.equal(["one"]);
-    await refused({ files, flags: credentials("bad") }, /Name a user who may read and write below --etcd-prefix/);
-    await refused({ files, flags: flagsOf(etcd) }, /Name a user who may read and write below --etcd-prefix/);
+    await refused({ files, flags: credentials("bad") }, /Use a user who may read and write below --etcd-prefix/);
+    await refused({ files, flags: flagsOf(etcd) }, /Use a user who may read and write below --etcd-prefix/);
   });
 });
 

@@ -1,4 +1,4 @@
-// What a user writes who wants rules, patterns and long bodies: each needs a part of the packages that is loaded when needed.
+// A user's view with rules, patterns and long bodies: each needs a module of the packages that is loaded on demand.
 import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 
 const Board = defineResource({

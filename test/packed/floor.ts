@@ -1,6 +1,6 @@
-// Why: what Node does with headers, certificates and HTTP/2 differs from version to version, and a header that is dropped
-// without a word widens access. What faces strangers is tested on the oldest Node we promise, too: the same tests, without
-// what that Node cannot read, against the built packages.
+// Why: versions of Node.js treat headers, certificates and HTTP/2 differently. Security: a silently dropped header widens
+// access. So the tests of all code that faces untrusted clients also run on the oldest supported Node.js, except those that
+// this Node.js cannot parse, against the built packages.
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -26,7 +26,7 @@ const TESTS = [
   "tls-reload",
 ];
 
-describe("what faces strangers", function () {
+describe("code that faces untrusted clients", function () {
   this.timeout(120_000);
   let folder: Tree;
   let node: string;
@@ -50,7 +50,7 @@ describe("what faces strangers", function () {
   });
 });
 
-/** Without `using`, which Node 22 does not know. */
+/** Compiles `using`, which Node 22 does not support. */
 function configuration(outDir: string): object {
   const files = ["test/_setup/hooks.ts", ...TESTS.map((name) => `test/framework/${name}.test.ts`)];
   return {

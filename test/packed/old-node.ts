@@ -1,4 +1,4 @@
-// The oldest Node we promise, from npm.
+// The oldest supported Node.js, from npm.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../tools/run.mjs";

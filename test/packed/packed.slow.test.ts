@@ -1,6 +1,6 @@
-// Why: users have the tarballs, not this repository. Here the view of thirty lines, and one that is written, are
-// type-checked and run in a folder that knows nothing of the clone: as TypeScript and as built JavaScript, on the oldest
-// Node we promise and on ours.
+// Why: users have the tarballs, not this repository. The test type-checks and runs the view of thirty lines, and a view with
+// writes, in a folder outside of the clone: as TypeScript and as built JavaScript, on the oldest supported Node.js and on the
+// current one.
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
 import { installNode, OLDEST } from "./old-node.ts";
 import { Program } from "./program.ts";
-// Its tests too: both build the packages, which must not happen at the same time.
+// Includes these tests, because both build the packages, which must not happen at the same time.
 import "./floor.ts";
 
 const QUOTE = "/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh";
@@ -34,7 +34,7 @@ console.log(url);
 await new Promise((resolve) => process.once("SIGTERM", resolve));
 await server.close();
 await store[Symbol.asyncDispose]();
-`; // no \`using\`: Node 22 strips types, yet does not know it
+`; // no `using`: Node 22 strips types, but does not support it
 
 const strict = {
   target: "es2024",
@@ -54,13 +54,13 @@ const options = {
   },
 };
 
-/** Runs a program to its end, and fails with what it wrote. */
+/** Runs a program until it exits, and fails with its output. */
 async function must(command: string, args: string[], cwd: string): Promise<void> {
   const { ok, output } = await run(command, args, { cwd });
   if (!ok) throw new Error(`${command} ${args.join(" ")}:\n${output}`);
 }
 
-/** Whether a program has run before: the folder that notes are kept in is the same for all. */
+/** Whether a program has run before: all share the folder of the notes. */
 let keptBefore = false;
 
 describe("packed packages", function () {
@@ -89,7 +89,7 @@ describe("packed packages", function () {
 
   after(() => user[Symbol.dispose]());
 
-  it("bring neither sources nor build information, but the license", () => {
+  it("contain the license, but neither sources nor build information", () => {
     const framework = join(user.path, "node_modules/@virtual-workspaces/framework");
     expect(readFileSync(join(framework, "LICENSE"), "utf8")).to.contain("Apache License");
     expect(() => readFileSync(join(framework, "src/index.ts"))).to.throw(/ENOENT/);
@@ -117,13 +117,13 @@ describe("packed packages", function () {
     }
   }
 
-  it("are run here on the versions that they name", async () => {
+  it("run here on the versions that they name", async () => {
     expect((await run(oldNode, ["--version"])).output).to.equal(`v${OLDEST}`);
     expect((await run(localNode, ["--version"])).output).to.match(/^v24\./);
   });
 });
 
-/** One that every program finds which comes after the first. */
+/** Creates a note for all later programs. */
 async function keepNote(program: Program): Promise<void> {
   const note = { apiVersion: "example.dev/v1", kind: "Note", metadata: { name: "n" }, spec: { text: "kept" } };
   const created = await program.send("POST", NOTES, { type: "application/json", body: note });
@@ -132,7 +132,7 @@ async function keepNote(program: Program): Promise<void> {
   expect(await program.send("GET", `${NOTES}/n`)).to.have.nested.property("body.spec.text", "kept");
 }
 
-/** Writes that need, one after the other, what is only loaded then. */
+/** Sends writes that need modules which are loaded at that moment. */
 async function writeBoards(program: Program): Promise<void> {
   const board = (spec: object): object => ({
     apiVersion: "example.dev/v1",

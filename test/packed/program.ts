@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
-/** What a server of a user has answered. */
+/** Answer of a user's server. */
 interface Answer {
   readonly status: number;
   readonly body: unknown;
@@ -14,12 +14,12 @@ interface Body {
   readonly body: object | string;
 }
 
-/** A server of a user's, in a process of its own: it says where it listens, and of each thread that it starts. */
+/** A user's server in its own process, which prints its address and each thread that it starts. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<null, Readable, null>;
   readonly #ended: Promise<unknown[]>;
   readonly #url: string;
-  /** How many threads it has started. */
+  /** Number of started threads. */
   threads = 0;
 
   private constructor(child: ChildProcessByStdio<null, Readable, null>, url: string) {
@@ -49,7 +49,7 @@ export class Program implements AsyncDisposable {
     return { status: response.status, body: await response.json() };
   }
 
-  /** @returns its exit code and signal */
+  /** Stops the server. @returns its exit code and signal */
   async stop(): Promise<unknown[]> {
     this.#child.kill("SIGTERM");
     return await this.#ended;

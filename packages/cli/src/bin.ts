@@ -6,7 +6,7 @@ import { isTooOld } from "./process/node-version.ts";
 if (!isTooOld("virtual-workspaces")) await run(process.argv.slice(2));
 
 async function run([command, ...args]: readonly string[]): Promise<void> {
-  // Compiled code is cached before anything large is loaded, so that the second start takes a fraction of the first.
+  // Enables the compile cache before large imports, so that the second start takes a fraction of the first.
   module.enableCompileCache();
   if (command === "dev:worker") {
     const { work } = await import("./dev/worker.ts");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `kubectl ws`: kubectl runs what is called kubectl-ws on the PATH.
+// `kubectl ws`: kubectl runs the executable kubectl-ws on the PATH.
 import { run } from "./ws/run-subcommand.ts";
 
 await run(process.argv.slice(2));

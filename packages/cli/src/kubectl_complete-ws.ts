@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// kubectl completes `kubectl ws` by an executable of this name on the PATH.
+// kubectl runs an executable of this name on the PATH to complete `kubectl ws`.
 import module from "node:module";
 import { isTooOld } from "./process/node-version.ts";
 

@@ -7,14 +7,14 @@ import { version } from "./process/programs.ts";
 
 const PROGRAM = "virtual-workspaces";
 
-/** A command: its command line, and the code that runs it, to an exit code. */
+/** A command: its command line, and the code that runs it and returns an exit code. */
 interface Command {
-  /** @param args what is given behind the name: features have flags of their own */
+  /** @param args arguments after the name: features have their own flags */
   readonly line: (args: readonly string[]) => Promise<CommandLine>;
   readonly code: () => Promise<{ readonly run: (args: readonly string[]) => Promise<number> }>;
 }
 
-/** Each command is loaded when it is the one that is named. */
+/** Commands by name. Only the given one is imported. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     "start",
@@ -55,7 +55,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["completion", { line: async () => COMPLETION, code: async () => ({ run: complete }) }],
 ]);
 
-/** Flags that are for no command. */
+/** Flags that work without a command. */
 const GENERAL: ReadonlySet<string> = new Set(["--help", "-h", "--version"]);
 
 /** Runs the command line. @returns the exit code: 0, 1 for a failure, 2 for a mistake in the command line */
@@ -75,7 +75,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** kcp's own `virtual-workspaces` has no commands: what begins with one of its flags is for `serve`. */
+/** Adds `serve` to arguments that begin with one of its flags, because kcp's own `virtual-workspaces` has no commands. */
 async function named(args: readonly string[]): Promise<readonly string[]> {
   const [first = ""] = args;
   if (!/^--?[a-z]/.test(first) || GENERAL.has(first)) return args;
@@ -83,12 +83,12 @@ async function named(args: readonly string[]): Promise<readonly string[]> {
   return isFlagOf(first, SERVE) ? ["serve", ...args] : args;
 }
 
-/** The command line of every command, by its name. */
+/** Returns the command line of every command, by its name. */
 export async function commandLines(): Promise<ReadonlyMap<string, CommandLine>> {
   return new Map(await Promise.all([...COMMANDS].map(async ([name, { line }]) => [name, await line([])] as const)));
 }
 
-/** Help of the program, or of the command that is named: `help store backup` is that of `store`. */
+/** Returns the help of the program, or of a command: `help store backup` prints that of `store`. */
 async function helpText([name]: readonly string[]): Promise<string> {
   if (name === undefined) return programHelp(PROGRAM, await commandLines());
   const command = COMMANDS.get(name);

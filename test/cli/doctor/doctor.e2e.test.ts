@@ -1,4 +1,4 @@
-// `virtual-workspaces doctor` before set-ups that are broken, each in its way: it names the first thing that is wrong, and the remedy.
+// `virtual-workspaces doctor` on set-ups with one fault each: it names the first fault, and the remedy.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -67,7 +67,7 @@ describe("virtual-workspaces doctor", function () {
   }
   const url = (path: string): string => `${server.url}${path}`;
 
-  /** Exit code, and the last thing that was said, with its remedy. */
+  /** Returns the exit code, and the last step with its remedy. */
   async function doctor(...args: string[]): Promise<readonly [code: number, last: string]> {
     const { code, stdout, stderr } = await cli("doctor", "--kubeconfig", server.home.kubeconfig, ...args);
     const lines = (stdout + stderr).trimEnd().split("\n");
@@ -82,7 +82,7 @@ describe("virtual-workspaces doctor", function () {
       else expect(last).to.match(one);
   }
 
-  it("finds nothing wrong where nothing is, at a workspace, a view, an export and a mount", async () => {
+  it("finds no fault in a correct workspace, view, export and mount", async () => {
     await create(mount("link", { type: "Workspace", path: "root:lab" }));
     await create(mounted("link", { ...MOUNT, name: "link" }));
     await run("wait", "ws/link", "--for=jsonpath={.status.phase}=Ready");
@@ -107,57 +107,65 @@ describe("virtual-workspaces doctor", function () {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(steps.at(-1)).to.deep.equal({
-      title: "what is mounted answers, and knows who asks",
+      title: "the target answers and authenticates the user",
       result: "ok",
       detail: "as kcp-admin",
     });
   });
 
-  it("tells where no server is, or another one than is trusted", async () => {
-    await fails(["--server=https://127.0.0.1:1"], "nothing listens at 127.0.0.1:1", "start the server");
-    await fails(["--server=https://nowhere.invalid"], "no name server knows nowhere.invalid", "check the host");
+  it("reports a missing server, and an untrusted one", async () => {
+    await fails(["--server=https://127.0.0.1:1"], "connection refused by 127.0.0.1:1", "start the server");
+    await fails(["--server=https://nowhere.invalid"], "cannot resolve the host name nowhere.invalid", "check the host");
     const other = join(server.folder.path, "other-ca.crt");
     writeFileSync(other, Authority.root("other").cert);
-    await fails([`--certificate-authority=${other}`], "is not to be trusted", "names another certificate-authority");
-    await fails(["--tls-server-name=other.example"], "is for other names", "ask it by one of these");
+    await fails(
+      [`--certificate-authority=${other}`],
+      "is not trusted",
+      "certificate-authority of the kubeconfig does not match",
+    );
+    await fails(["--tls-server-name=other.example"], "has other names", "use one of these names");
   });
 
-  it("tells who is not known, and since when", async () => {
-    await fails(["--token=nobodys"], "it does not know who asks: 401", "log in again, or take another user");
+  it("reports rejected credentials, and since when a token is expired", async () => {
+    await fails(["--token=nobodys"], "the server rejects the credentials: 401", "log in again, or select another user");
     const claims = Buffer.from(JSON.stringify({ exp: 1_700_000_000 })).toString("base64url");
     const token = `eyJhbGciOiJub25lIn0.${claims}.c2VjcmV0`;
-    await fails([`--token=${token}`], "the token ended at 2023-11-14T22:13:20.000Z: log in again");
+    await fails([`--token=${token}`], "the token expired at 2023-11-14T22:13:20.000Z: log in again");
     const [, said] = await doctor(`--token=${token}`);
     expect(said).to.not.contain(claims).and.not.contain("c2VjcmV0");
   });
 
-  it("tells which rule is missing for whoever may not enter, and its remedy works", async () => {
+  it("reports the missing rule of a user without access, with a remedy that works", async () => {
     const asked = [url("/clusters/root:lab"), "--token=bob-token"];
     await fails(asked, `no rule of root:lab gives "bob" the verb "access" for "/"`);
     const [, said] = await doctor(...asked);
-    const [, remedy = ""] = /type: kubectl (.*)$/m.exec(said) ?? [];
+    const [, remedy = ""] = /run: kubectl (.*)$/m.exec(said) ?? [];
     await run(...remedy.split(" "));
     const [code, now] = await doctor(...asked);
     expect(code, now).to.equal(0);
-    await fails([url("/clusters/root:nope")], "there is nothing: ", "check the path of the URL, name by name");
+    await fails(
+      [url("/clusters/root:nope")],
+      "there is nothing at this path: ",
+      "check each name in the path of the URL",
+    );
   });
 
-  it("tells what an export lacks", async () => {
-    await fails(["export", "nope"], "there is no APIExport nope in /clusters/root", "kubectl get apiexports");
+  it("reports the faults of an export", async () => {
+    await fails(["export", "nope"], "/clusters/root has no APIExport nope", "kubectl get apiexports");
     await create(anExport("claiming", [SECRETS]));
     await create(anExport("lonely"));
     await run("wait", "apiexport/lonely", "--for=jsonpath={.status.identityHash}");
-    await fails(["export", "lonely"], "the APIExportEndpointSlice lonely has no endpoints", "bind it");
+    await fails(["export", "lonely"], "the APIExportEndpointSlice lonely has no endpoints", "bind the export");
     await create(binding("claiming", "root", [{ ...SECRETS, state: "Rejected", selector: { matchAll: true } }]));
     await run("wait", "apibinding/claiming", "--for=jsonpath={.status.phase}=Bound");
     await run("wait", "apiexportendpointslice/claiming", "--for=jsonpath={.status.endpoints[0].url}");
-    await fails(["export", "claiming"], "the claim for secrets is Rejected", "whoever has bound it accepts it there");
+    await fails(["export", "claiming"], "the claim for secrets is Rejected", "accept it in spec.permissionClaims");
     await fails(["export", "claiming", "--token=bob-token"], "FAILED");
   });
 
-  it("tells what a mounted workspace hangs on", async () => {
+  it("reports why a mounted workspace is not ready", async () => {
     await fails(["mount", "nope"], 'workspaces.tenancy.kcp.io "nope" not found', "kubectl get workspaces");
-    await fails(["mount", "lab"], "the workspace lab is not mounted", "examine it by its URL");
+    await fails(["mount", "lab"], "workspace lab is not mounted", "examine it by its URL");
     await create(mount("later", { type: "Workspace", path: "root:not-yet" }));
     await create(mounted("later", { ...MOUNT, name: "later" }));
     await run("wait", "mount/later", "--for=jsonpath={.status.phase}");
@@ -169,10 +177,10 @@ describe("virtual-workspaces doctor", function () {
     await create(mount("short-lived", { type: "Workspace", path: "root:lab" }));
     await create(mounted("orphan", { ...MOUNT, name: "short-lived" }));
     await run("delete", "mount", "short-lived");
-    await fails(["mount", "orphan"], "there is no Mount short-lived", "make it: the workspace becomes Ready");
+    await fails(["mount", "orphan"], "Mount short-lived does not exist", "create it: the workspace becomes Ready");
   });
 
-  it("says of a command line that is none what it takes", async () => {
+  it("prints the usage for an invalid command line", async () => {
     for (const args of [["export"], ["mount"], ["a", "b"], ["nothing"], ["-w", "x"], ["-o", "yaml"]]) {
       const { code, stderr } = await cli("doctor", ...args);
       expect(code, stderr).to.equal(2);

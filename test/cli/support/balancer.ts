@@ -1,4 +1,4 @@
-// What stands before replicas: gives each request, or each connection, to the next one in turn.
+// A load balancer for replicas: it gives each request, or each connection, to the next one in turn.
 import { once } from "node:events";
 import { createServer, request } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
@@ -7,13 +7,13 @@ import type { KeyPair } from "../../_support/certificates.ts";
 /** A running balancer. */
 export interface Balancer extends AsyncDisposable {
   readonly port: number;
-  /** What it balances over; may change. */
+  /** Replicas; may change. */
   backends: readonly { readonly port: number }[];
-  /** How many it has given to each, by port. */
+  /** Number of requests or connections for each, by port. */
   readonly given: ReadonlyMap<number, number>;
 }
 
-/** Each request goes to the next, on a connection of its own, as a load balancer of HTTP does it. Callers are known by tokens. */
+/** Balances requests, each on its own connection, as an HTTP load balancer does. Tokens authenticate callers. */
 export async function balanceRequests({
   ca,
   server,
@@ -46,7 +46,7 @@ export async function balanceRequests({
   });
 }
 
-/** Each connection goes to the next, unread. */
+/** Balances connections without reading them. */
 export async function balanceConnections(): Promise<Balancer> {
   const turn = turns();
   const open = new Set<Socket>();

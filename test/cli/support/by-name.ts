@@ -1,26 +1,26 @@
-// One port, behind which servers are by their names: what a load balancer does that looks at names and passes TLS on as it is.
+// One port for several servers, selected by the TLS server name, as a load balancer with TLS passthrough does.
 import { type LookupOptions, lookup } from "node:dns";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type LookupFunction, type Socket } from "node:net";
 
-/** Below it all names are this machine. */
+/** Domain whose names all resolve to this machine. */
 export const DOMAIN = "views.test";
 const OURS = new RegExp(`([a-z0-9-]+)\\.${DOMAIN.replace(".", "\\.")}`);
-/** The longest first record of TLS, bytes. */
+/** Maximum size of the first TLS record, bytes. */
 const MOST = 16_389;
 
-/** Looks up a name, {@link DOMAIN} included. */
+/** Resolves a name, including {@link DOMAIN}. */
 export const thisMachine: LookupFunction = (name, options: LookupOptions, done) =>
   lookup(name.endsWith(`.${DOMAIN}`) ? "127.0.0.1" : name, options, done);
 
-/** What runs there. */
+/** The running load balancer. */
 export interface ByName extends AsyncDisposable {
   readonly port: number;
-  /** The names that were asked for so far. */
+  /** Server names requested so far. */
   readonly asked: ReadonlySet<string>;
 }
 
-/** Starts one. @param portOf where a server is, by its name without the domain; 0 for nowhere */
+/** Starts the load balancer. @param portOf port of a server, by its name without the domain; 0 for none */
 export async function startByName(portOf: (name: string) => number): Promise<ByName> {
   const sockets = new Set<Socket>();
   const asked = new Set<string>();
@@ -33,7 +33,7 @@ export async function startByName(portOf: (name: string) => number): Promise<ByN
     kept(client).on("error", () => undefined);
     client.on("data", function look(bytes: Buffer) {
       hello = Buffer.concat([hello, bytes]);
-      // A name stands in the open in what a client says first.
+      // The first message of a client contains the name in plain text.
       const [, name] = OURS.exec(hello.toString("latin1")) ?? [];
       if (name === undefined) return hello.length > MOST ? client.destroy() : undefined;
       client.pause().off("data", look);

@@ -1,4 +1,4 @@
-// Drives a real `virtual-workspaces`, in a folder of its own that is gone with it.
+// Runs a real `virtual-workspaces` in its own folder, which is deleted afterwards.
 import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,14 +13,14 @@ import { CHILD_ENV } from "../../_support/child-env.ts";
 
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
 
-/** How a command ended. */
+/** End of a command. */
 export interface CliEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export function cli(...args: readonly string[]): Promise<CliEnd> {
   return startCli(...args).end;
 }
@@ -43,36 +43,36 @@ async function endOf(child: ChildProcessByStdio<null, Readable, Readable>): Prom
 export interface DevOptions {
   /** Files to write into the folder. */
   readonly files?: Readonly<Record<string, string>>;
-  /** The folder of somebody else, which stays. @default one of its own */
+  /** Existing folder, which is not deleted. @default a new one */
   readonly in?: string;
-  /** What is served, below the folder. @default the folder itself */
+  /** Served paths in the folder. @default the folder itself */
   readonly paths?: readonly string[];
-  /** @default any free port */
+  /** Flags. @default any free port */
   readonly flags?: readonly string[];
-  /** Below the folder, or absolute. @default "state" */
+  /** State folder: in the folder, or absolute. @default "state" */
   readonly state?: string;
-  /** Whether the folder has `node_modules` as a clone has. @default false, all that is found are our own packages */
+  /** Whether the folder has `node_modules`, as a clone does. @default false: only this project's packages resolve */
   readonly installed?: boolean;
-  /** @default that of the test */
+  /** PATH of the command. @default that of the test */
   readonly path?: string;
-  /** Further variables of its environment. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it is `npm run dev`, which serves the examples of this clone. @default false */
+  /** Whether to run `npm run dev`, which serves the examples of this clone. @default false */
   readonly npmRunDev?: boolean;
-  /** Shell commands that are run first, in mount and user namespaces of their own, so that they may mount. */
+  /** Shell commands that mount file systems first, in their own mount and user namespaces. */
   readonly mounts?: string;
-  /** Whether it is a process group of its own, as in a terminal: `end` then tells all of it. @default false */
+  /** Whether to use a process group, as in a terminal: `end` then signals the whole group. @default false */
   readonly terminal?: boolean;
 }
 
-/** How long a machine with much to do may take, ms. */
+/** Time limit on a busy machine, ms. */
 const PATIENCE = 30_000;
 
 /** A running `dev`, killed at the end of its `await using` block. */
 export class Dev implements AsyncDisposable {
-  /** What it has written so far, to stdout and stderr. */
+  /** Output so far, stdout and stderr. */
   text = "";
-  /** The folder that holds the files, and `state` unless that is elsewhere. */
+  /** Folder with the files, and with `state` unless that is elsewhere. */
   readonly folder: Tree;
   readonly state: string;
   readonly ended: Promise<{ readonly code: number | null }>;
@@ -114,7 +114,7 @@ export class Dev implements AsyncDisposable {
     });
   }
 
-  /** Starts, and waits until it serves. */
+  /** Starts the command, and waits until it serves. */
   static async start(options: DevOptions = {}): Promise<Dev> {
     const dev = new Dev(options);
     await dev.until(/^(The current context|No view has| {2}curl .*watch=true).*\n\n/m);
@@ -125,12 +125,12 @@ export class Dev implements AsyncDisposable {
     return / at (https:\S+)$/m.exec(this.text)?.[1] ?? "";
   }
 
-  /** The lines written so far that match. */
+  /** Returns the matching lines of the output so far. */
   lines(pattern: RegExp): string[] {
     return this.text.split("\n").filter((line) => pattern.test(line));
   }
 
-  /** What kubectl is run with: nothing is cached from another test. */
+  /** Home and kubeconfig for kubectl, without the cache of another test. */
   get home(): { readonly home: string; readonly kubeconfig: string } {
     return { home: this.state, kubeconfig: join(this.state, "admin.kubeconfig") };
   }
@@ -139,7 +139,7 @@ export class Dev implements AsyncDisposable {
     writeFileSync(join(this.folder.path, file), text);
   }
 
-  /** Waits until it has written this, so many times. */
+  /** Waits until the output has this many matches. */
   async until(pattern: RegExp, times = 1): Promise<void> {
     const all = new RegExp(pattern.source, `g${pattern.flags}`);
     const late = setTimeout(() => this.#wake(), PATIENCE);
@@ -157,7 +157,7 @@ export class Dev implements AsyncDisposable {
     }
   }
 
-  /** Sends a signal, and says how it ended and how long that took, ms. */
+  /** Sends a signal. Returns the exit code and the duration, ms. */
   async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly took: number }> {
     const began = performance.now();
     process.kill(this.#target, signal);
@@ -165,19 +165,19 @@ export class Dev implements AsyncDisposable {
     return { code, took: performance.now() - began };
   }
 
-  /** The processes that it has started. */
+  /** Returns the child processes. */
   async children(): Promise<number[]> {
     const { output } = await run("ps", ["-A", "-o", "pid=,ppid="]);
     const rows = output.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
     return rows.filter(([, parent]) => parent === this.pid).map(([child = 0]) => child);
   }
 
-  /** A GET as one of its users. Resolves at the end of the answer; rejects when that is cut short. */
+  /** Sends a GET as one of its users. Resolves at the end of the answer; rejects when it is cut short. */
   get(path: string, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
     return this.send(`GET ${path}`, undefined, user);
   }
 
-  /** Any request, `POST /path`, with a JSON body. */
+  /** Sends a request, `POST /path`, with a JSON body. */
   async send(line: string, sent?: unknown, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
     const [method = "", path = ""] = line.split(" ");
     const read = (name: string): string => readFileSync(join(this.state, name), "utf8");
@@ -203,12 +203,12 @@ export class Dev implements AsyncDisposable {
   }
 }
 
-/** A command with what is mounted for it. It keeps its process id: each of these replaces itself by the next. */
+/** Wraps a command with its mounts. Each process replaces itself with the next, so the ID stays. */
 function mounting(mounts: string, command: readonly string[]): readonly string[] {
   return ["unshare", "--map-root-user", "--mount", "sh", "-ec", `${mounts}\nexec "$@"`, "sh", ...command];
 }
 
-/** For `before`: a suite that mounts is pending where that is not allowed. */
+/** For `before`: marks a suite with mounts as pending where mounts are not permitted. */
 export function needsMounts(this: Mocha.Context): void {
   const [program = "", ...args] = mounting("mount -t tmpfs tmpfs /mnt", ["true"]);
   if (spawnSync(program, args).status !== 0) this.skip();

@@ -1,9 +1,9 @@
-// An export in a workspace of one shard, and a workspace of another that has bound it, with something in it.
+// An export in a workspace of one shard, bound in a workspace of another one, with an object.
 
 import { until } from "../../_support/until.ts";
 import type { Start } from "./start.ts";
 
-/** What is where: names of logical clusters, and where the view of the export is below a server's `/services`. */
+/** Logical clusters, and the path of the export's view below `/services` of a server. */
 export interface Exported {
   readonly provider: string;
   readonly consumer: string;
@@ -40,7 +40,7 @@ const BINDING = {
   spec: { reference: { export: { path: "root:provider", name: "widgets" } } },
 };
 
-/** Exports widgets in `root:provider`, binds them in `root:consumer`, of the shards given, and makes `cog` there. */
+/** Exports widgets in `root:provider`, binds them in `root:consumer`, on the given shards, and creates `cog` there. */
 export async function exportWidgets(
   server: Start,
   { provider = "root", consumer = "root" }: { readonly provider?: string; readonly consumer?: string } = {},
@@ -56,7 +56,7 @@ export async function exportWidgets(
   };
 }
 
-/** Binds them in a workspace, a new one, and makes a widget there. @returns its logical cluster */
+/** Binds them in a new workspace, and creates a widget there. @returns its logical cluster */
 export async function bindWidgets(
   server: Start,
   {

@@ -1,4 +1,4 @@
-// Asks a fleet as a client would that knows no replicas.
+// Sends requests to a fleet, as a client does that knows no replicas.
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -6,7 +6,7 @@ import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Minter } from "@virtual-workspaces/framework/storage";
 import { type Fleet, ROOT } from "./fleet.ts";
 
-/** What came. */
+/** An answer. */
 export interface Came {
   readonly code: number;
   readonly body: KubeObject & {
@@ -16,7 +16,7 @@ export interface Came {
   };
 }
 
-/** The notes of `root`. */
+/** Client for the notes of `root`. */
 export class Notes {
   readonly #fleet: Fleet;
   static readonly PATH = "/notes/clusters/root/apis/example.dev/v1/namespaces/default/notes";
@@ -45,12 +45,12 @@ export class Notes {
     return this.send("POST", "", { apiVersion: "example.dev/v1", kind: "Note", metadata: { name }, spec: { text } });
   }
 
-  /** Who gave the version of a list: the process that answers for notes. */
+  /** Returns the minter of a list's version: the process that serves notes. */
   async home(): Promise<number | undefined> {
     return minterOf((await this.send("GET")).body);
   }
 
-  /** The events of a watch, as they come, until it ends. */
+  /** Yields the events of a watch until it ends. */
   async *watch(resourceVersion: string): AsyncGenerator<{ readonly type: string; readonly object: Came["body"] }> {
     const res = await this.#open("GET", `?watch=1&resourceVersion=${resourceVersion}`);
     let text = "";
@@ -60,11 +60,11 @@ export class Notes {
         text = lines.pop() ?? "";
         for (const line of lines) yield JSON.parse(line);
       }
-    } catch {} // cut off, as by a process that was killed
+    } catch {} // cut off because the process was killed
   }
 }
 
-/** By what a version names its process. */
+/** Returns the minter in a version. */
 export function minterOf({ metadata }: Pick<KubeObject, "metadata">): number | undefined {
   return Minter.of(metadata.resourceVersion ?? "");
 }

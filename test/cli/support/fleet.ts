@@ -1,4 +1,4 @@
-// Replicas of `virtual-workspaces serve`, of several workers each, over one server of workspaces.
+// Replicas of `virtual-workspaces serve`, with several workers each, over one workspace server.
 import { join } from "node:path";
 import { root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
@@ -8,17 +8,17 @@ import { type Balancer, balanceConnections, balanceRequests } from "./balancer.t
 import { Start } from "./start.ts";
 import { ask, Serve, USERS } from "./views-of-workspaces.ts";
 
-/** An administrator of everything. */
+/** Headers of an administrator with all rights. */
 export const ROOT = { authorization: "Bearer root-token" };
 const FLEET_VIEWS: string = join(root, "test/cli/fixtures/fleet.fixture.ts");
 
 export interface FleetOptions {
-  /** @default 2 */
+  /** Number of replicas. @default 2 */
   readonly replicas?: number;
   readonly workers: number;
   readonly view?: string;
   readonly flags?: readonly string[];
-  /** Whether each request goes elsewhere, or each connection. @default "requests" */
+  /** Unit that the balancer distributes. @default "requests" */
   readonly turns?: "requests" | "connections";
 }
 
@@ -26,10 +26,10 @@ export interface FleetOptions {
 export class Fleet implements AsyncDisposable {
   readonly shard: Start;
   readonly replicas: Serve[] = [];
-  /** The way to each replica. */
+  /** Connections to the replicas, which can fail. */
   readonly wires: readonly Relay[];
   readonly balancer: Balancer;
-  /** Of the replicas, as servers and among themselves. */
+  /** Certificate authority of the replicas, as servers and among themselves. */
   readonly authority: TestAuthority;
   readonly folder: Tree;
   readonly #options: FleetOptions;
@@ -77,7 +77,7 @@ export class Fleet implements AsyncDisposable {
     }
   }
 
-  /** Starts a replica, in the place of one that has ended. */
+  /** Starts a replica in place of one that has ended. */
   async start(at: number): Promise<void> {
     const { workers, view = FLEET_VIEWS, flags = [] } = this.#options;
     const file = (name: string): string => join(this.folder.path, name);
@@ -95,18 +95,18 @@ export class Fleet implements AsyncDisposable {
     await replica.until("ready", () => replica.port !== 0, 60_000);
   }
 
-  /** Resolves when all replicas know of all workers. */
+  /** Resolves when all replicas know all workers. */
   async acquainted(): Promise<void> {
     const { workers } = this.#options;
     for (const [at, replica] of this.replicas.entries())
       for (const [other, { port }] of this.wires.entries())
         if (other !== at) {
-          const line = `Replica https://127.0.0.1:${port} has ${workers} of its workers serving`;
+          const line = `Replica https://127.0.0.1:${port} has ${workers} workers`;
           await replica.until(line, () => replica.lines.includes(line), 20_000);
         }
   }
 
-  /** Those that answer now: which processes, and whose versions are theirs. */
+  /** Returns the workers that answer now: their process IDs and minters. */
   async workers(): Promise<readonly { readonly pid: number; readonly minter: number }[]> {
     const found = new Map<number, { readonly pid: number; readonly minter: number }>();
     const wanted = this.#options.workers * this.replicas.length;
@@ -124,7 +124,7 @@ export class Fleet implements AsyncDisposable {
     return `https://127.0.0.1:${this.balancer.port}/services`;
   }
 
-  /** A replica, with no balancer between. */
+  /** Returns the URL of a replica, without the balancer. */
   direct(path: string, replica = 0): string {
     return `https://127.0.0.1:${this.wires[replica]?.port}${path}`;
   }

@@ -1,4 +1,4 @@
-// Drives a real `virtual-workspaces front-proxy` before a real `virtual-workspaces start`, which believes it.
+// Runs a real `virtual-workspaces front-proxy` before a real `virtual-workspaces start`, which trusts it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -10,19 +10,19 @@ import { Program } from "../../go/support/program.ts";
 import { Start } from "./start.ts";
 
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts"), "front-proxy"];
-/** Whose certificates front proxies show. */
+/** Certificate authority of front proxies. */
 export const AUTHORITY: Authority = Authority.root("proxies");
 const PROXY = AUTHORITY.issue({ name: "front-proxy" });
 const FILES = { "proxies.crt": AUTHORITY.cert, "front-proxy.crt": PROXY.cert, "front-proxy.key": PROXY.key };
 
 export interface FrontOptions {
-  /** Of the server behind. */
+  /** Flags of the upstream server. */
   readonly flags?: readonly string[];
-  /** Users that both know: lines of a token file. */
+  /** Users of both servers: lines of a token file. */
   readonly users: string;
-  /** Whether views of the server behind are there too. @default false */
+  /** Whether to proxy the upstream's views. @default false */
   readonly services?: boolean;
-  /** Other paths than `/clusters/`, and the servers behind them, by whose authority. @default none */
+  /** Other paths than `/clusters/`, with the URLs and authorities of their servers. @default none */
   readonly mapping?: readonly { readonly path: string; readonly backend: string; readonly ca: string }[];
 }
 
@@ -76,12 +76,12 @@ export class Front extends Program {
     return /^Ready .* at (https:\S+?): /m.exec(this.lines.join("\n"))?.[1] ?? "";
   }
 
-  /** Of the certificates that both show. */
+  /** Certificate authority of both servers. */
   get ca(): string {
     return readFileSync(this.server.path("apiserver.crt"), "utf8");
   }
 
-  /** A user's kubectl in a workspace, or at another path; context `base` is the whole of it. */
+  /** Returns a user's kubectl home for a workspace or another path. Its context `base` is the whole server. */
   in(path: string, token: string, env: KubectlHome["env"] = {}): KubectlHome {
     const [name, base] = ["front", "base"];
     const trusted = { "certificate-authority": this.server.path("apiserver.crt") };

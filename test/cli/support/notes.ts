@@ -1,4 +1,4 @@
-// Writes to a view of support/views.ts, and what became of them.
+// Writes to a view of support/views.ts, and their results.
 import { expect } from "chai";
 import type { Dev } from "./dev.ts";
 
@@ -9,12 +9,12 @@ function post(dev: Dev, name: string, text = "x"): ReturnType<Dev["send"]> {
   return dev.send(`POST ${NOTES}`, note);
 }
 
-/** Creates a note. @returns the code */
+/** Creates a note. @returns the status */
 export async function create(dev: Dev, name: string, text?: string): Promise<number> {
   return (await post(dev, name, text)).code;
 }
 
-/** The list as it is served. */
+/** Lists the notes. */
 export async function list(dev: Dev): Promise<{ readonly version: string; readonly names: readonly string[] }> {
   const { code, body } = await dev.get(NOTES);
   expect(code, body).to.equal(200);
@@ -25,12 +25,12 @@ export async function list(dev: Dev): Promise<{ readonly version: string; readon
   return { version: metadata.resourceVersion, names: items.map((item) => item.metadata.name) };
 }
 
-/** Clients that create notes without a pause until they are stopped, at the end of the block at the latest. */
+/** Clients that create notes continuously until they stop, at the latest at the end of the block. */
 export class Writers implements AsyncDisposable {
-  /** How often each code came; `lost` are requests that got no answer. */
+  /** Number of answers by status; `lost` counts requests without an answer. */
   readonly codes = new Map<number | "lost", number>();
   readonly acknowledged: string[] = [];
-  /** What was said with other codes than 201. */
+  /** Bodies of answers other than 201. */
   readonly refusals: string[] = [];
   readonly #writing: Promise<unknown>;
   readonly #waiting = new Set<() => void>();
@@ -40,7 +40,7 @@ export class Writers implements AsyncDisposable {
     this.#writing = Promise.all(Array.from({ length: count }, (_, writer) => this.#write(dev, writer)));
   }
 
-  /** Waits until so many more are acknowledged. */
+  /** Waits until this many more are acknowledged. */
   async more(count: number): Promise<void> {
     const wanted = this.acknowledged.length + count;
     while (this.acknowledged.length < wanted) await new Promise<void>((resolve) => this.#waiting.add(resolve));

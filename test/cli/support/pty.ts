@@ -1,17 +1,17 @@
-// A command at a terminal: a pseudo-terminal of the system (`script`), whose screen is rendered as a terminal would.
+// A command in a pseudo-terminal of the system (`script`), whose screen is rendered as a terminal would.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import xterm from "@xterm/headless";
 
 export interface PtyOptions {
-  /** For the shell. */
+  /** Command line for the shell. */
   readonly command: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly rows?: number;
   readonly columns?: number;
 }
 
-/** Whether the system has what it takes. */
+/** Whether the system supports this. */
 export const HAS_PTY = process.platform === "linux";
 
 export class Pty implements AsyncDisposable {
@@ -19,7 +19,7 @@ export class Pty implements AsyncDisposable {
   readonly #screen: xterm.Terminal;
   readonly #exited: Promise<unknown>;
   readonly #waiting = new Set<() => void>();
-  /** All that was written, as it came. */
+  /** Raw output so far. */
   raw = "";
 
   constructor({ command, env = process.env, rows = 24, columns = 100 }: PtyOptions) {
@@ -37,7 +37,7 @@ export class Pty implements AsyncDisposable {
     });
   }
 
-  /** What is to be read on it, without what is empty at the end. */
+  /** Text of the screen, without empty space at its end. */
   get screen(): string {
     const { active } = this.#screen.buffer;
     const lines = Array.from({ length: this.#screen.rows }, (_, at) =>
@@ -46,7 +46,7 @@ export class Pty implements AsyncDisposable {
     return lines.join("\n").trimEnd();
   }
 
-  /** Whether another screen than the usual one is shown, as full-screen programs do. */
+  /** Whether the alternate screen is active, as in full-screen programs. */
   get isOther(): boolean {
     return this.#screen.buffer.active.type === "alternate";
   }
@@ -74,7 +74,7 @@ export class Pty implements AsyncDisposable {
     return this.screen;
   }
 
-  /** Has it another size, and says so to what runs in it. */
+  /** Resizes the terminal, and signals the program. */
   async resize(rows: number, columns: number): Promise<void> {
     const [, device = ""] = /^(\/dev\/\S+)/m.exec(this.raw) ?? [];
     this.#screen.resize(columns, rows);

@@ -1,4 +1,4 @@
-// Drives a real `virtual-workspaces start`, in a folder of its own, and asks it as its administrators would.
+// Runs a real `virtual-workspaces start` in its own folder, and sends requests as its administrators.
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
@@ -13,24 +13,24 @@ import { kubectl } from "../../go/support/kubectl.ts";
 import { Program } from "../../go/support/program.ts";
 
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts"), "start"];
-/** Any free port of this machine alone. */
+/** Any free port on the loopback interface. */
 const ANYWHERE = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
 
 export interface StartOptions {
-  /** The folder of somebody else, which stays. @default one of its own */
+  /** Existing folder, which is not deleted. @default a new one */
   readonly in?: string;
-  /** Its root directory, below the folder. @default "kcp" */
+  /** Root directory, in the folder. @default "kcp" */
   readonly root?: string;
   readonly flags?: readonly string[];
   /** Users by token, `tokens.csv`. @default only administrators */
   readonly files?: { readonly "tokens.csv": string };
-  /** Where it listens. @default any free port of 127.0.0.1 */
+  /** Flags for the address. @default any free port of 127.0.0.1 */
   readonly at?: readonly string[];
-  /** A file that is loaded before its own code. @default none */
+  /** File to load before the command. @default none */
   readonly preload?: string;
 }
 
-/** How a request was answered. */
+/** Answer to a request. */
 export interface Answer {
   readonly code: number;
   readonly body: string;
@@ -38,7 +38,7 @@ export interface Answer {
 
 /** A running server, killed at the end of its `await using` block. */
 export class Start extends Program {
-  /** Holds the root directory. */
+  /** Folder with the root directory. */
   readonly folder: Tree;
   readonly #root: string;
 
@@ -53,7 +53,7 @@ export class Start extends Program {
     this.#root = rootDirectory;
   }
 
-  /** Starts, and waits until it serves. */
+  /** Starts the server, and waits until it serves. */
   static async ready(options?: StartOptions): Promise<Start> {
     const server = new Start(options);
     try {
@@ -65,7 +65,7 @@ export class Start extends Program {
     }
   }
 
-  /** Below the root directory. */
+  /** Returns a path in the root directory. */
   path(name: string): string {
     return join(this.#root, name);
   }
@@ -93,13 +93,13 @@ export class Start extends Program {
     return users.find(({ name }) => name === user)?.user.token ?? "";
   }
 
-  /** What kubectl says: its exit code, and what it has written. */
+  /** Runs kubectl. Returns its exit code and output. */
   async kubectl(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", this.home, args);
     return `${code} ${stdout}${stderr}`;
   }
 
-  /** Makes something as `root-token`. */
+  /** Creates an object as `root-token`. */
   async create(path: string, object: object): Promise<Answer> {
     const headers = { authorization: "Bearer root-token", "content-type": "application/json" };
     const options = { method: "POST", ca: this.text("apiserver.crt"), headers, agent: false };
@@ -110,7 +110,7 @@ export class Start extends Program {
     return { code: res.statusCode ?? 0, body };
   }
 
-  /** A GET with a bearer token, or without credentials, here or at the address of one of its shards; not tried again. */
+  /** Sends a GET with a bearer token, or without credentials, to the server or to one of its shards, without retries. */
   async get(
     path: string,
     { token, ca = this.text("apiserver.crt"), at = this.url }: { token?: string; ca?: string; at?: string } = {},
@@ -123,7 +123,7 @@ export class Start extends Program {
     return { code: res.statusCode ?? 0, body };
   }
 
-  /** Sends a signal, and says how it ended. */
+  /** Sends a signal, and returns the exit code. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.signal(signal);
     return (await this.ended).code;

@@ -1,4 +1,4 @@
-// One file of views, run by the server that has the workspaces, and by a process of its own to which that passes requests on.
+// A file of views, run in the workspace server, and in a separate process to which that forwards requests.
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
@@ -14,12 +14,12 @@ import { type Answer, Start, type StartOptions } from "./start.ts";
 
 export type { Answer };
 
-/** A stranger's file. */
+/** A view in a file outside of the packages. */
 export const MIRROR: string = join(root, "test/workspace-server/views/fixtures/mirror.fixture.ts");
 const NAMES = join(root, "test/cli/fixtures/names.fixture.ts");
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
 
-/** Tokens are `<name>-token`. */
+/** Users; tokens are `<name>-token`. */
 export const USERS = {
   "tokens.csv": [
     'root-token,shard-root,1,"system:masters"',
@@ -29,20 +29,21 @@ export const USERS = {
   ].join("\n"),
 };
 
-/** A running `virtual-workspaces serve`, or what kcp's binary of that name is started with: flags alone. */
+/** A running `virtual-workspaces serve`, or the flags of kcp's binary of that name without a command. */
 export class Serve extends Program {
   readonly args: readonly string[];
 
   /**
    * @param args a command, or flags of `serve`
-   * @param cwd @default that of the tests
+   * @param cwd
+   * @default that of the tests
    */
   constructor(args: readonly string[], cwd?: string) {
     super(localNode, [...BINARY, ...args], cwd === undefined ? {} : { cwd });
     this.args = args;
   }
 
-  /** Starts, and waits until it serves. */
+  /** Starts the process, and waits until it serves. */
   static async ready(args: readonly string[], cwd?: string): Promise<Serve> {
     const views = new Serve(args, cwd);
     await views.until("ready", () => views.port !== 0, 60_000);
@@ -54,39 +55,39 @@ export class Serve extends Program {
   }
 }
 
-/** Where views are, and whom to trust there. */
+/** URL of views, and the certificate authority to trust there. */
 export interface Place {
-  /** What `/<name of a view>` follows. */
+  /** URL before `/<name of a view>`. */
   readonly url: string;
   readonly ca: string;
 }
 
 export interface ApartOptions {
-  /** @default the stranger's */
+  /** Path of the view. @default the file above */
   readonly view?: string;
-  /** Whether it is started as kcp's own binary is: no command and no view named. */
+  /** Whether to start it like kcp's own binary: without a command and views. */
   readonly asKcp?: boolean;
-  /** Of the server of workspaces, besides. */
+  /** Additional flags of the workspace server. */
   readonly shardFlags?: readonly string[];
-  /** Of the process that runs it, besides. */
+  /** Additional flags of the process with the views. */
   readonly flags?: readonly string[];
-  /** Whether each shard has views of its own, by its name below {@link DOMAIN}. @default there is one shard */
+  /** Whether each shard has its own views, by a name below {@link DOMAIN}. @default there is one shard */
   readonly byShard?: boolean;
 }
 
-/** A server of workspaces that runs no views, and a process that does. */
+/** A workspace server without views, and a process with them. */
 export class Apart implements AsyncDisposable {
-  /** The server of workspaces now. */
+  /** Current workspace server. */
   shard: Start;
-  /** The process that runs the views now. */
+  /** Current process with the views. */
   views: Serve;
-  /** The wire between clients, the shard among them, and the views. */
+  /** Connection from clients, including the shard, to the views. */
   readonly wire: Relay;
   readonly authority: TestAuthority;
-  /** Certifies front proxies of the views. */
+  /** Certificate authority of front proxies for the views. */
   readonly proxies: TestAuthority;
   readonly folder: Tree;
-  /** By which the views of shards are told apart, if there are several. */
+  /** Names that select the views of a shard, if there are several. */
   readonly names: ByName | undefined;
   readonly #shardOptions: StartOptions;
   readonly #others = new Map<string, Serve>();
@@ -152,7 +153,7 @@ export class Apart implements AsyncDisposable {
     }
   }
 
-  /** Runs the workspaces once more where they were, after their process has ended: those that were there, or none of them. */
+  /** Starts the workspace server again at the same address after its process has ended, with its data or empty. */
   async startAgain({ empty = false }: { readonly empty?: boolean } = {}): Promise<void> {
     const { folder, url } = this.shard;
     if (empty) rmSync(this.shard.path("data"), { recursive: true });
@@ -160,7 +161,7 @@ export class Apart implements AsyncDisposable {
     this.shard = this.#stack.use(await Start.ready({ ...this.#shardOptions, in: folder.path, at }));
   }
 
-  /** Runs the views of another shard as well. */
+  /** Also serves the views of another shard. */
   async serveShard(name: string): Promise<void> {
     const { baseURL } = await this.#shardSpec(name);
     const admin = this.shard.text("admin.kubeconfig");
@@ -173,12 +174,12 @@ export class Apart implements AsyncDisposable {
     this.#others.set(name, views);
   }
 
-  /** Where the views of a shard listen, 0 for nowhere. */
+  /** Returns the port of a shard's views; 0 for none. */
   portOf(shard: string): number {
     return shard === "root" ? this.wire.port : (this.#others.get(shard)?.port ?? 0);
   }
 
-  /** Runs the views once more, after their process has ended. */
+  /** Starts the views again after their process has ended. */
   async serveAgain(): Promise<void> {
     this.views = new Serve(this.views.args);
     await this.#served();
@@ -189,17 +190,17 @@ export class Apart implements AsyncDisposable {
     await views.until("ready", () => views.port !== 0, 60_000);
   }
 
-  /** The views, by way of the shard. */
+  /** Views, through the shard. */
   get throughShard(): Place {
     return { url: `${this.shard.url}/services`, ca: this.shard.text("apiserver.crt") };
   }
 
-  /** The views, where the Shard object says that they are. */
+  /** Returns the views at the URL that the Shard object publishes. */
   async published(shard = "root"): Promise<Place> {
     return { url: `${(await this.#shardSpec(shard)).virtualWorkspaceURL}/services`, ca: this.authority.ca };
   }
 
-  /** The views of a shard, by way of it. */
+  /** Returns the views of a shard, through it. */
   async through(shard: string): Promise<Place> {
     return { ...this.throughShard, url: `${(await this.#shardSpec(shard)).baseURL}/services` };
   }
@@ -215,7 +216,7 @@ export class Apart implements AsyncDisposable {
   }
 }
 
-/** A GET. */
+/** Sends a GET. */
 export async function ask(
   url: string,
   options: Pick<RequestOptions, "ca" | "cert" | "key"> & { readonly headers?: OutgoingHttpHeaders },

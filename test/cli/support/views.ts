@@ -1,4 +1,4 @@
-// Modules as users write them, as text: what `dev` loads is a file.
+// Modules of users as text, because `dev` loads files.
 
 export interface ViewText {
   readonly name?: string;
@@ -6,11 +6,11 @@ export interface ViewText {
   readonly text?: string;
   /** Further members of the view. */
   readonly more?: string;
-  /** After the view. */
+  /** Code after the view. */
   readonly after?: string;
 }
 
-/** A view of one cluster-scoped kind with one object. The kind is the view's name with a capital. */
+/** Returns a view of one cluster-scoped kind with one object. The kind is the view's name with a capital. */
 export function viewText(options: ViewText = {}): string {
   const { name = "note", path = "/clusters/:cluster", text = "first", more = "", after = "" } = options;
   const kind = name.charAt(0).toUpperCase() + name.slice(1);
@@ -31,13 +31,13 @@ ${after}
 }
 
 export interface HostedText {
-  /** What is done with the host before the view is made. */
+  /** Code that uses the host before the view is created. */
   readonly first?: string;
   /** Further members of the view. */
   readonly more?: string;
 }
 
-/** A view of one cluster-scoped kind, a function of the host, in whose store it keeps its objects. */
+/** Returns a view of one cluster-scoped kind: a function of the host, with objects in the host's store. */
 export function hostedText({ first = "", more = "" }: HostedText = {}): string {
   return `
 import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";

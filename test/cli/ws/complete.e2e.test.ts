@@ -1,4 +1,4 @@
-// kubectl itself asks for completions, as a shell does for a press of Tab: `kubectl __complete ws …`.
+// kubectl requests completions, as for the Tab key: `kubectl __complete ws …`.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -32,7 +32,7 @@ describe("completion of kubectl ws by kubectl", function () {
     await run(kubectls()[0] ?? "", ["ws", ...args], { env: env() });
   }
 
-  /** What kubectl offers for the last word, and the directive for the shell. */
+  /** Returns kubectl's completions of the last word, and the directive for the shell. */
   async function complete(...words: readonly string[]): Promise<readonly string[]> {
     const { stdout } = await run(kubectls()[0] ?? "", ["__complete", "ws", ...words], { env: env() });
     return stdout.trim().split("\n");
@@ -74,7 +74,7 @@ describe("completion of kubectl ws by kubectl", function () {
     expect(await complete("create", "far", "--mount", "")).to.deep.equal(["Mount/to-lab", ":4"]);
   });
 
-  it("offers nothing when the server is away or the token is wrong, without a message", async () => {
+  it("offers nothing without a message when the server is unavailable or rejects the token", async () => {
     expect(await complete("--server=https://127.0.0.1:1", "use", "sh")).to.deep.equal([":4"]);
     expect(await complete("--token=wrong", "use", "sh")).to.deep.equal([":4"]);
   });

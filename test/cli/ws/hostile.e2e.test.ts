@@ -1,4 +1,4 @@
-// A server that would have `kubectl ws` go elsewhere, or a terminal do what it does not show.
+// A server that tries to lead `kubectl ws` to another host, or to control the terminal.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -29,12 +29,12 @@ async function listening(answer: (req: IncomingMessage, res: ServerResponse) => 
 
 const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-describe("kubectl ws, of a hostile server,", function () {
+describe("kubectl ws with a hostile server", function () {
   this.timeout(30_000);
   let folder: Tree;
   let hostile: Server;
   let other: Server;
-  /** By path, without the query. */
+  /** Answers by path, without the query. */
   let answers: Record<string, { readonly to: string } | object>;
   let askedOther: number;
 
@@ -91,16 +91,14 @@ describe("kubectl ws, of a hostile server,", function () {
     };
     for (const name of ["away", "no"])
       expect(await ws(name)).to.match(
-        /^1 Error: workspace ".*" redirects to http:.*, which is no workspace of this server/,
+        /^1 Error: workspace ".*" redirects to http:.*, which is not a workspace of this server/,
       );
-    expect(await ws("a")).to.equal(
-      '1 Error: workspace "root:a" redirects to another, and that again, more than 4 times',
-    );
+    expect(await ws("a")).to.equal('1 Error: workspace "root:a" redirects more than 4 times');
     expect(askedOther).to.equal(0);
     expect(servers()).to.deep.equal([`${urlOf(hostile)}/clusters/root`]);
   });
 
-  it("takes the path of a home alone, and stays with the host", async () => {
+  it("uses only the path of a home workspace's URL, and stays at the host", async () => {
     answers = {
       [`/clusters/root${WORKSPACES}/~`]: homeAt(`${urlOf(other)}/clusters/home`),
       "/clusters/home/apis": { kind: "APIGroupList", groups: [{ name: "x" }] },
@@ -112,7 +110,7 @@ describe("kubectl ws, of a hostile server,", function () {
     expect(await ws("~")).to.equal('1 Error: invalid home workspace URL "javascript:alert(1)"');
   });
 
-  it("shows what would have a terminal do something else", async () => {
+  it("prints control characters escaped", async () => {
     const kind = { kind: "WorkspaceList", apiVersion: "tenancy.kcp.io/v1alpha1", metadata: {} };
     const mount = { ref: { apiVersion: "v1", kind: "X", name: "x" } };
     answers = {
@@ -129,7 +127,7 @@ describe("kubectl ws, of a hostile server,", function () {
     expect(said).to.include('root:a/../../b cannot be listed: invalid cluster "root:a/../../b": use a cluster name');
   });
 
-  it("has tree -i show what would have a terminal do something else, on one line each", async function () {
+  it("prints control characters escaped in tree -i, with one line for each workspace", async function () {
     if (!HAS_PTY) this.skip();
     const evil = "evil\u001b[2J\u001b]0;owned\u0007\nnext";
     const workspace = {

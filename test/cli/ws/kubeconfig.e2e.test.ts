@@ -1,4 +1,4 @@
-// What `kubectl ws` writes into kubeconfigs: what it does not mean stays as it was, and nothing is lost.
+// `kubectl ws` writes kubeconfigs: other entries stay unchanged, and nothing is lost.
 import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -46,7 +46,7 @@ describe("kubectl ws writes a kubeconfig", () => {
   });
   before(needsKubectl);
 
-  /** As kubectl reads it. */
+  /** Reads the kubeconfig with kubectl. */
   function seen(template: string, files = file): string {
     const args = ["config", "view", "--raw", "-o", `jsonpath=${template}`];
     return execFileSync("kubectl", args, {
@@ -56,7 +56,7 @@ describe("kubectl ws writes a kubeconfig", () => {
   const server = (name: string): string => `{.clusters[?(@.name=="${name}")].cluster.server}`;
   const context = (name: string): string => `{.contexts[?(@.name=="${name}")].context}`;
 
-  it("with the ClusterProxy that is entered in place of a workspace, and without it from then on", async () => {
+  it("with the ClusterProxy that replaces a workspace, and without it afterwards", async () => {
     const through = "https://h:6443/services/clusterproxy/root:other/shop";
     expect(await goTo(Kubeconfig.read(file, undefined), { path: "root:other", proxy: "shop" })).to.equal(through);
     expect(seen(server("workspace.kcp.io/current"))).to.equal(through);
@@ -64,7 +64,7 @@ describe("kubectl ws writes a kubeconfig", () => {
     expect(await goBack(Kubeconfig.read(file, undefined))).to.equal(through);
   });
 
-  it("with the workspace, the one before, and everything else as it was", async () => {
+  it("with the workspace, the previous one, and everything else unchanged", async () => {
     expect(await goTo(Kubeconfig.read(file, undefined), "root:other")).to.equal("https://h:6443/clusters/root:other");
     expect(seen("{.current-context}")).to.equal("workspace.kcp.io/current");
     expect(seen(server("workspace.kcp.io/current"))).to.equal("https://h:6443/clusters/root:other");
@@ -79,7 +79,7 @@ describe("kubectl ws writes a kubeconfig", () => {
     expect(readdirSync(folder.path).sort()).to.deep.equal(["config", "config.before-ws"]);
   });
 
-  it("there and back again, through contexts of its own as well", async () => {
+  it("back and forth, also with contexts of its own", async () => {
     await goTo(Kubeconfig.read(file, undefined), "root:a");
     await goTo(Kubeconfig.read(file, undefined), "root:b");
     expect(await goBack(Kubeconfig.read(file, undefined))).to.equal("https://h:6443/clusters/root:a");
@@ -91,7 +91,7 @@ describe("kubectl ws writes a kubeconfig", () => {
     );
   });
 
-  it("with contexts by name, which are not overwritten unasked", async () => {
+  it("with named contexts, which it overwrites only with the flag", async () => {
     const read = (): Kubeconfig => Kubeconfig.read(file, undefined);
     const asked = { name: "mine", path: "root:a", overwrite: false, enter: false };
     expect(await writeContext(read(), asked)).to.equal('Created context "mine".');
@@ -107,7 +107,7 @@ describe("kubectl ws writes a kubeconfig", () => {
     expect([seen("{.current-context}"), seen(server("yes"))]).to.deep.equal(["yes", "https://h:6443/clusters/root:b"]);
   });
 
-  it("of several where an entry is, or comes from, with paths that lead where they led", async () => {
+  it("in the file of several that has the entry, with paths that stay valid", async () => {
     const second = join(folder.path, "more", "config");
     mkdirSync(dirname(second));
     writeFileSync(
@@ -126,7 +126,7 @@ describe("kubectl ws writes a kubeconfig", () => {
     expect(seen(server("workspace.kcp.io/current"), files)).to.equal("https://h:6443/clusters/root:new");
     expect(readFileSync(file, "utf8"), "the first says which").to.include("current-context: workspace.kcp.io/current");
     expect(readFileSync(second, "utf8"), "beside what it was made from").to.include("https://h:6443/clusters/root:new");
-    // From now on there is an entry in the second, which would be hidden by one in the first.
+    // From now on the second file has an entry, which one in the first would hide.
     await goTo(Kubeconfig.read(undefined, "dev"), "root:own");
     expect(seen(server("workspace.kcp.io/current"), files)).to.equal("https://h:6443/clusters/root:own");
     const authority = '{.clusters[?(@.name=="workspace.kcp.io/current")].cluster.certificate-authority}';
@@ -134,7 +134,7 @@ describe("kubectl ws writes a kubeconfig", () => {
     expect(readFileSync(file, "utf8")).to.not.include("root:own");
   });
 
-  it("through a link, for whom it was readable", async () => {
+  it("through a symbolic link, with unchanged permissions", async () => {
     const link = join(folder.path, "link");
     symlinkSync(file, link);
     writeFileSync(file, CONFIG, { mode: 0o600 });
@@ -145,25 +145,23 @@ describe("kubectl ws writes a kubeconfig", () => {
     expect(readFileSync(file, "utf8")).to.include("clusters/root:a");
   });
 
-  it("unless somebody else has written, or does", async () => {
+  it("unless another program has written it, or is writing it", async () => {
     const failed = (config: Kubeconfig): Promise<string> => goTo(config, "root:a").catch(({ message }) => message);
     const config = Kubeconfig.read(file, undefined);
     writeFileSync(file, `${CONFIG}# changed\n`);
-    expect(await failed(config)).to.equal(
-      `${file} was changed by another program meanwhile: nothing was written, try again`,
-    );
+    expect(await failed(config)).to.equal(`another program has changed ${file}: nothing was written, try again`);
     expect(readFileSync(file, "utf8")).to.equal(`${CONFIG}# changed\n`);
     writeFileSync(`${file}.lock`, "");
     expect(await failed(Kubeconfig.read(file, undefined))).to.equal(
-      `${file} is locked by another program: if none writes it, remove ${file}.lock`,
+      `${file} is locked by another program: if none is running, remove ${file}.lock`,
     );
     expect(readdirSync(folder.path).sort(), "a lock of another's stays").to.deep.equal(["config", "config.lock"]);
   });
 
-  it("unless it cannot be read, and shows nothing of it", async () => {
+  it("unless it cannot be read, and shows nothing of its content", async () => {
     const cases = [
-      ["users: [{name: a, user: {token: secret}}", /: it is no YAML \([A-Z_]+, at character \d+\)$/],
-      ["- secret", /: it is no kubeconfig, which begins with/],
+      ["users: [{name: a, user: {token: secret}}", /: it is not YAML \([A-Z_]+, at character \d+\)$/],
+      ["- secret", / is not a kubeconfig: it must begin with/],
       [CONFIG.replace("dev", "other"), /^current "other" context not found$/],
       [CONFIG.replace("cluster: k,", "cluster: j,"), /^cluster "j" not found in kubeconfig$/],
       [CONFIG.replace("/clusters/root:org", ""), /^current URL "https:\/\/h:6443" does not point to a workspace$/],
@@ -177,7 +175,7 @@ describe("kubectl ws writes a kubeconfig", () => {
       expect(readFileSync(file, "utf8")).to.equal(text);
     }
     expect(() => Kubeconfig.read(join(folder.path, "none"), undefined)).to.throw(
-      "none cannot be read: there is no such file",
+      /cannot read \S*none: the file does not exist/,
     );
     writeFileSync(file, CONFIG);
     const none = await goBack(Kubeconfig.read(file, undefined)).catch(({ message }) => message);

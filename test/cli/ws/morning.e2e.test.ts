@@ -1,4 +1,4 @@
-// A morning at the terminal: `kubectl ws` as kubectl runs it, against a running server.
+// A session at the terminal: `kubectl ws` as kubectl runs it, against a running server.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -20,7 +20,7 @@ const mount = (name: string, type: string, path: string) => ({
   spec: { type, path },
 });
 
-/** What there is in the morning: a server, and who comes to it. */
+/** A server and its user. */
 interface Place extends AsyncDisposable {
   readonly url: string;
   readonly home: KubectlHome;
@@ -30,7 +30,7 @@ interface Place extends AsyncDisposable {
 const USERS = "root-token,admin,1,system:kcp:admin\nbob-token,bob,2\n";
 const FLAGS = ["--batteries-included=+mounts"];
 
-/** A server, at its own address, as its administrator by the kubeconfig that it writes. */
+/** Starts a server, with its own address and the administrator of its kubeconfig. */
 async function server(): Promise<Place> {
   const running = await Start.ready({ flags: FLAGS, files: { "tokens.csv": USERS } });
   const env = { PATH: `${running.path("bin")}:${process.env["PATH"]}` };
@@ -38,7 +38,7 @@ async function server(): Promise<Place> {
   return { url: running.url, home, user: "kcp-admin", [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
-/** Two shards behind a front proxy of a process of its own, as a user of the front proxy. */
+/** Starts two shards behind a front proxy in its own process, with a user of the front proxy. */
 async function frontProxy(): Promise<Place> {
   const front = await Front.ready({ flags: FLAGS, users: USERS });
   const env = { PATH: `${front.server.path("bin")}:${process.env["PATH"]}` };
@@ -47,7 +47,7 @@ async function frontProxy(): Promise<Place> {
 }
 
 for (const [where, start] of Object.entries({ "at a server": server, "through a front proxy": frontProxy }))
-  describe(`a morning with kubectl ws, ${where},`, function () {
+  describe(`a session with kubectl ws, ${where},`, function () {
     this.timeout(120_000);
     let place: Place;
 
@@ -57,7 +57,7 @@ for (const [where, start] of Object.entries({ "at a server": server, "through a 
     });
     after(() => place?.[Symbol.asyncDispose]());
 
-    /** Exit code and all that is said. */
+    /** Returns the exit code and all output. */
     async function ws(...args: string[]): Promise<string> {
       const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", place.home, ["ws", ...args]);
       return `${code} ${[stdout, stderr].filter((text) => text !== "").join("\n")}`;
@@ -72,7 +72,7 @@ for (const [where, start] of Object.entries({ "at a server": server, "through a 
       expect(await run("create", "-f", file)).to.match(/^0 /);
     }
 
-    it("begins where the kubeconfig is, and makes workspaces and goes into them", async () => {
+    it("begins at the workspace of the kubeconfig, and creates and enters workspaces", async () => {
       expect(await ws(".")).to.equal("0 Current workspace is 'root'.");
       expect(await ws("create", "acme", "--type=root:organization", "--enter")).to.equal(
         `0 Workspace "acme" (type root:organization) created. Waiting for it to be ready...
@@ -94,7 +94,7 @@ Created context "lab".`,
       expect(await run("config", "get-contexts", "-o", "name")).to.include("\nlab\n");
     });
 
-    it("goes on with what is mounted", async () => {
+    it("enters mounted workspaces", async () => {
       await apply(BINDING);
       expect(await run("wait", "apibinding/mounts", "--for=jsonpath={.status.phase}=Bound")).to.match(/^0 /);
       await apply(mount("link", "Workspace", "root:acme:lab"));
@@ -113,7 +113,7 @@ Workspace "link" (mounted from Mount link) is ready to use.`,
       expect(await ws("create", "x", "--mount=mount/nothing")).to.match(/^1 Error: .*"nothing" not found$/);
     });
 
-    it("looks around", async () => {
+    it("shows the tree", async () => {
       expect(await ws("tree")).to.equal(`0 .
 └── acme
     ├── lab
@@ -131,7 +131,7 @@ Workspace "link" (mounted from Mount link) is ready to use.`,
 `);
     });
 
-    it("gets what is in all of them", async () => {
+    it("gets the objects of all workspaces", async () => {
       for (const [path, name] of [
         ["root:acme", "menu"],
         ["root:acme:lab:shelf", "menu"],
@@ -162,15 +162,15 @@ root:acme:lab:shelf   other              1      <age>`);
         "0 No resources found in root:acme and below.",
       );
       expect(await ws("get", "nothing", "-r")).to.equal(
-        '1 Error: no workspace here has a resource "nothing", or lets you list it',
+        '1 Error: no workspace here has a resource "nothing" that you may list',
       );
-      expect(await ws("get", "cm")).to.match(/^2 Error: for one workspace kubectl get does this: give -r/);
+      expect(await ws("get", "cm")).to.match(/^2 Error: --recursive is required: for a single workspace/);
       expect(await ws("get", "cm", "-r", "-o", "jsonpath={}")).to.match(
-        /^2 Error: -o jsonpath=\{\}: give wide, name, json or yaml/,
+        /^2 Error: invalid value "jsonpath=\{\}" for --output: use wide, name, json or yaml/,
       );
     });
 
-    it("goes through links, after redirects, up, and back", async () => {
+    it("follows links and redirects, and goes up and back", async () => {
       expect(await ws("link/shelf")).to.match(/^1 Error: workspace "root:acme:link:shelf": .*mount/);
       expect(await ws("link")).to.equal("0 Current workspace is 'root:acme:link'.");
       expect(await ws("tree"), "of what it leads to").to.equal("0 .\n└── link\n    └── shelf\n");
@@ -185,7 +185,7 @@ root:acme:lab:shelf   other              1      <age>`);
       expect(await ws("..", "--short")).to.equal("0 root:acme");
     });
 
-    it("finds nothing where there is nothing, and nothing for others", async () => {
+    it("fails for missing workspaces, and for those of other users", async () => {
       const before = readFileSync(place.home.kubeconfig, "utf8");
       expect(await ws("nope")).to.equal('1 Error: workspace "root:acme:nope" not found');
       expect(await ws("..:..:..")).to.equal("1 Error: cannot go up from root");
@@ -193,15 +193,15 @@ root:acme:lab:shelf   other              1      <age>`);
       expect(await ws("lab", "--token=bob-token")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
       expect(await ws("lab", "--as=bob")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
       expect(await ws("tree", "--as=bob")).to.match(/^1 Error: workspaces.* is forbidden: User "bob"/);
-      expect(await ws("https://other.example/clusters/root")).to.match(/^1 Error: .* is of another server than https:/);
+      expect(await ws("https://other.example/clusters/root")).to.match(/^1 Error: .* is not a URL of https:/);
       expect(await ws("--server=https://127.0.0.1:1", "lab")).to.match(/^1 Error: .*127\.0\.0\.1:1/);
-      expect(await ws("tree", "--short")).to.match(/^2 Error: --short is no flag of this command: kubectl ws tree /);
+      expect(await ws("tree", "--short")).to.match(/^2 Error: --short is not a flag of this command: kubectl ws tree /);
       expect(await ws("create")).to.match(/^2 Error: usage: kubectl ws create <name> /);
       expect(await ws("--nonsense")).to.match(/^2 Error: unknown flag --nonsense/);
       expect(readFileSync(place.home.kubeconfig, "utf8"), "nothing was written").to.equal(before);
     });
 
-    it("ends at home", async () => {
+    it("ends in the home workspace", async () => {
       const home = await ws();
       expect(home).to.match(/^0 Current workspace is '\w+'\.\nNote: 'kubectl ws' now matches 'cd' semantics/);
       expect(await ws("create", "own", "--enter")).to.match(/^0 .*Current workspace is '\w+:own' \(type /s);

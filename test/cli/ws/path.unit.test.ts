@@ -1,4 +1,4 @@
-// What words mean to `kubectl ws`, as kcp's tests of its plugin have it.
+// Arguments of `kubectl ws`, like the tests of kcp's plugin.
 import { expect } from "chai";
 import { selectorObject } from "../../../packages/cli/src/ws/create.ts";
 import { parseDestination, parseWorkspaceUrl, resolvePath, topOf } from "../../../packages/cli/src/ws/session/path.ts";
@@ -7,7 +7,7 @@ import { drawTree } from "../../../packages/cli/src/ws/tree.ts";
 const HERE = { base: "https://h:6443", home: "/home/ann" };
 
 describe("kubectl ws reads", () => {
-  it("where a URL leads: the first /clusters/ counts, and what stands before it is kept", () => {
+  it("the workspace of a URL: the first /clusters/ counts, and the part before it is kept", () => {
     const cases = [
       ["https://h:6443/clusters/root:org", { base: "https://h:6443", path: "root:org" }],
       ["https://h/abc/clusters/root/apis", { base: "https://h/abc", path: "root" }],
@@ -27,7 +27,7 @@ describe("kubectl ws reads", () => {
     for (const [url, place] of cases) expect(parseWorkspaceUrl(url), url).to.deep.equal(place);
   });
 
-  it("words", () => {
+  it("arguments", () => {
     const cases = [
       [".", { to: "current" }],
       ["-", { to: "previous" }],
@@ -49,15 +49,15 @@ describe("kubectl ws reads", () => {
     expect(parseDestination("/a", { ...HERE, home: "/" })).to.deep.equal({ to: "absolute", path: "a" });
   });
 
-  it("no URL of another server, nor one of no workspace", () => {
+  it("no URL of another server, and none without a workspace", () => {
     for (const url of ["https://other/clusters/root", "http://h:6443/clusters/root", "https://h:6443/x/clusters/root"])
       expect(() => parseDestination(url, HERE), url).to.throw(
-        `${url} is of another server than https://h:6443: take a kubeconfig`,
+        `${url} is not a URL of https://h:6443: use a kubeconfig`,
       );
     expect(() => parseDestination("https://h:6443/x", HERE)).to.throw("does not point to a workspace");
   });
 
-  it("dots on the way, and no further up than the top", () => {
+  it("dots in a path, but not above the root", () => {
     const cases = [
       ["a", "root", "root:a"],
       ["..", "root:a:b", "root:a"],
@@ -75,7 +75,7 @@ describe("kubectl ws reads", () => {
     expect([topOf("root:a:b"), topOf("2x3y:a"), topOf("root")]).to.deep.equal(["root", "2x3y", "root"]);
   });
 
-  it("selectors that an object can hold", () => {
+  it("selectors in the form of objects", () => {
     expect(
       selectorObject("region=eu,tier!=gold,zone in (a,b),ssd,!old,x notin (y)", "--location-selector"),
     ).to.deep.equal({

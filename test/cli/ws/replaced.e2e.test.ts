@@ -1,4 +1,4 @@
-// `kubectl ws` where a ClusterProxy has another cluster entered in the place of its workspace.
+// `kubectl ws` with a ClusterProxy whose cluster replaces its workspace.
 import { join } from "node:path";
 import { expect } from "chai";
 import { localNode, root } from "../../../tools/install.mjs";
@@ -11,7 +11,7 @@ const PLUGIN = ["--conditions=@virtual-workspaces/source", join(root, "packages/
 const EDGE = "Current workspace is 'root:edge' (type root:universal)";
 const THROUGH = `${EDGE}, through its ClusterProxy "first".`;
 
-describe("kubectl ws, where another cluster is in the place of a workspace,", function () {
+describe("kubectl ws, with a cluster that replaces a workspace,", function () {
   this.timeout(60_000);
   let hub: TestHub;
   let folder: Tree;
@@ -24,7 +24,7 @@ describe("kubectl ws, where another cluster is in the place of a workspace,", fu
     await hub.make("later", { replacesWorkspace: true });
     await hub.until("later", (one) => one.status?.URL !== undefined);
     await makeWorkspace(hub.server, "plain");
-    // Dave may be there, and may not see which ClusterProxies there are.
+    // Dave has access to the workspace, but may not list ClusterProxies.
     await grant(hub.server, hub.edge, { user: "dave", verbs: ["create"] });
   });
   after(async () => {
@@ -51,7 +51,7 @@ describe("kubectl ws, where another cluster is in the place of a workspace,", fu
     return `${code} ${[...program.lines, program.stderr.trim()].filter(Boolean).join("\n")}`;
   }
 
-  it("enters the oldest that says so, and what is named otherwise", async () => {
+  it("enters the oldest replacing cluster, and others by name", async () => {
     expect(await ws([":root:edge"])).to.equal(`0 ${THROUGH}`);
     expect(await ws(["."])).to.match(/^0 Current workspace is 'root:edge', through its ClusterProxy "first"\./);
     expect(await ws([":root"])).to.match(/^0 Current workspace is 'root'/);
@@ -65,23 +65,23 @@ describe("kubectl ws, where another cluster is in the place of a workspace,", fu
     expect(await ws(["use", ":root:plain"])).to.match(/^0 Current workspace is 'root:plain' \(type [^)]*\)\.$/);
   });
 
-  it("enters the workspace itself with --direct, also from within, and says where that means nothing", async () => {
+  it("enters the workspace itself with --direct, also from within, and rejects it where it has no meaning", async () => {
     expect(await ws(["use", ":root:edge", "--direct"])).to.equal(`0 ${EDGE}.`);
     expect(await ws(["use", ":root:edge"])).to.equal(`0 ${THROUGH}`);
     expect(await ws(["use", ".", "--direct"])).to.equal(`0 ${EDGE}.`);
     expect(await ws(["."])).to.equal("0 Current workspace is 'root:edge'.");
     for (const word of ["-", ":"])
       expect(await ws(["use", word, "--direct"])).to.match(
-        new RegExp(`^[12] .*--direct: name the workspace, ${word} is gone to as it is`),
+        new RegExp(`^[12] .*--direct does not work with ${word}: name the workspace`),
       );
     expect(await ws(["."])).to.equal("0 Current workspace is 'root:edge'.");
   });
 
-  it("enters the workspace of whoever may not see its ClusterProxies", async () => {
+  it("enters the workspace itself for users who may not list its ClusterProxies", async () => {
     expect(await ws([":root:edge"], "dave")).to.match(/^0 Current workspace is 'root:edge'[^,]*\.$/);
   });
 
-  it("makes workspaces from within, and enters them", async () => {
+  it("creates workspaces from within, and enters them", async () => {
     await ws([":root:edge"]);
     expect(await ws(["create", "kitchen", "--enter"])).to.match(
       /Current workspace is 'root:edge:kitchen' \([^)]*\)\.$/,

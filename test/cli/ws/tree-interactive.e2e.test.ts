@@ -1,4 +1,4 @@
-// `kubectl ws tree -i` at a terminal: what its screen shows, and where one is afterwards.
+// `kubectl ws tree -i` in a terminal: its screen, and the current workspace afterwards.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual, promisify } from "node:util";
@@ -10,10 +10,10 @@ import { HAS_PTY, Pty, type PtyOptions } from "../support/pty.ts";
 import { Start } from "../support/start.ts";
 
 const { paths, within } = make;
-/** Of a kind that there is not: a workspace that is mounted, and not ready. */
+/** Mounted on an object of an unknown kind, so it is not ready. */
 const MOUNTED = { mount: { ref: { apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: "default" } } };
 const HELP = "Enter: switch to it";
-/** As a terminal sends them. */
+/** Keys as a terminal sends them. */
 const KEYS = {
   up: "\x1b[A",
   down: "\x1b[B",
@@ -62,7 +62,7 @@ describe("kubectl ws tree -i", function () {
     const { stdout } = await promisify(execFile)(server.path("bin/kubectl-ws"), [".", "--short"], { env: env() });
     expect(stdout.trim()).to.equal(path);
   };
-  /** The lines of the tree. */
+  /** Returns the lines of the tree. */
   const treeOf = (screen: string): readonly string[] => {
     const lines = screen.split("\n");
     return lines.slice(
@@ -71,11 +71,11 @@ describe("kubectl ws tree -i", function () {
     );
   };
 
-  /** Resolves when this is the tree: it is drawn line by line. */
+  /** Resolves when the screen shows this tree, which is drawn line by line. */
   const shows = (pty: Pty, ...lines: readonly string[]): Promise<string> =>
     pty.shows((screen) => screen.includes(HELP) && isDeepStrictEqual(treeOf(screen), lines));
 
-  it("opens and closes what one goes to, says what its APIs are, and Enter goes there", async () => {
+  it("opens and closes workspaces, shows their APIs, and enters one with Enter", async () => {
     await using pty = start();
     await shows(pty, "→ ▼ root", "    ▶ a", "    ▶ b", "    ▶ c");
     expect(pty.isOther).to.equal(true);
@@ -94,7 +94,7 @@ describe("kubectl ws tree -i", function () {
     pty.type("kkkh");
     await shows(pty, "  ▼ root", "    ▶ a", "→   ▶ b", "    ▶ c");
     pty.type(" ");
-    // What was open in it still is.
+    // Its children stay open.
     const [one, deep] = ["      ▼ one", "          deep"];
     await shows(pty, "  ▼ root", "    ▶ a", "→   ▼ b", "        mounted [m]", one, deep, "    ▶ c");
     pty.type("jj");
@@ -107,7 +107,7 @@ describe("kubectl ws tree -i", function () {
     await promisify(execFile)(server.path("bin/kubectl-ws"), ["use", ":root"], { env: env() });
   });
 
-  it("shows a mount that is not ready, and why, and goes on", async () => {
+  it("shows a mount that is not ready with the reason, and continues", async () => {
     await using pty = start("-w b");
     await shows(pty, "→ ▼ b", "      mounted [m]", "    ▶ one");
     pty.type("j");
@@ -121,7 +121,7 @@ describe("kubectl ws tree -i", function () {
   });
 
   for (const key of ["q", KEYS.escape, KEYS.stop])
-    it(`is left by ${JSON.stringify(key)}: nothing is changed, and the terminal is as it was`, async () => {
+    it(`ends with ${JSON.stringify(key)}, changes nothing, and restores the terminal`, async () => {
       const before = kubeconfig();
       await using pty = start("-f");
       await shows(pty, "→ ▼ root", "    ▶ root:a", "    ▶ root:b", "    ▶ root:c");
@@ -135,7 +135,7 @@ describe("kubectl ws tree -i", function () {
 
   const pidOf = ({ raw }: Pty): number => Number(/^pid (\d+)/m.exec(raw)?.[1]);
 
-  it("gives the terminal back when it is ended from outside", async () => {
+  it("restores the terminal when a signal ends it", async () => {
     await using pty = start();
     await pty.shows(HELP);
     process.kill(pidOf(pty), "SIGTERM");
@@ -144,12 +144,12 @@ describe("kubectl ws tree -i", function () {
     expect(pty.raw).to.include("\x1b[?25h");
   });
 
-  it("gives it back while it is stopped, and takes it again", async () => {
+  it("restores the terminal while it is stopped, and draws it again afterwards", async () => {
     await using pty = start();
     await pty.shows(HELP);
     pty.type("j\x1a");
     await pty.shows(() => !pty.isOther);
-    // It gives the terminal back first: what goes on before it has stopped stops then, for good.
+    // It restores the terminal first. A signal before the stop would stop it for good.
     await until(() => /\) T /.test(readFileSync(`/proc/${pidOf(pty)}/stat`, "utf8")));
     process.kill(pidOf(pty), "SIGCONT");
     await pty.shows(() => pty.isOther);
@@ -158,7 +158,7 @@ describe("kubectl ws tree -i", function () {
     expect(await pty.ended()).to.equal(0);
   });
 
-  it("draws itself anew in another size, and what there is no room for is dots", async () => {
+  it("redraws after a resize, with dots for lines that do not fit", async () => {
     await using pty = start("", { rows: 30 });
     await pty.shows("APIBindings (3):");
     await pty.resize(12, 60);
@@ -172,7 +172,7 @@ describe("kubectl ws tree -i", function () {
     expect(await pty.ended()).to.equal(0);
   });
 
-  it("has colours, unless NO_COLOR says that there be none", async () => {
+  it("uses colors, unless NO_COLOR is set", async () => {
     const shown: string[] = [];
     for (const none of [undefined, "1"]) {
       await using pty = start("", { env: { ...env(), NO_COLOR: none } });
@@ -186,7 +186,7 @@ describe("kubectl ws tree -i", function () {
     expect(plain).to.include("kcp Workspaces").and.not.to.include("\x1b[1m");
   });
 
-  it("needs a terminal that is large enough, and a workspace that can be listed", async () => {
+  it("needs a terminal that is large enough, and a workspace that it can list", async () => {
     const piped = promisify(execFile)(server.path("bin/kubectl-ws"), ["tree", "-i"], { env: env() });
     const { code, stderr } = await piped.then(
       () => expect.fail("it ran"),
@@ -194,12 +194,12 @@ describe("kubectl ws tree -i", function () {
     );
     expect([code, stderr]).to.deep.equal([
       1,
-      "Error: -i needs a terminal, for what is typed and for what is shown: leave it out in scripts and pipes\n",
+      "Error: --interactive needs a terminal for input and output: remove it in scripts and pipes\n",
     ]);
     const cases = [
-      ["", 8, 1, "Error: -i needs a terminal of at least 10 lines, and this one has 8: leave it out"],
+      ["", 8, 1, "Error: --interactive needs a terminal of at least 10 lines, and this one has 8: remove it"],
       ["-w nope", 24, 1, "Error: "],
-      ["--wide", 24, 2, "Error: --wide and -i: give one of them"],
+      ["--wide", 24, 2, "Error: --wide does not work with --interactive"],
     ] as const;
     for (const [args, rows, expected, said] of cases) {
       await using pty = start(args, { rows });

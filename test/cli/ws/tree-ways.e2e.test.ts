@@ -1,4 +1,4 @@
-// `kubectl ws tree` in one list and by walking, of the same server: a gate before it counts, and refuses the view.
+// `kubectl ws tree` of one server with one list and with a walk: a proxy in between counts requests, and can block the view.
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -23,7 +23,7 @@ describe("kubectl ws tree, in one list and by walking,", function () {
   let server: Workspaces;
   let gate: Server;
   let folder: Tree;
-  /** What the view answers in place of itself. */
+  /** Status that the view answers instead of its objects. */
   let refused: number | undefined;
   let asked: string[];
 
@@ -86,7 +86,7 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     return { out: `${code} ${program.lines.join("\n")}`, said: program.stderr.trimEnd() };
   }
 
-  it("prints the same, mounts, and what is not ready or going, among it", async () => {
+  it("prints the same, including mounts and workspaces that are not ready or in deletion", async () => {
     for (const args of [[], ["-f"], ["--wide"], ["-f", "-w", "one"], ["-w", "one:deep"]]) {
       refused = undefined;
       const listed = await ws(...args);
@@ -97,12 +97,12 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     expect(out).to.match(/^0 \.\n└── one\n {4}├── deep\n {4}├── mounted \[m\]\n {4}└── nowhere\n?$/);
   });
 
-  it("says so where the view is there and does not answer: no walk says something else", async () => {
+  it("fails if the view exists and does not answer, instead of printing a walk's result", async () => {
     for (refused of [500, 503]) expect((await ws()).out).to.match(/^1 /);
     expect(asked.filter((url) => !url.startsWith(VIEW))).to.deep.equal([]);
   });
 
-  it(`asks once for ${MANY} workspaces`, async () => {
+  it(`sends one request for ${MANY} workspaces`, async () => {
     await makeWorkspace(server, "many");
     for (let n = 0; n < MANY; n++) await make(`root:many:w${n}`);
     asked = [];

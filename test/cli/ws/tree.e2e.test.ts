@@ -1,4 +1,4 @@
-// A tree by one request, and the same list by list.
+// The tree with one request, and the same list by list.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ const workspace = (name: string, spec: object) => ({
   spec,
 });
 const UNIVERSAL = { type: { name: "universal", path: "root" } };
-/** Of a kind that there is not: a workspace that is mounted, and not ready. */
+/** Mounted on an object of an unknown kind, so it is not ready. */
 const MOUNTED = { mount: { ref: { apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: "default" } } };
 
 describe("kubectl ws tree", function () {
@@ -30,7 +30,7 @@ describe("kubectl ws tree", function () {
     await make("root:b", "two", "one");
     await make("root:b:one", "deep");
     await apply("root:b", workspace("mounted", MOUNTED));
-    // What has been asked so far is in the log.
+    // Ensures that all earlier requests are in the log.
     await run("get", "--raw", `${server.url}/version?last`);
     await server.until("the log", () => asked(0).at(-1)?.startsWith("/version") === true);
     session = await Session.open({ file: server.home.kubeconfig, context: undefined, overrides: {}, timeout: 20_000 });
@@ -66,13 +66,13 @@ describe("kubectl ws tree", function () {
       expect(code, stderr).to.equal(0);
     }
   }
-  /** What was asked of the server by this user since. */
+  /** Returns the user's requests since then. */
   const asked = (since: number): readonly string[] =>
     [...server.stderr.slice(since).matchAll(/ HTTP .*? path="([^"]*)".* user="kcp-admin"/g)].map(
       ([, path = ""]) => path,
     );
 
-  it("is one request for the whole of it, over all shards", async () => {
+  it("takes one request for the whole tree, over all shards", async () => {
     const since = server.stderr.length;
     const { stdout, stderr } = await run("ws", "tree");
     expect([stderr, stdout]).to.deep.equal([
@@ -83,12 +83,12 @@ describe("kubectl ws tree", function () {
     expect(asked(since)).to.deep.equal(["/services/workspaces/clusters/*/apis/tenancy.kcp.io/v1alpha1/workspaces"]);
   });
 
-  it("is what one gets list by list", async () => {
+  it("equals the tree that lists produce", async () => {
     for (const path of ["root", "root:b", "root:b:one", "root:a"])
       expect(shown(await readTree(session, path)), path).to.deep.equal(shown(await walkTree(session, path)));
   });
 
-  it("is read list by list from a path that is not the workspace's own, and where there is none of these", async () => {
+  it("is read list by list from an alias of a path, and from a server without the view", async () => {
     const since = server.stderr.length;
     expect((await readTree(session, "root:b:one:deep")).children).to.deep.equal([]);
     expect((await readTree(session, "root:nope")).children).to.deep.equal([]);
@@ -96,7 +96,7 @@ describe("kubectl ws tree", function () {
   });
 });
 
-/** Whose metadata the view says more of. */
+/** Omits metadata, of which the view returns more. */
 function shown({ path, workspace, children }: TreeNode): object {
   return { path, spec: workspace?.spec, status: workspace?.status, children: children.map(shown) };
 }

@@ -1,4 +1,4 @@
-// What people type to change and delete, and what they read: the same for every kubectl.
+// Commands that change and delete objects, and their output, the same for every kubectl.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -6,9 +6,9 @@ import { task, Writer } from "./writer.ts";
 
 const FINALIZER = "example.dev/hold";
 
-/** Cases of one kubectl, for within a `describe`. */
+/** Defines the cases of one kubectl, within a `describe`. */
 export function changeCases(file: () => string): void {
-  it("patches: merge and JSON as asked, a strategic one is refused with what can be sent instead", async () => {
+  it("sends merge and JSON patches, and prints alternatives when a strategic one is rejected", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     tasks.set("a", { title: "one" });
@@ -29,7 +29,7 @@ export function changeCases(file: () => string): void {
     expect(await kubectl.refused(patch("json", [{ op: "test", path: "/spec/title", value: "x" }]))).to.match(
       /^The request is invalid: .*test(ing)? .*\/spec\/title.* failed/,
     );
-    // What is not said is strategic, which no kind of a CustomResourceDefinition has either.
+    // The default is strategic, which no kind of a CustomResourceDefinition supports.
     for (const type of ["", "strategic"]) {
       expect(await kubectl.refused(patch(type, { spec: { title: "x" } }))).to.equal(
         "error: application/strategic-merge-patch+json is not supported by example.dev/v1, Kind=Task: the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
@@ -43,7 +43,7 @@ export function changeCases(file: () => string): void {
     expect(tasks.get("a")).to.deep.include({ spec: { title: "merged" }, status: { phase: "Done" } });
   });
 
-  it("labels and annotates one and all, and asks before it overwrites", async () => {
+  it("labels and annotates one object or all, and overwrites only with the flag", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     for (const name of ["a", "b"]) tasks.set(name, { title: name });
@@ -63,7 +63,7 @@ export function changeCases(file: () => string): void {
     expect(tasks.get("b")?.metadata.annotations).not.to.have.property("note");
   });
 
-  it("replaces; with --force by another object of the name; not what is not there", async () => {
+  it("replaces an object; with --force by a new one of the same name; fails for a missing one", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     const { uid } = tasks.set("a", { title: "one", steps: 1 }).metadata;
@@ -84,7 +84,7 @@ export function changeCases(file: () => string): void {
     );
   });
 
-  it("edits; what is wrong comes back to the editor with the reason; nothing changed is nothing done", async () => {
+  it("edits an object, reopens the editor with the reason of an error, and sends nothing without a change", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     tasks.set("a", { title: "one" });
@@ -109,7 +109,7 @@ export function changeCases(file: () => string): void {
     );
   });
 
-  it("scales, if it is as many as it was said to be", async () => {
+  it("scales if the current number is the expected one", async () => {
     await using kubectl = await Writer.start(file());
     kubectl.stage.tasks.set("a", { title: "one", steps: 1 });
     expect(await kubectl.told("scale task/a --replicas=3")).to.equal("task.example.dev/a scaled");
@@ -119,7 +119,7 @@ export function changeCases(file: () => string): void {
     expect(kubectl.stage.tasks.get("a")?.spec.steps).to.equal(3);
   });
 
-  it("waits for a condition, for a field, for an end", async () => {
+  it("waits for a condition, a field and a deletion", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     tasks.set("a", { title: "one" });
@@ -132,7 +132,7 @@ export function changeCases(file: () => string): void {
     for (const [what, happen] of waits) {
       const waiting = kubectl.told(["wait", what, "task/a", "--timeout=20s"]);
       happen();
-      // What is gone before it looks is no condition that it has met.
+      // An object that is deleted first has not met the condition.
       const met =
         what === "--for=delete" ? /^(task\.example\.dev\/a condition met)?$/ : /^task\.example\.dev\/a condition met$/;
       expect(await waiting).to.match(met);
@@ -144,9 +144,9 @@ export function changeCases(file: () => string): void {
   });
 }
 
-/** Cases of deletes, for within a `describe`. */
+/** Defines the cases of deletions, within a `describe`. */
 export function deleteCases(file: () => string): void {
-  it("deletes by name, by file, by label, all; says what is not there", async () => {
+  it("deletes by name, file and label, and all; reports missing objects", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     for (const name of ["a", "b", "c", "d", "e", "f"])
@@ -163,7 +163,7 @@ export function deleteCases(file: () => string): void {
     expect(await kubectl.told("delete tasks --all")).to.include("No resources found");
   });
 
-  it("takes every cascade and every grace period", async () => {
+  it("accepts every cascade and every grace period", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     const flags = ["--cascade=foreground", "--cascade=orphan", "--cascade=background", "--now", "--grace-period=5"];
@@ -180,7 +180,7 @@ export function deleteCases(file: () => string): void {
     expect(tasks.get("a")).to.equal(undefined);
   });
 
-  it("waits for what a finalizer holds, unless told not to; it goes when that lets go", async () => {
+  it("waits for finalizers by default; the object is deleted when they are removed", async () => {
     await using kubectl = await Writer.start(file());
     const { tasks } = kubectl.stage;
     await kubectl.told("create -f -", { stdin: task("a", "{ title: a }", `, finalizers: [${FINALIZER}]`) });

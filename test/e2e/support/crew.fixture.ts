@@ -1,4 +1,4 @@
-// The controller of another type, `crew`, which extends `team`: it makes a namespace, as the owner of the workspace.
+// Controller of another type, `crew`, which extends `team`: it creates a namespace, as the owner of the workspace.
 import { once } from "node:events";
 import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { lifecycleController } from "@virtual-workspaces/kcp";

@@ -1,10 +1,10 @@
-// The kubectls of this machine. Tests that need one are pending where there is none, and say so.
+// The kubectl binaries of this machine. Tests that need one are pending without it, and say so.
 import { basename, delimiter } from "node:path";
 import { machineKubectls } from "../../go/support/kubectl.ts";
 
 /**
- * The machine's own, versions beside it, and those that KUBECTL_MATRIX names, a list of paths like PATH: the machine's, the
- * oldest and the newest. With `KUBECTLS=between` all others, which a slow test asks for.
+ * Returns the machine's own kubectl, the oldest and the newest. It searches the PATH, versions beside that binary, and
+ * KUBECTL_MATRIX, a list of paths like PATH. `KUBECTLS=between` returns all others, for a slow test.
  */
 export function kubectls(): readonly string[] {
   const named = (process.env["KUBECTL_MATRIX"] ?? "").split(delimiter).filter((path) => path !== "");
@@ -15,7 +15,7 @@ export function kubectls(): readonly string[] {
   ) as string[];
 }
 
-/** All that are beside the machine's own; with `KUBECTLS=ends`, where there is no time for them, as {@link kubectls}. */
+/** Returns all binaries beside the machine's own; with `KUBECTLS=ends`, to save time, those of {@link kubectls}. */
 export function allKubectls(): readonly string[] {
   return process.env["KUBECTLS"] === "ends" ? kubectls() : machineKubectls();
 }
@@ -28,12 +28,12 @@ function own(): string[] {
   }
 }
 
-/** For `before`: a suite that runs kubectl is pending without one. */
+/** For `before`: marks a suite that runs kubectl as pending without one. */
 export function needsKubectl(this: Mocha.Context): void {
   if (own().length === 0) this.skip();
 }
 
-/** `kubectl`, `kubectl.1.27`. */
+/** Returns a short name: `kubectl`, `kubectl.1.27`. */
 export function nameOf(path: string): string {
   return basename(path);
 }

@@ -1,6 +1,6 @@
 // A credential plugin of kubectl (client.authentication.k8s.io/v1) that logs in at an OpenID Connect issuer without a
-// browser: the password grant, with what its environment says. Usage: oidc-login.fixture.ts ISSUER CA-FILE, with LOGIN_NAME and
-// LOGIN_PASSWORD.
+// browser, with the password grant. Usage: oidc-login.fixture.ts ISSUER CA-FILE, with LOGIN_NAME and LOGIN_PASSWORD in the
+// environment.
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 

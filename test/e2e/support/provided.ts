@@ -1,5 +1,5 @@
-// A server, the provider's workspace `root:web` with what an example needs to be installed there, and those who ask: an administrator,
-// the provider's service account and users with tokens, each by kubectl.
+// A server, the provider's workspace `root:web` with the manifests of an example, and users: an administrator, the provider's
+// service account and users with tokens, each with kubectl.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -13,15 +13,15 @@ import { kubectls } from "./kubectls.ts";
 /** Starts a controller with a kubeconfig. */
 export type StartController = (kubeconfig: string) => Program;
 
-/** How a program of ours is run, before its file. */
+/** Flags of node to run a program of this project. */
 const SOURCE = "--conditions=@virtual-workspaces/source";
 
-/** An example, run as its readers run it. @param flags of node's */
+/** Returns an example, run as its readers run it. @param flags flags of node */
 export function example(file: string, ...flags: readonly string[]): StartController {
   return (kubeconfig) => new Program(localNode, [SOURCE, ...flags, file], { KUBECONFIG: kubeconfig });
 }
 
-/** Who asks; each has a token. */
+/** Users with a token. */
 export type User = "alice" | "bob";
 
 /** A server with a provider's workspace `root:web`, and users. */
@@ -30,13 +30,13 @@ export class Provided implements AsyncDisposable {
   #server: Start;
   #token = "";
 
-  /** @param account the provider's service account, of `root:web` */
+  /** @param account service account of the provider, in `root:web` */
   protected constructor(server: Start, account: string) {
     this.#server = server;
     this.#account = account;
   }
 
-  /** What a server with users is started with. */
+  /** Returns the options of a server with users. */
   static options(shards: number) {
     return { files: { "tokens.csv": "alice-token,alice,1\nbob-token,bob,2\n" }, flags: [`--shards=${shards}`] };
   }
@@ -45,12 +45,12 @@ export class Provided implements AsyncDisposable {
     return this.#server;
   }
 
-  /** The kubeconfig of the service account, for `root:web`. */
+  /** Kubeconfig of the service account for `root:web`. */
   get account(): string {
     return join(this.#server.folder.path, `${this.#account}.kubeconfig`);
   }
 
-  /** Kills the server, and starts it once more at the same address. */
+  /** Kills the server, and starts it again at the same address. */
   async restart(): Promise<void> {
     const { port } = new URL(this.#server.url);
     await this.#server.end("SIGKILL");
@@ -62,19 +62,19 @@ export class Provided implements AsyncDisposable {
     });
   }
 
-  /** What an administrator's kubectl says in a workspace. @throws AssertionError when it fails */
+  /** Runs an administrator's kubectl in a workspace, and returns its output. @throws AssertionError when it fails */
   async admin(workspace: string, ...args: readonly string[]): Promise<string> {
     const said = await this.#server.kubectl("--server", `${this.#server.url}/clusters/${workspace}`, ...args);
     expect(said, args.join(" ")).to.match(/^0 /);
     return said.slice(2);
   }
 
-  /** What alice's kubectl says in `root:<workspace>`, a word for each line where it fails. */
+  /** Runs alice's kubectl in `root:<workspace>`. Returns its output, or a word per line when it fails. */
   user(workspace: string, ...args: readonly string[]): Promise<string> {
     return this.asked("alice", `${this.#server.url}/clusters/root:${workspace}`, ...args);
   }
 
-  /** What the service account's kubectl says. */
+  /** Runs the service account's kubectl, and returns its output. */
   provider(url: string, ...args: readonly string[]): Promise<string> {
     return this.asked(this.#account, url, ...args);
   }
@@ -84,18 +84,18 @@ export class Provided implements AsyncDisposable {
     return code === 0 ? stdout : `${stdout}${stderr}`;
   }
 
-  /** A kubeconfig of the service account for another URL. */
+  /** Returns a kubeconfig of the service account for another URL. */
   accountAt(url: string, name: string): string {
     this.#kubeconfig({ user: this.#account, token: this.#token, server: url, name });
     return join(this.#server.folder.path, `${name}.kubeconfig`);
   }
 
-  /** A kubectl of the service account that goes on. */
+  /** Starts a kubectl of the service account that keeps running. */
   started(url: string, ...args: readonly string[]): Program {
     return startKubectl(kubectls()[0] ?? "", this.#home(this.#account), ["--server", url, ...args]);
   }
 
-  /** Makes `root:<name>` on a shard, a workspace of alice's. @returns its logical cluster */
+  /** Creates `root:<name>` on a shard, as alice. @returns its logical cluster */
   async workspace(name: string, shard: string): Promise<string> {
     const spec = {
       type: { name: "universal", path: "root" },
@@ -108,7 +108,7 @@ export class Provided implements AsyncDisposable {
     return this.admin("root", "get", "workspace", name, "-o", "jsonpath={.spec.cluster}");
   }
 
-  /** What an object says where others may be while it changes, once `is` holds of it. */
+  /** Waits until `is` holds for an object, and returns its content. */
   protected async read<T>(path: string, is: (object: T) => boolean): Promise<T> {
     for (const end = performance.now() + 20_000; ; ) {
       const { body } = await this.#server.get(path, { token: this.#server.token("kcp-admin") });
@@ -122,7 +122,7 @@ export class Provided implements AsyncDisposable {
     await this.admin(workspace, "apply", "-f", this.file(object));
   }
 
-  /** A file that kubectl can read. */
+  /** Writes an object to a file for kubectl. */
   file(object: object): string {
     const file = join(this.#server.folder.path, "object.json");
     writeFileSync(file, JSON.stringify(object));
@@ -133,7 +133,7 @@ export class Provided implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  /** Makes `root:web`, installs the manifests of an example there, and writes the kubeconfigs. */
+  /** Creates `root:web`, installs the manifests of an example there, and writes the kubeconfigs. */
   protected async provide(example: string): Promise<void> {
     await this.workspace("web", "root");
     const { stdout, stderr } = await cli("manifests", example, "-o=json");

@@ -1,9 +1,10 @@
-// What users do while a controller of sites runs, is killed and runs again, and what they see: the same of every controller.
+// Actions of users while a controller of sites runs, is killed and runs again, and their results: the same for every
+// controller.
 import { expect } from "chai";
 import type { Program } from "../../go/support/program.ts";
 import type { Sites, StartController } from "./sites.ts";
 
-/** @param shards where the workspaces are: one name, or two */
+/** @param shards shards of the workspaces: one name, or two */
 export async function play(
   sites: Sites,
   start: StartController,
@@ -13,7 +14,7 @@ export async function play(
   await sites.workspace("one", first);
   await sites.workspace("two", second);
   await using before = start(sites.account);
-  // It runs before anybody has bound the export, and hears of each shard as it comes.
+  // The controller runs before the first binding, and learns of each shard later.
   await sites.bind("one");
   await sites.urls(1);
   await sites.make("one", "home", "hello");
@@ -31,7 +32,7 @@ export async function play(
   await sites.published("one", "home", "moin");
   await sites.published("two", "home", "bonjour");
 
-  // Killed: what is deleted meanwhile waits for it, what is made meanwhile as well.
+  // The controller is killed: objects created or deleted meanwhile wait for it.
   await kill(before);
   await sites.make("two", "late", "later");
   expect(await sites.user("one", "delete", "site", "home", "--wait=false")).to.match(/deleted/);
@@ -40,7 +41,7 @@ export async function play(
   await sites.published("two", "late", "later");
   await sites.gone("one", "home");
 
-  // The last binding of a shard goes: so does its URL, and it comes again with the next.
+  // The last binding of a shard is deleted, and its URL with it. The next binding publishes the URL again.
   for (const name of ["home", "late"]) expect(await sites.user("two", "delete", "site", name)).to.match(/deleted/);
   expect(await sites.user("two", "delete", "apibinding", "sites")).to.match(/deleted/);
   await sites.urls(1);
@@ -54,7 +55,7 @@ export async function play(
   expect((await after.ended).code, after.stderr).to.equal(0);
 }
 
-/** What the provider's service account may, there and through the view: it is why there are views. */
+/** Shows the rights of the provider's service account in the workspace and through the view: the purpose of views. */
 export async function whyViews(sites: Sites): Promise<void> {
   const cluster = await sites.workspace("shop", "root");
   await sites.bind("shop");
@@ -86,7 +87,7 @@ export async function whyViews(sites: Sites): Promise<void> {
   expect(await sites.provider(`${url}/clusters/${other}`, "get", "sites")).to.match(/\(Forbidden\)/);
 }
 
-/** All shards end at once, and are there again: a controller that runs goes on, and misses nothing of either. */
+/** Restarts all shards: a running controller continues, and misses no change. */
 export async function playRestart(sites: Sites, start: StartController): Promise<void> {
   for (const [name, shard] of [
     ["one", "root"],
@@ -114,7 +115,7 @@ export async function playRestart(sites: Sites, start: StartController): Promise
   expect((await controller.ended).code, controller.stderr).to.equal(0);
 }
 
-/** As nobody can prepare for. */
+/** Kills a process without warning. */
 async function kill(program: Program): Promise<void> {
   program.signal("SIGKILL");
   await program.ended;

@@ -1,4 +1,4 @@
-// A provider with the export of examples/controller.ts, workspaces that bind it, and what their users do there with kubectl.
+// A provider with the export of examples/controller.ts, workspaces that bind it, and their users with kubectl.
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../tools/install.mjs";
@@ -37,14 +37,14 @@ export class Sites extends Provided {
     }
   }
 
-  /** Binds the export in `root:<name>`, and lets the provider have ConfigMaps. */
+  /** Binds the export in `root:<name>`, and accepts its claim for ConfigMaps. */
   async bind(name: string): Promise<void> {
     await this.apply(`root:${name}`, BINDING);
     for (const state of ["jsonpath={.status.phase}=Bound", "condition=PermissionClaimsApplied"])
       await this.admin(`root:${name}`, "wait", "apibinding/sites", `--for=${state}`);
   }
 
-  /** The published URLs, once they are so many. */
+  /** Waits for this many published URLs, and returns them. */
   async urls(count: number): Promise<string[]> {
     const path = "/clusters/root:web/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/sites";
     const endpoints = ({ status }: Slice) => status?.endpoints ?? [];
@@ -52,13 +52,13 @@ export class Sites extends Provided {
     return endpoints(slice).map(({ url }) => url);
   }
 
-  /** A user's site. */
+  /** Creates a site as a user. */
   async make(workspace: string, name: string, title: string): Promise<void> {
     const file = this.file({ apiVersion: "sites.example.dev/v1", kind: "Site", metadata: { name }, spec: { title } });
     expect(await this.user(workspace, "create", "-f", file)).to.equal(`site.sites.example.dev/${name} created`);
   }
 
-  /** Waits for what a controller does: the page of a site, and its status. */
+  /** Waits for the results of a controller: the page of a site, and its status. */
   async published(workspace: string, name: string, title: string): Promise<void> {
     const wait = ["wait", "--timeout=30s", `${KINDS}/${name}`];
     expect(await this.user(workspace, ...wait, `--for=jsonpath={.status.title}=${title}`)).to.match(/condition met/);
@@ -67,7 +67,7 @@ export class Sites extends Provided {
     expect(await this.user(workspace, ...shown)).to.equal("Ready sites.example.dev/page");
   }
 
-  /** Waits until a site is gone, and its page with it. */
+  /** Waits until a site and its page are deleted. */
   async gone(workspace: string, name: string): Promise<void> {
     const wait = ["wait", "--timeout=30s", "--for=delete", `${KINDS}/${name}`];
     expect(await this.user(workspace, ...wait)).to.match(/condition met|not found|^$/);

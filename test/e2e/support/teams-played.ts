@@ -1,16 +1,17 @@
-// What users do while a controller of teams runs, is killed and runs again, and what they see: the same of every controller.
+// Actions of users while a controller of teams runs, is killed and runs again, and their results: the same for every
+// controller.
 import { expect } from "chai";
 import type { Program } from "../../go/support/program.ts";
 import type { StartController } from "./provided.ts";
 import type { Teams } from "./teams.ts";
 
-/** @param shards where the workspaces are: one name, or two */
+/** @param shards shards of the workspaces: one name, or two */
 export async function play(
   teams: Teams,
   start: StartController,
   [first = "root", second = first]: string[],
 ): Promise<void> {
-  // Nobody is there to set it up: it waits.
+  // No controller is running yet, so the workspace waits.
   await teams.make("early", first);
   await teams.phase("early", "Initializing");
   await using before = start(teams.account);
@@ -22,7 +23,7 @@ export async function play(
   await teams.leave("early");
   await teams.kept("early", early, "first");
 
-  // Killed: what is deleted meanwhile waits for it, with all that it has, and what is made meanwhile as well.
+  // The controller is killed: workspaces created meanwhile wait for it, and deleted ones keep their content.
   await kill(before);
   await teams.leave("late");
   await teams.phase("late", "Terminating");
@@ -36,13 +37,13 @@ export async function play(
   expect((await after.ended).code, after.stderr).to.equal(0);
 }
 
-/** As nobody can prepare for. */
+/** Kills a process without warning. */
 export async function kill(program: Program): Promise<void> {
   program.signal("SIGKILL");
   await program.ended;
 }
 
-/** What the provider's service account may: in the workspace nothing, through the view what the type says and while it waits. */
+/** Shows the rights of the provider's service account: none in the workspace, and those of the type through the view while it waits. */
 export async function whyViews(teams: Teams, start: StartController): Promise<void> {
   await teams.make("shop", "root");
   const cluster = await teams.phase("shop", "Initializing");
@@ -62,7 +63,7 @@ export async function whyViews(teams: Teams, start: StartController): Promise<vo
   const waits = JSON.parse(await raw(inView, logicalCluster)).status.initializers;
   expect(waits).to.deep.equal([url.slice(url.lastIndexOf("/") + 1)]);
   expect(JSON.parse(await create(inView)).metadata.name).to.equal("by-hand");
-  // What the type does not name is refused there as well, and nobody else is let in.
+  // Other resources are forbidden through the view, too, and other users have no access.
   expect(await raw(inView, "/api/v1/secrets")).to.match(/Forbidden|forbidden/);
   const asked = await teams.asked("bob", teams.server.url, "get", "--raw", pathOf(inView, logicalCluster));
   expect(asked).to.match(/Forbidden|forbidden/);

@@ -1,4 +1,5 @@
-// A provider with the workspace type of examples/initializer.ts, and workspaces of that type, made and deleted by a user's kubectl.
+// A provider with the workspace type of examples/initializer.ts, and workspaces of that type, created and deleted by a user's
+// kubectl.
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../tools/install.mjs";
@@ -15,9 +16,9 @@ interface TypeObject {
   readonly status?: { readonly virtualWorkspaces?: readonly { readonly url: string; readonly type: string }[] };
 }
 
-/** A server with the workspace `root:web`, which has the type `team`, and alice's `root:org`, where she makes teams. */
+/** A server with the workspace `root:web`, which has the type `team`, and alice's `root:org` for her teams. */
 export class Teams extends Provided {
-  /** @param server @default one of its own, with so many shards */
+  /** @param server @default a new one with this many shards */
   static async ready(shards: number, server?: Start): Promise<Teams> {
     const teams = new Teams(server ?? (await Start.ready(Provided.options(shards))), "teams");
     try {
@@ -30,7 +31,7 @@ export class Teams extends Provided {
     }
   }
 
-  /** The published URLs of a view, one of each shard, once they are so many. */
+  /** Waits for this many URLs of a view, one of each shard, and returns them. */
   async urls(type: "initializing" | "terminating", count: number): Promise<string[]> {
     const path = "/clusters/root:web/apis/tenancy.kcp.io/v1alpha1/workspacetypes/team";
     const urls = ({ status }: TypeObject) =>
@@ -38,7 +39,7 @@ export class Teams extends Provided {
     return urls(await this.read<TypeObject>(path, (found) => urls(found).length === count));
   }
 
-  /** Alice makes the team `root:org:<name>`, on a shard. */
+  /** Creates the team `root:org:<name>` on a shard, as alice. */
   async make(name: string, shard: string, type = "team"): Promise<void> {
     const location = { selector: { matchLabels: { name: shard } } };
     const spec = { type: { name: type, path: "root:web" }, location };
@@ -53,12 +54,12 @@ export class Teams extends Provided {
     return this.show(name, "{.spec.cluster}");
   }
 
-  /** What a team's workspace says of itself. */
+  /** Returns a field of a team's workspace. */
   show(name: string, jsonpath: string): Promise<string> {
     return this.user("org", "get", WORKSPACES, name, "-o", `jsonpath=${jsonpath}`);
   }
 
-  /** Waits until a team is Ready, and sees to it that it was set up. @returns its logical cluster */
+  /** Waits until a team is Ready, and checks its content. @returns its logical cluster */
   async settled(name: string): Promise<string> {
     const cluster = await this.phase(name, "Ready");
     const there = `org:${name}`;
@@ -69,25 +70,25 @@ export class Teams extends Provided {
     return cluster;
   }
 
-  /** Alice writes into her handbook. */
+  /** Changes alice's handbook. */
   async write(name: string, text: string): Promise<void> {
     const patch = ["patch", "-n", "team", "configmap/handbook", "--type=merge", "-p", `{"data":{"motto":"${text}"}}`];
     expect(await this.user(`org:${name}`, ...patch)).to.equal("configmap/handbook patched");
   }
 
-  /** Alice deletes a team, and does not wait for it. */
+  /** Deletes a team as alice, without waiting for the end. */
   async leave(name: string): Promise<void> {
     expect(await this.user("org", "delete", WORKSPACES, name, "--wait=false")).to.match(/deleted/);
   }
 
-  /** Waits until a team is gone, and sees to it that its handbook was kept. */
+  /** Waits until a team is deleted, and checks that its handbook was kept. */
   async kept(name: string, cluster: string, motto: string): Promise<void> {
     await this.gone(name);
     const shown = ["get", "configmap", `team-${cluster}`, "-o", "jsonpath={.data.workspace} {.data.motto}"];
     expect(await this.admin("root:web", ...shown)).to.equal(`root:org:${name} ${motto}`);
   }
 
-  /** Waits until a team is gone. */
+  /** Waits until a team is deleted. */
   async gone(name: string): Promise<void> {
     const wait = ["wait", "--timeout=30s", "--for=delete", `${WORKSPACES}/${name}`];
     expect(await this.user("org", ...wait)).to.match(/condition met|not found|^$/);

@@ -1,10 +1,10 @@
-// What people type to create and apply, and what they read: the same for every kubectl.
+// Commands that create and apply objects, and their output, the same for every kubectl.
 import { expect } from "chai";
 import { task, Writer } from "./writer.ts";
 
-/** Cases of one kubectl, for within a `describe`. */
+/** Defines the cases of one kubectl, within a `describe`. */
 export function createAndApplyCases(file: () => string): void {
-  it("creates from a file, from stdin, by a generated name; a second time is told", async () => {
+  it("creates from a file, from stdin and with a generated name, and reports an existing object", async () => {
     await using kubectl = await Writer.start(file());
     const path = kubectl.path(task("a"));
     expect(await kubectl.told(["create", "-f", path])).to.equal("task.example.dev/a created");
@@ -21,7 +21,7 @@ export function createAndApplyCases(file: () => string): void {
     expect(kubectl.stage.tasks.list()).to.have.length(5);
   });
 
-  it("is told what is wrong with an object, each field by its name", async () => {
+  it("prints every invalid field of an object by its name", async () => {
     await using kubectl = await Writer.start(file());
     const wrong = await kubectl.refused("create -f -", { stdin: task("bad", "{ title: 5, steps: -1 }") });
     expect(wrong.split("\n").slice(0, 3)).to.deep.equal([
@@ -42,7 +42,7 @@ export function createAndApplyCases(file: () => string): void {
     expect(kubectl.stage.tasks.list()).to.deep.equal([]);
   });
 
-  it("--validate: strict refuses what is unknown, warn warns, ignore drops", async () => {
+  it("--validate: strict rejects unknown fields, warn warns, ignore drops them", async () => {
     await using kubectl = await Writer.start(file());
     const path = kubectl.path(task("odd", "{ title: x, titel: y }"));
     const unknown =
@@ -59,7 +59,7 @@ export function createAndApplyCases(file: () => string): void {
     expect(kubectl.stage.tasks.get("odd")?.spec).to.deep.equal({ title: "x" });
   });
 
-  it("--dry-run=server says what it would do, and does nothing", async () => {
+  it("--dry-run=server prints the result without a change", async () => {
     await using kubectl = await Writer.start(file());
     const stdin = task("dry");
     expect(await kubectl.told("create -f - --dry-run=server", { stdin })).to.equal(
@@ -86,7 +86,7 @@ export function createAndApplyCases(file: () => string): void {
     expect(kubectl.stage.tasks.get("dry")).to.deep.equal(before);
   });
 
-  it("applies: creates, leaves, configures, takes away what left the manifest, and leaves what others wrote", async () => {
+  it("applies: creates, keeps and configures objects, removes fields that left the manifest, and keeps fields of others", async () => {
     await using kubectl = await Writer.start(file());
     const apply = (spec: string): Promise<string> => kubectl.told("apply -f -", { stdin: task("a", spec) });
     expect(await apply("{ title: one, steps: 2 }")).to.equal("task.example.dev/a created");
@@ -100,7 +100,7 @@ export function createAndApplyCases(file: () => string): void {
     );
   });
 
-  it("apply takes what get gave, a list of kubectl's own", async () => {
+  it("apply accepts the output of get, a list of kubectl's own", async () => {
     await using kubectl = await Writer.start(file());
     await kubectl.told("create -f -", { stdin: task("listed-a", "{ title: one }") });
     await kubectl.told("create -f -", { stdin: task("listed-b", "{ title: two }") });
@@ -109,7 +109,7 @@ export function createAndApplyCases(file: () => string): void {
     const applied = await kubectl.told("apply -f -", { stdin: list });
     expect(applied.split("\n").filter((line) => line.endsWith(" configured"))).to.have.length(2);
   });
-  it("applies on the server's side: a conflict is shown, and forced", async () => {
+  it("applies on the server side: shows a conflict, and forces it", async () => {
     await using kubectl = await Writer.start(file());
     const apply = ["apply", "--server-side", "-f"];
     const one = kubectl.path(task("a", "{ title: one, steps: 1 }"));
@@ -129,7 +129,7 @@ export function createAndApplyCases(file: () => string): void {
     expect(await kubectl.told("get task a -o yaml")).not.to.include("managedFields");
   });
 
-  it("goes over from client-side to server-side apply, and what leaves the manifest then still goes", async () => {
+  it("migrates from client-side to server-side apply, and still removes fields that leave the manifest", async () => {
     await using kubectl = await Writer.start(file());
     await kubectl.told("apply -f -", { stdin: task("a", "{ title: one, steps: 1 }") });
     const stdin = task("a", "{ title: one }");
@@ -151,7 +151,7 @@ export function createAndApplyCases(file: () => string): void {
     expect(kubectl.stage.tasks.list().map(({ spec }) => spec.title)).to.deep.equal(["one", "one"]);
   });
 
-  it("applies a list that is one document", async () => {
+  it("applies a list in one document", async () => {
     await using kubectl = await Writer.start(file());
     const list = (names: readonly string[]): string =>
       `apiVersion: example.dev/v1\nkind: TaskList\nitems:\n${names.map((name) => `- ${task(name).trim().replaceAll("\n", "\n  ")}`).join("\n")}\n`;

@@ -1,4 +1,4 @@
-// A kubectl that writes: manifests from files and stdin, editors that are scripts, and what it says for people to read.
+// A kubectl for writes: manifests from files and stdin, scripts as editors, and output for people.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { Program } from "../../go/support/program.ts";
 import { TaskStage } from "../../go/support/tasks.ts";
 import { nameOf } from "./kubectls.ts";
 
-/** How a run ended. */
+/** End of a run. */
 export interface Said {
   readonly code: number | null;
   readonly stdout: string;
@@ -15,11 +15,11 @@ export interface Said {
 
 export interface RunOptions {
   readonly stdin?: string;
-  /** A script, run as the editor; the file it edits is $1. */
+  /** Script for the editor; the file to edit is $1. */
   readonly editor?: string;
 }
 
-/** One kubectl and a server of tasks of its own. */
+/** A kubectl, and its own server of tasks. */
 export class Writer implements AsyncDisposable {
   readonly stage: TaskStage;
   readonly #file: string;
@@ -29,7 +29,7 @@ export class Writer implements AsyncDisposable {
   private constructor(file: string, stage: TaskStage) {
     this.#file = file;
     this.stage = stage;
-    // A HOME of its own: nothing is cached from another version.
+    // A separate HOME, without the cache of another version.
     this.#home = join(stage.home.home, `home-of-${nameOf(file)}`);
     mkdirSync(this.#home, { recursive: true });
   }
@@ -38,14 +38,14 @@ export class Writer implements AsyncDisposable {
     return new Writer(file, await TaskStage.start());
   }
 
-  /** Writes a file, and gives its path. */
+  /** Writes a file, and returns its path. */
   path(text: string): string {
     const path = join(this.#home, `file-${++this.#files}.yaml`);
     writeFileSync(path, text);
     return path;
   }
 
-  /** A folder for what a script leaves. */
+  /** Folder for output of scripts. */
   get folder(): string {
     return this.#home;
   }
@@ -57,19 +57,19 @@ export class Writer implements AsyncDisposable {
     for (const line of stdin === undefined ? [] : stdin.split("\n")) program.say(line);
     program.endInput();
     const { code } = await program.ended;
-    // Newer ones say which namespace it was.
+    // Newer versions name the namespace.
     const stdout = program.lines.map((line) => line.replace(" from default namespace", "")).join("\n");
     return { code, stdout, stderr: readable(program.stderr) };
   }
 
-  /** What it says when it succeeds: stdout, and stderr after a `!`. */
+  /** Expects success. Returns stdout, and stderr after a `!`. */
   async told(args: string | readonly string[], options?: RunOptions): Promise<string> {
     const { code, stdout, stderr } = await this.run(words(args), options);
     expect(code, `${words(args).join(" ")}: ${stderr}`).to.equal(0);
     return stderr === "" ? stdout : `${stdout}\n! ${stderr}`.trimStart();
   }
 
-  /** What it says when it fails. */
+  /** Expects a failure, and returns the output. */
   async refused(args: string | readonly string[], options?: RunOptions): Promise<string> {
     const { code, stdout, stderr } = await this.run(words(args), options);
     expect(code, `${words(args).join(" ")}: ${stdout}`).to.equal(1);
@@ -91,13 +91,13 @@ function words(args: string | readonly string[]): readonly string[] {
   return typeof args === "string" ? args.split(" ") : args;
 }
 
-/** Without the lines of client-go's log: a watch that a deadline ends is now and then called very short. */
+/** Removes the lines of client-go's log, which sometimes calls a watch with a timeout very short. */
 function readable(stderr: string): string {
   const lines = stderr.trimEnd().split("\n");
   return lines.filter((line) => !/^[IWE]\d{4} /.test(line)).join("\n");
 }
 
-/** A manifest of a task. */
+/** Returns a manifest of a task. */
 export function task(name: string, spec = "{ title: hello }", metadata = ""): string {
   return `apiVersion: example.dev/v1\nkind: Task\nmetadata: { name: ${name}${metadata} }\nspec: ${spec}\n`;
 }

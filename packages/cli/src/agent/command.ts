@@ -12,18 +12,19 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values, words } = readFlags(args, AGENT);
   const [word, name, ...rest] = words;
   if (word === undefined) {
-    if (values.expires !== undefined) throw new UsageError("--expires is for agent token");
+    if (values.expires !== undefined) throw new UsageError('--expires works only with "agent token": remove it');
     return (await import("./run-agent.ts")).run(values);
   }
-  if (word !== "token") throw new UsageError(`there is no agent ${word}: write agent token, or flags alone`);
+  if (word !== "token")
+    throw new UsageError(`unknown command "agent ${word}": use "agent token", or "agent" with flags alone`);
   if (name === undefined || rest.length > 0)
-    throw new UsageError("name the ClusterProxy, and one alone: agent token shop");
+    throw new UsageError('"agent token" needs the name of exactly one ClusterProxy: for example "agent token shop"');
   const other = Object.keys(AGENT_FLAGS).find((flag) => values[flag as keyof typeof AGENT_FLAGS] !== undefined);
-  if (other !== undefined) throw new UsageError(`--${other} is for the agent itself, not for agent token`);
+  if (other !== undefined) throw new UsageError(`--${other} does not work with "agent token": use it with "agent"`);
   return printToken(name, values);
 }
 
-/** Prints a kubeconfig by which one agent is enrolled. @returns the exit code @throws Failure, UsageError */
+/** Prints the kubeconfig with which one agent enrolls. @returns the exit code @throws Failure, UsageError */
 async function printToken(name: string, { kubeconfig, context, expires }: AgentFlags): Promise<number> {
   const seconds = secondsOf(expires);
   const loaded = await orFailWithHint(
@@ -31,7 +32,9 @@ async function printToken(name: string, { kubeconfig, context, expires }: AgentF
   );
   const { upstream, cluster: path, impersonate } = loaded;
   if (path === undefined)
-    throw new Failure(`${upstream.url}: it is no workspace: kubectl ws <path> goes to that of the ClusterProxy`);
+    throw new Failure(
+      `${upstream.url} is not a workspace: run "kubectl ws <path>" to enter the workspace of the ClusterProxy`,
+    );
   await using workspace = new Client(loaded);
   const proxy = await orFailWithHint(workspace.resource(ClusterProxy).get(name));
   const url = viewURL(upstream.url, AGENTS_VIEW, clusterOf(proxy), name);
@@ -44,9 +47,8 @@ async function printToken(name: string, { kubeconfig, context, expires }: AgentF
   const { tls } = upstream;
   const text = hubKubeconfig({ hub: { url, ...(tls && { tls }) }, token: status?.token, certificate: undefined });
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
-  process.stderr.write(`good once, until ${status?.expirationTimestamp}. Where the remote cluster can be reached:
-  virtual-workspaces agent --bootstrap-kubeconfig <this> --hub-kubeconfig hub.kubeconfig
-`);
+  process.stderr.write(`Valid once, until ${status?.expirationTimestamp}. Run this where the remote cluster can be reached:
+  virtual-workspaces agent --bootstrap-kubeconfig <this> --hub-kubeconfig hub.kubeconfig`);
   return 0;
 }
 
@@ -54,11 +56,11 @@ async function printToken(name: string, { kubeconfig, context, expires }: AgentF
 function secondsOf(expires: string | undefined): number | undefined {
   if (expires === undefined) return undefined;
   const ms = goDuration(expires);
-  if (ms === undefined) throw new UsageError(`--expires ${expires}: give a duration such as 10m`);
+  if (ms === undefined) throw new UsageError(`invalid value "${expires}" for --expires: use a duration such as 10m`);
   return Math.round(ms / 1000);
 }
 
-/** What is the world's doing. */
+/** Turns an error into a {@link Failure}, with a hint after 404. */
 async function orFailWithHint<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -66,7 +68,7 @@ async function orFailWithHint<T>(asked: Promise<T>): Promise<T> {
     const { message } = cause as Error;
     const hint =
       isApiError(cause) && cause.code === 404
-        ? ". Is there such a ClusterProxy, and does its server have the view?"
+        ? ": check that the ClusterProxy exists, and that its server has the view"
         : "";
     throw new Failure(`${message}${hint}`, { cause });
   }

@@ -1,44 +1,44 @@
 import { LOG_FORMAT_FLAGS } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type Values } from "../flags/table.ts";
 
-/** Which server is asked, as kubectl is told. */
+/** Flags that select a server, as kubectl does. */
 const SERVER = {
   kubeconfig: {
     type: "text",
     value: "file",
-    otherwise: "as kubectl; in a pod its service account",
-    help: "Of the agent: the remote cluster, by a credential that may impersonate users and groups. Of agent token: the workspace, and the user who asks.",
+    otherwise: "like kubectl; in a pod, its service account",
+    help: "For agent: the remote cluster, with a credential that may impersonate users and groups. For agent token: the workspace, and the calling user.",
   },
-  context: { type: "text", value: "name", otherwise: "its current one", help: "Context of --kubeconfig." },
+  context: { type: "text", value: "name", otherwise: "the current context", help: "Context of --kubeconfig." },
 } as const satisfies FlagSet;
 
-/** What is said to the agent alone. */
+/** Flags of the agent alone. */
 export const AGENT_FLAGS = {
   "hub-kubeconfig": {
     type: "text",
     value: "file",
-    help: "Where the agent keeps its certificate, which it renews by itself; nobody else may read it.",
+    help: "File for the agent's certificate, which it renews by itself. Only its owner can read it.",
   },
   "bootstrap-kubeconfig": {
     type: "text",
     value: "file",
-    help: 'What "agent token" has printed: until there is a certificate, and when it is rejected.',
+    help: 'Output of "agent token", used until there is a certificate, and when the certificate is rejected.',
   },
   "allow-file": {
     type: "text",
     value: "file",
     otherwise: "everything",
-    help: "What may be asked of the cluster at most: rules as a ClusterRole has them, in YAML.",
+    help: "Upper limit on requests to the cluster: rules as in a ClusterRole, in YAML.",
   },
   hubs: {
     type: "text",
     value: "number",
     otherwise: "2",
-    help: "How many hubs to have a tunnel to, where there are so many.",
+    help: "Number of hubs to keep a tunnel to, if there are that many.",
   },
 } as const satisfies FlagSet;
 
-/** The command line of `virtual-workspaces agent`. */
+/** Command line of `virtual-workspaces agent`. */
 export const AGENT = commandLine({
   program: "virtual-workspaces agent",
   words: "",
@@ -55,18 +55,18 @@ Examples:
   sections: {
     Server: SERVER,
     "agent token": {
-      expires: { type: "text", value: "time", otherwise: "10m", help: "How long the token is good, 1m to 24h." },
+      expires: { type: "text", value: "time", otherwise: "10m", help: "Lifetime of the token, 1m to 24h." },
     },
     agent: {
       ...AGENT_FLAGS,
       ...LOG_FORMAT_FLAGS,
       "end-to-end": {
         type: "switch",
-        help: "Hubs talk TLS with the API server, by a credential that the ClusterProxy names: bytes pass, of the kubeconfig the address counts, and nothing can be allowed or denied.",
+        help: "Tunnel bytes only: hubs speak TLS with the API server, with a credential that the ClusterProxy names. Only the address of the kubeconfig is used, and --allow-file cannot apply.",
       },
     },
   },
 });
 
-/** What it is given. */
+/** Values of the flags. */
 export type AgentFlags = Values<(typeof AGENT)["flags"]>;

@@ -6,17 +6,17 @@ import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { KubeconfigFile } from "../kubectl/kubeconfig-file.ts";
 import { Failure } from "../process/failure.ts";
 
-/** What clusters of the file are called that are other hubs. */
+/** Name prefix of the clusters in the file that are other hubs. */
 const OTHER = "hub-";
 
-/** A hub, and who somebody is there: a token, or a certificate. */
+/** A hub, and the agent's credential there: a token or a certificate. */
 export interface HubAccess {
   readonly hub: Pick<UpstreamOptions, "url" | "tls">;
   readonly token: string | undefined;
   readonly certificate: KeyPair | undefined;
 }
 
-/** Reads what `agent token` has printed, or the agent has kept. @throws Failure */
+/** Reads a file that `agent token` printed or the agent wrote. @throws Failure */
 export async function readHub(file: string): Promise<HubAccess> {
   const { upstream } = await loadKubeconfig({ file }).catch((cause: unknown) => {
     throw new Failure(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -31,7 +31,7 @@ export async function readHub(file: string): Promise<HubAccess> {
   };
 }
 
-/** The hubs that an agent has heard of, in what it has kept. @throws Failure */
+/** Returns the other hubs that the agent's file lists. @throws Failure */
 export function namedHubs(file: string, text: string): readonly NamedHub[] {
   const kubeconfig = new KubeconfigFile(file, text);
   const clusters = kubeconfig.content["clusters"];
@@ -43,7 +43,7 @@ export function namedHubs(file: string, text: string): readonly NamedHub[] {
   });
 }
 
-/** A kubeconfig for a hub; the others are contexts besides. */
+/** Returns a kubeconfig for a hub. The other hubs become further contexts. */
 export function hubKubeconfig({ hub, token, certificate }: HubAccess, others: readonly NamedHub[] = []): string {
   const { url, tls: { ca, serverName } = {} } = hub;
   const user = {

@@ -15,15 +15,15 @@ import { version } from "../process/programs.ts";
 import type { AgentFlags } from "./flags.ts";
 import { type HubAccess, hubKubeconfig, namedHubs, readHub } from "./hub-kubeconfig.ts";
 
-/** How long what is open may take to end once the agent is asked to, ms. */
+/** Time that open requests and streams have to complete at a graceful shutdown, ms. */
 const DRAINED = 10_000;
 
-/** Runs the agent until it is asked to end, or another has its place. @returns the exit code @throws Failure, UsageError */
+/** Runs the agent until a signal stops it or another agent takes its place. @returns the exit code @throws Failure, UsageError */
 export async function run(options: AgentFlags): Promise<number> {
   const { kubeconfig, context, "allow-file": allowFile, "end-to-end": endToEnd = false } = options;
   if (endToEnd && allowFile !== undefined)
     throw new UsageError(
-      "--allow-file: with --end-to-end nothing of what is asked can be read, and none of it refused",
+      "--allow-file does not work with --end-to-end: the agent cannot read encrypted requests, so it cannot deny any. Remove one of the two flags",
     );
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
@@ -34,7 +34,7 @@ export async function run(options: AgentFlags): Promise<number> {
   const { upstream, cluster } = await orFail(() =>
     loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }),
   );
-  // A workspace is a remote cluster as any other.
+  // A workspace can be the remote cluster, too.
   const api = cluster === undefined ? upstream : { ...upstream, url: clusterURL(upstream.url, cluster) };
   const agent = stack.use(
     await orFail(
@@ -52,9 +52,9 @@ export async function run(options: AgentFlags): Promise<number> {
         }),
     ),
   );
-  log({ level: "info", message: "agent dials", hub: hub.url, cluster: api.url });
+  log({ level: "info", message: "starting agent", hub: hub.url, cluster: api.url });
   const over = await Promise.race([agent.ended, interrupt.asked.then(() => "asked" as const)]);
-  if (over !== "asked") throw new Failure(over === undefined ? "the agent has ended" : over.message);
+  if (over !== "asked") throw new Failure(over === undefined ? "the agent has stopped" : over.message);
   log({ level: "info", message: "shutting down" });
   await agent.drain(AbortSignal.timeout(DRAINED));
   return 0;
@@ -63,7 +63,7 @@ export async function run(options: AgentFlags): Promise<number> {
 /** @throws UsageError */
 function numberOf(text: string): number {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
-  throw new UsageError(`--hubs ${text}: give a number from 1 to 99`);
+  throw new UsageError(`invalid value "${text}" for --hubs: use a number from 1 to 99`);
 }
 
 interface HubFile {
@@ -72,11 +72,11 @@ interface HubFile {
   readonly others: readonly NamedHub[];
 }
 
-/** By what it is known to the hub: what it has kept, and what it was given. @throws Failure, UsageError */
+/** Reads the agent's credentials for the hub: its own certificate, and the bootstrap file. @throws Failure, UsageError */
 async function hubOf(options: AgentFlags): Promise<HubFile> {
   const { "hub-kubeconfig": kept, "bootstrap-kubeconfig": given } = options;
   if (kept === undefined)
-    throw new UsageError("--hub-kubeconfig is missing: name the file in which the agent keeps its certificate");
+    throw new UsageError("--hub-kubeconfig is required: name the file for the agent's certificate");
   const file = resolve(kept);
   const text = readIfThere(file);
   const own = text === undefined ? undefined : await readHub(file);
@@ -84,9 +84,9 @@ async function hubOf(options: AgentFlags): Promise<HubFile> {
   const access = bootstrap ?? own;
   if (access === undefined)
     throw new Failure(
-      `${file} is not there: the agent has not been enrolled. Give --bootstrap-kubeconfig a file that \`virtual-workspaces agent token\` has printed`,
+      `file "${file}" does not exist: the agent is not enrolled. Set --bootstrap-kubeconfig to a file that \`virtual-workspaces agent token\` printed`,
     );
-  // What a file that was given says of another hub is not of what was heard of that one.
+  // Hubs that the agent knows from one hub are not used with a bootstrap file for another hub.
   const others = text === undefined || access.hub.url !== own?.hub.url ? [] : namedHubs(file, text);
   return { file, others, access: { ...access, token: bootstrap?.token, certificate: own?.certificate } };
 }
@@ -94,11 +94,11 @@ async function hubOf(options: AgentFlags): Promise<HubFile> {
 function recordOf(event: AgentEvent): Parameters<Log>[0] {
   switch (event.type) {
     case "certified":
-      return { level: "info", message: "the agent has a certificate", expires: event.expires.toISOString() };
+      return { level: "info", message: "certificate issued", expires: event.expires.toISOString() };
     case "connected":
       return { level: "info", message: "connected", epoch: event.epoch, hub: event.hub };
     case "draining":
-      return { level: "info", message: "the hub ends this tunnel: another is dialled", hub: event.hub };
+      return { level: "info", message: "hub is draining the tunnel, dialing another hub", hub: event.hub };
     case "disconnected":
       return {
         level: "info",
@@ -118,24 +118,25 @@ function recordOf(event: AgentEvent): Parameters<Log>[0] {
 }
 
 const FAILED: Readonly<Record<Extract<AgentEvent, { readonly type: "failed" }>["what"], string>> = {
-  tunnel: "the hub cannot be dialled",
-  hubs: "the hub does not say which others there are",
-  certificate: "the certificate cannot be renewed",
-  keep: "the certificate cannot be kept: see --hub-kubeconfig",
-  api: "the remote cluster cannot be asked",
+  tunnel: "cannot dial the hub",
+  hubs: "cannot list the other hubs",
+  certificate: "cannot renew the certificate",
+  keep: "cannot write the certificate: check --hub-kubeconfig",
+  api: "cannot reach the remote cluster",
 };
 
 const LISTS = ["verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs"] as const;
 
 /**
- * The rules of an allow file: a list of them, or an object with `rules`, as a ClusterRole is.
+ * Reads the rules of an allow file: a list of them, or an object with `rules`, like a ClusterRole.
  *
  * @throws Failure naming the file, the rule and the field
  */
 function readRules(text: string, file: string): readonly PolicyRule[] {
   const content = parsed(text, file);
   const rules: unknown = isJsonObject(content) ? content["rules"] : content;
-  if (!Array.isArray(rules)) throw new Failure(`${file}: give a list of rules, or rules: as a ClusterRole has them`);
+  if (!Array.isArray(rules))
+    throw new Failure(`invalid allow file "${file}": use a list of rules, or a field "rules" as in a ClusterRole`);
   return rules.map((rule: unknown, at) => {
     const problem = problemIn(rule);
     if (problem !== undefined) throw new Failure(`${file}: rules[${at}]${problem}`);
@@ -147,20 +148,21 @@ function parsed(text: string, file: string): unknown {
   try {
     return parse(text);
   } catch (cause) {
-    throw new Failure(`${file}: it is no YAML`, { cause });
+    throw new Failure(`invalid allow file "${file}": it is not YAML`, { cause });
   }
 }
 
 function problemIn(rule: unknown): string | undefined {
-  if (!isJsonObject(rule)) return ": it is no rule";
+  if (!isJsonObject(rule)) return ": expected an object with the fields of a rule";
   const unknown = Object.keys(rule).find((name) => !LISTS.includes(name as never));
-  if (unknown !== undefined) return `.${unknown}: there is no such field: the fields are ${LISTS.join(", ")}`;
+  if (unknown !== undefined) return `.${unknown}: unknown field: use ${LISTS.join(", ")}`;
   const bad = LISTS.find((name) => rule[name] !== undefined && !isWords(rule[name]));
-  if (bad !== undefined) return `.${bad}: give a list of words`;
-  if (rule["verbs"] === undefined) return '.verbs: say which, or ["*"]';
+  if (bad !== undefined) return `.${bad}: expected a list of strings`;
+  if (rule["verbs"] === undefined) return '.verbs: missing: list the verbs, or use ["*"]';
   if (rule["resources"] === undefined && rule["nonResourceURLs"] === undefined)
-    return ": say of which resources or nonResourceURLs: a rule without them allows nothing";
-  if (rule["resources"] !== undefined && rule["apiGroups"] === undefined) return '.apiGroups: say of which, or ["*"]';
+    return ": a rule without resources and nonResourceURLs allows nothing: add one of them";
+  if (rule["resources"] !== undefined && rule["apiGroups"] === undefined)
+    return '.apiGroups: missing: list the API groups, or use ["*"]';
   return undefined;
 }
 

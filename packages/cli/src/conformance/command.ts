@@ -33,8 +33,8 @@ export async function run(args: readonly string[]): Promise<number> {
   return report.failed === 0 && report.passed > 0 && report.left.length === 0 ? 0 : 1;
 }
 
-/** An interrupted run still deletes what it has made. */
-const LEFT = "what it made and could not delete";
+/** An interrupted run still deletes the objects it created. */
+const LEFT = "any object left behind";
 
 async function reportOn(url: string, values: ConformanceFlags): Promise<ConformanceReport> {
   const { resource = [], check = [], "other-token-file": others = [], strict = false } = values;
@@ -69,11 +69,9 @@ async function reportOn(url: string, values: ConformanceFlags): Promise<Conforma
 function urlOf(positionals: readonly string[]): string {
   const [url, ...others] = positionals;
   if (url === undefined || others.length > 0)
-    throw new UsageError(
-      "name one URL: virtual-workspaces conformance https://127.0.0.1:6444/services/quotes/clusters/root",
-    );
+    throw new UsageError("expected one URL: for example https://127.0.0.1:6444/services/quotes/clusters/root");
   if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new UsageError(`${url} is no URL that begins with https:// or http://`);
+    throw new UsageError(`invalid URL "${url}": use one that begins with https:// or http://`);
   return url;
 }
 
@@ -81,11 +79,11 @@ function writesOf(flags: ConformanceFlags): ConformanceWrites | undefined {
   const { write, resource = [], namespace, sample = [], "patch-only-token-file": patchOnly, collects } = flags;
   if (write !== true) {
     const needless = namesIn(WRITING_FLAGS).find((name) => flags[name]);
-    if (needless !== undefined) throw new UsageError(`--${needless} is about writing: add --write to allow that`);
+    if (needless !== undefined) throw new UsageError(`--${needless} has no effect without --write: set both`);
     return undefined;
   }
   if (resource.length === 0)
-    throw new UsageError("--write needs --resource: name what may be written, so that nothing else is");
+    throw new UsageError("--write needs --resource: name the resources that the checks may write");
   return {
     samples: sample.flatMap(samplesIn),
     ...(namespace === undefined ? {} : { namespace }),
@@ -106,7 +104,7 @@ function samplesIn(path: string): ReturnType<typeof parseSamples> {
 function credentialsOf(flags: ConformanceFlags): Credentials {
   const { "client-certificate": cert, "client-key": key, "tls-server-name": serverName } = flags;
   if ((cert === undefined) !== (key === undefined))
-    throw new UsageError("--client-certificate and --client-key go together");
+    throw new UsageError("--client-certificate and --client-key must be set together");
   return {
     ...fromFile("ca", flags["certificate-authority"], "certificate-authority"),
     ...fromFile("clientCert", cert, "client-certificate"),
@@ -117,7 +115,7 @@ function credentialsOf(flags: ConformanceFlags): Credentials {
   };
 }
 
-/** The content of a file under a name, nothing where no file is named. */
+/** Returns the content of a file under a name, or an empty object without a file. */
 function fromFile<Name extends string>(name: Name, path: string | undefined, flag: string): { [N in Name]?: string } {
   return path === undefined ? {} : ({ [name]: contentOf(path, flag).trim() } as { [N in Name]?: string });
 }
@@ -126,7 +124,7 @@ function isTerminal(): boolean {
   return process.stdout.isTTY === true && process.env["NO_COLOR"] === undefined;
 }
 
-/** @returns `undefined` where it is an API server that is to be checked @throws UsageError on flags that are about the other */
+/** @returns `undefined` for an API server @throws UsageError on flags for the other kind of server */
 function spaceProviderOptions(
   flags: ConformanceFlags,
 ): Pick<SpaceProviderCheckOptions, "parent" | "write" | "deadlines"> | undefined {
@@ -136,13 +134,14 @@ function spaceProviderOptions(
   if (astray !== undefined)
     throw new UsageError(
       isProvider
-        ? `--${astray} is about API servers: leave it out`
-        : `--${astray} is about providers: add --space-provider`,
+        ? `--${astray} works only for API servers: remove it`
+        : `--${astray} works only for space providers: add --space-provider`,
     );
   if (!isProvider) return undefined;
   const { parent, write = false, "ready-within": within } = flags;
   const seconds = Number(within ?? "300");
-  if (!(seconds > 0 && seconds < 1e6)) throw new UsageError("--ready-within: give seconds, as in 300");
+  if (!(seconds > 0 && seconds < 1e6))
+    throw new UsageError(`invalid value "${within}" for --ready-within: use a number of seconds, such as 300`);
   return { write, ...(parent !== undefined && { parent }), deadlines: { ready: seconds * 1000 } };
 }
 

@@ -1,81 +1,81 @@
 import { QUIET_FLAGS } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type Values } from "../flags/table.ts";
 
-/** How the server is reached, and by whom. */
+/** Flags for the connection and the user. */
 const SERVER = {
   "certificate-authority": {
     type: "text",
     value: "file",
-    otherwise: "as Node trusts",
-    help: "Authorities of the server.",
+    otherwise: "those that Node.js trusts",
+    help: "Certificate authorities of the server.",
   },
   "tls-server-name": {
     type: "text",
     value: "name",
     otherwise: "the host of the URL",
-    help: "Name that the server's certificate is for.",
+    help: "Name in the server's certificate.",
   },
   "insecure-skip-tls-verify": {
     type: "switch",
-    help: "Trust any server. Security: whoever sits in between reads the token.",
+    help: "Accept any server certificate. Security: anyone between client and server can read the token.",
   },
   "client-certificate": { type: "text", value: "file", help: "Client certificate of the user, with --client-key." },
   "client-key": { type: "text", value: "file", help: "Key of --client-certificate." },
   "token-file": { type: "text", value: "file", help: "Bearer token of the user." },
 } as const satisfies FlagSet;
 
-/** What is said of API servers, and of them alone. */
+/** Flags for API servers alone. */
 export const SERVER_CHECK_FLAGS = {
   "other-token-file": {
     type: "texts",
     value: "file",
-    help: "Token of another user, whom nobody may be taken for; more than once for several.",
+    help: "Token of another user. The check fails if the server takes one user for the other. Repeat for several.",
   },
   resource: {
     type: "texts",
     value: "name",
-    help: "Check quotes, or quotes.example.dev, only; more than once for several.",
+    help: "Check only this resource: quotes, or quotes.example.dev. Repeat for several.",
   },
-  strict: { type: "switch", help: "Check too what this project promises beyond Kubernetes." },
+  strict: { type: "switch", help: "Also check what this project promises beyond Kubernetes." },
 } as const satisfies FlagSet;
 
-/** What is said of space providers alone. */
+/** Flags for space providers alone. */
 export const SPACE_PROVIDER_FLAGS = {
-  parent: { type: "text", value: "path", help: "Look at, and make, spaces below that one." },
+  parent: { type: "text", value: "path", help: "Read and create spaces below this one." },
   "ready-within": {
     type: "text",
     value: "seconds",
     otherwise: "300",
-    help: "How long a space may take to be ready, or gone.",
+    help: "Time limit for a space to become ready, or to be deleted.",
   },
 } as const satisfies FlagSet;
 
-/** What is said of writing to API servers. */
+/** Flags for writes to API servers. */
 export const WRITING_FLAGS = {
   namespace: {
     type: "text",
     value: "name",
     otherwise: "default",
-    help: "Where namespaced objects are made; it must be there.",
+    help: "Namespace for namespaced objects. It must exist.",
   },
   sample: {
     type: "texts",
     value: "file",
-    otherwise: "what the OpenAPI schema requires, or a copy of an object",
-    help: "What objects are made from, YAML or JSON; more than once for several.",
+    otherwise: "fields that the OpenAPI schema requires, or a copy of an object",
+    help: "Templates of the objects to create, YAML or JSON. Repeat for several.",
   },
   "patch-only-token-file": {
     type: "text",
     value: "file",
-    help: "Token of a user who may patch and not create: an apply that creates is a create.",
+    help: "Token of a user who may patch but not create: an apply that creates an object needs create.",
   },
   collects: {
     type: "switch",
-    help: "Objects go with their owners and namespaces here, as in a cluster: check that, in namespaces that are made for it.",
+    help: "Check garbage collection, as in a cluster: objects are deleted with their owners and namespaces. The check creates namespaces of its own.",
   },
 } as const satisfies FlagSet;
 
-/** The command line of `virtual-workspaces conformance`. */
+/** Command line of `virtual-workspaces conformance`. */
 export const CONFORMANCE = commandLine({
   program: "virtual-workspaces conformance",
   words: "<url>",
@@ -114,5 +114,5 @@ Examples:
   },
 });
 
-/** What it is given. */
+/** Values of the flags. */
 export type ConformanceFlags = Values<(typeof CONFORMANCE)["flags"]>;

@@ -13,17 +13,17 @@ import { Publication } from "./publication.ts";
 import { Supervisor } from "./supervisor.ts";
 
 interface DevOptions {
-  /** Files and folders, absolute. */
+  /** Absolute paths of files and folders. */
   readonly paths: readonly string[];
-  /** The state folder, absolute. */
+  /** Absolute path of the state folder. */
   readonly dir: string;
-  /** The port that is tried first, 0 for any free one. */
+  /** First port to try, 0 for any free one. */
   readonly port: number;
   readonly quiet: boolean;
   readonly store: StoreChoice;
 }
 
-/** How many ports are tried from the first. */
+/** Number of ports to try. */
 const PORTS = 100;
 
 /** Runs `virtual-workspaces dev`. @returns the exit code @throws UsageError, Failure */
@@ -32,7 +32,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const stopped = untilStopped();
   prepare(dir);
   using lock = acquire(dir);
-  // At the first start they are made while the modules load.
+  // The first start creates them while the modules load.
   const credentials = generatedTls({ dir: resolve(dir), users: [ADMIN, GUEST] });
   let publication: Publication | undefined;
   await using supervisor = new Supervisor({
@@ -56,13 +56,15 @@ export async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** @throws UsageError */
+/** Reads the flags. @throws UsageError */
 function devOptions(args: readonly string[]): DevOptions {
   const { values, words } = readFlags(args, DEV);
   if (words.length === 0)
-    throw new UsageError("name a module with a view, or a folder of them: virtual-workspaces dev ./view.ts");
+    throw new UsageError(
+      "no module given: name one with a view, or a folder of them, as in virtual-workspaces dev ./view.ts",
+    );
   const missing = words.find((path) => !existsSync(path));
-  if (missing !== undefined) throw new UsageError(`there is no file or folder ${missing} in ${process.cwd()}`);
+  if (missing !== undefined) throw new UsageError(`file or folder ${missing} does not exist in ${process.cwd()}`);
   return {
     paths: words.map((path) => resolve(path)),
     dir: values.dir,
@@ -75,11 +77,11 @@ function devOptions(args: readonly string[]): DevOptions {
 function portOf(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535)
-    throw new UsageError(`--port ${text}: give a number from 1 to 65535, or 0 for any free port`);
+    throw new UsageError(`invalid value "${text}" for --port: use a number from 1 to 65535, or 0 for any free port`);
   return port;
 }
 
-/** The folder is for this machine's eyes: it holds keys. */
+/** Creates the folder. Security: it holds keys, so only its owner has access, and git ignores it. */
 function prepare(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const ignore = join(dir, ".gitignore");
@@ -91,7 +93,7 @@ function portsFrom(first: number): readonly number[] {
   return Array.from({ length: PORTS }, (_, at) => first + at).filter((port) => port <= 65_535);
 }
 
-/** Resolves at the first Ctrl-C, or when the process is asked to end. More of the same are ignored: it takes a second at most. */
+/** Resolves at the first SIGINT or SIGTERM. Ignores further ones: the shutdown takes at most a second. */
 function untilStopped(): Promise<undefined> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => resolve(undefined));

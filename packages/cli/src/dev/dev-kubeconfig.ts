@@ -1,7 +1,7 @@
 import type { CertifiedSubject, GeneratedTls } from "@virtual-workspaces/framework/tls";
 import type { Loaded, ViewSummary } from "./dev-messages.ts";
 
-/** A name for a server and a user of it. */
+/** A named pair of a server and a user. */
 export interface Context {
   readonly name: string;
   readonly server: string;
@@ -14,7 +14,7 @@ export interface KubeconfigOptions {
   readonly current: string;
 }
 
-/** A kubeconfig with everything embedded, so that it works wherever it is copied. JSON strings are YAML strings. */
+/** Returns a kubeconfig with everything embedded, so that copies of it work anywhere. JSON strings are YAML strings. */
 export function kubeconfig({ credentials, contexts, current }: KubeconfigOptions): string {
   const ca = base64(credentials.ca);
   const lines = [
@@ -50,15 +50,15 @@ const quote = (text: string): string => JSON.stringify(text);
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Who may do everything, by the group that Kubernetes gives this meaning. */
+/** User who may do everything: Kubernetes gives this group that meaning. */
 export const ADMIN: CertifiedSubject = { name: "admin", groups: ["system:masters"] };
 
-/** Somebody with credentials and nothing else, to see what such a user sees. */
+/** User with credentials and no rights, to show what such users see. */
 export const GUEST: CertifiedSubject = { name: "guest", groups: [] };
 
 /**
- * The contexts of the kubeconfig, the current one first: all views at once as the admin, the same as the guest, and
- * each view as the admin. A view whose path has parameters of its own has none: nobody but its user knows them.
+ * Returns the contexts of the kubeconfig, the current one first: all views at once as the admin, the same as the guest, and
+ * each view as the admin. A view whose path has its own parameters gets none, since only its users know their values.
  */
 export function contextsOf({ all, views }: Pick<Loaded, "all" | "views">, url: string): readonly Context[] {
   const open = views.filter(({ path }) => !path.includes(":"));

@@ -1,64 +1,64 @@
 import type { TlsCertificate } from "@virtual-workspaces/framework/tls";
 import type { StoreChoice } from "../server/store-choice.ts";
 
-/** What the supervisor tells a worker. */
+/** Message from the supervisor to a worker. */
 export type ToWorker =
-  /** Sent after `imported`, and again after `released`: open the store, set up. */
+  /** Opens the store and sets up the views. Sent after `imported`, and again after `released`. */
   | { readonly type: "serve"; readonly site: Site }
-  /** Comes with a connection. */
+  /** Accompanies a connection. */
   | { readonly type: "connection" }
-  /** No more connections come: end watches cleanly, finish what is under way, close the store. Within `patience`, ms. */
+  /** No more connections come: end watches cleanly, complete requests and close the store within `patience`, ms. */
   | { readonly type: "release"; readonly patience: number }
-  /** The same, and exit. */
+  /** Does the same as `release`, then exits. */
   | { readonly type: "finish"; readonly patience: number };
 
-/** How and to whom a worker serves. */
+/** Settings of the server in a worker. */
 export interface Site {
   readonly tls: TlsCertificate;
-  /** The authority of users' certificates, PEM. */
+  /** Certificate authority of the users, PEM. */
   readonly ca: string;
-  /** Whether requests are not logged. */
+  /** Whether to leave requests out of the log. */
   readonly quiet: boolean;
   readonly store: StoreChoice;
 }
 
-/** What a worker tells the supervisor. */
+/** Message from a worker to the supervisor. */
 export type FromWorker =
-  /** The modules are there; whether one of them wants the host. */
+  /** The modules are loaded. `hosted` is whether one of them needs the host. */
   | { readonly type: "imported"; readonly hosted: boolean }
-  /** Set up, ready for connections. */
+  /** The views are set up and accept connections. */
   | { readonly type: "serving"; readonly loaded: Loaded }
   | { readonly type: "released" }
-  /** A connection has arrived, in the order in which they were sent. */
+  /** A connection has arrived. Sent in the order of the connections. */
   | { readonly type: "taken" }
-  /** The modules, or what they make together, cannot be served. */
+  /** The modules, or the server made of them, cannot be served. */
   | { readonly type: "failed"; readonly problem: string }
-  /** Files of the module graph, absolute, as they are met. */
+  /** Absolute paths of files in the module graph, as they are loaded. */
   | { readonly type: "files"; readonly files: readonly string[] };
 
-/** What the modules hold. */
+/** Content of the modules. */
 export interface Loaded {
   readonly views: readonly ViewSummary[];
-  /** The view over all of them, when there is something to put in it. */
+  /** View over all of them, if any can be combined. */
   readonly all: ViewSummary | undefined;
-  /** What the store calls itself, when a view was given one. */
+  /** Name of the store, if a view uses one. */
   readonly store: string | undefined;
 }
 
-/** A view as it is told of on the terminal and in the kubeconfig. */
+/** Summary of a view for the terminal and the kubeconfig. */
 export interface ViewSummary {
   readonly name: string;
-  /** Its URL path; `:cluster` is `root`, other parameters stand as they are written. */
+  /** URL path. `:cluster` is replaced by `root`; other parameters stay as written. */
   readonly path: string;
-  /** What it serves to the admin, as far as that can be known. */
+  /** Resources that the view serves to the admin, as far as known. */
   readonly resources: readonly ResourceSummary[];
-  /** Whether it has a `setup`: something in it is likely to change by itself. */
+  /** Whether the view has a `setup`, so that its objects probably change by themselves. */
   readonly moves: boolean;
 }
 
 export interface ResourceSummary {
-  /** Its name for kubectl. */
+  /** Name for kubectl. */
   readonly plural: string;
-  /** Its path below the view's: `/apis/example.dev/v1/quotes`. */
+  /** Path below that of the view: `/apis/example.dev/v1/quotes`. */
   readonly path: string;
 }

@@ -1,7 +1,7 @@
 import { STORE_FLAGS } from "../flags/servers.ts";
 import { commandLine } from "../flags/table.ts";
 
-/** The command line of `virtual-workspaces dev`. */
+/** Command line of `virtual-workspaces dev`. */
 export const DEV = commandLine({
   program: "virtual-workspaces dev",
   words: "<file or folder>...",
@@ -13,7 +13,7 @@ Examples:
   virtual-workspaces dev ./views --data-dir=data    a folder of views, with objects on disk`,
   sections: {
     Flags: {
-      // Beside Kubernetes' and kcp's own 6443.
+      // Next to 6443, the port of Kubernetes and kcp.
       port: {
         type: "text",
         value: "number",

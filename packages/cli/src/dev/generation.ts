@@ -6,11 +6,11 @@ import { ConnectionHandover } from "../process/handover.ts";
 import { BIN, environment } from "../process/programs.ts";
 import type { FromWorker, Loaded, Site, ToWorker } from "./dev-messages.ts";
 
-/** One process that serves the modules as they were when it started. */
+/** A process that serves the modules as they were when it started. */
 export class Generation {
-  /** Resolves when the modules are there, to whether one of them wants the host. @throws Failure when they cannot be loaded */
+  /** Resolves when the modules are loaded; `hosted`: whether one needs the host. @throws Failure when they cannot be loaded */
   readonly imported: Promise<{ readonly hosted: boolean }>;
-  /** Resolves to the exit code, or the signal's name, when the process is gone. */
+  /** Resolves to the exit code or the signal's name when the process has ended. */
   readonly ended: Promise<number | string>;
   readonly #worker: ChildProcess;
   readonly #answers = new EventEmitter<{ serving: [Loaded]; released: []; failed: [Failure] }>();
@@ -46,11 +46,11 @@ export class Generation {
     });
     this.imported = imported.promise;
     this.ended = ended.promise;
-    // Whoever does not wait for it learns of the failure otherwise.
+    // Callers that do not wait for it get the failure from another method.
     this.imported.catch(() => undefined);
   }
 
-  /** Sets up what was imported, again after a release. @throws Failure when that cannot be, which ends the process */
+  /** Sets up the imported modules, again after a release. @throws Failure when that fails, which ends the process */
   serve(site: Site): Promise<Loaded> {
     const { promise, resolve, reject } = Promise.withResolvers<Loaded>();
     if (this.#failure !== undefined) reject(this.#failure);
@@ -59,19 +59,19 @@ export class Generation {
     return promise.finally(() => this.#answers.off("serving", resolve).off("failed", reject));
   }
 
-  /** Hands a connection over. */
+  /** Hands a connection to the process. */
   get take(): (connection: Socket) => void {
     return this.#handing.hand;
   }
 
-  /** Ends watches cleanly and lets go of the store; a process that does not obey within `patience` ms is killed. */
+  /** Ends watches cleanly and releases the store. Kills a process that takes longer than `patience`, ms. */
   async release(patience: number): Promise<void> {
     const released = Promise.withResolvers<void>();
     this.#answers.once("released", released.resolve);
     await this.#order("release", { done: Promise.race([released.promise, this.ended]), patience });
   }
 
-  /** The same, and ends the process. */
+  /** Does the same, and ends the process. */
   async finish(patience: number): Promise<void> {
     await this.#order("finish", { done: this.ended, patience });
   }
@@ -91,7 +91,7 @@ export class Generation {
   }
 
   #send(message: ToWorker): void {
-    // A process that is gone has been heard of by its exit.
+    // The exit event reports a process that has ended.
     if (this.#worker.connected) this.#worker.send(message, () => undefined);
   }
 }

@@ -2,13 +2,10 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { Failure } from "../process/failure.ts";
 
-/** Does something with a connection. */
+/** Receiver of connections. */
 type Take = (connection: Socket) => void;
 
-/**
- * A port of this machine, held from the start to the end. Connections go to whoever serves at the time, unread; with
- * nobody there they are closed.
- */
+/** A local port, held from start to end. It passes connections unread to the current receiver, and closes them when there is none. */
 export class Port implements Disposable {
   readonly number: number;
   readonly #server: Server;
@@ -21,7 +18,7 @@ export class Port implements Disposable {
     server.on("connection", (connection: Socket) => this.#take(connection));
   }
 
-  /** Takes the first of these ports that is free. @throws Failure when none is */
+  /** Listens on the first of these ports that is free. @throws Failure when none is */
   static async open(ports: readonly number[]): Promise<Port> {
     for (const port of ports) {
       const server = createServer({ pauseOnConnect: true });
@@ -32,16 +29,16 @@ export class Port implements Disposable {
         if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
       }
     }
-    throw new Failure(`all ports from ${ports[0]} to ${ports.at(-1)} are taken; name a free one with --port`);
+    throw new Failure(`ports ${ports[0]} to ${ports.at(-1)} are in use: set a free one with --port`);
   }
 
-  /** From now on connections go here, those that waited first; to `undefined`: they are closed. */
+  /** Sends connections to `take` from now on, the waiting ones first. Without `take` it closes them. */
   handTo(take: Take = close): void {
     this.#take = take;
     for (const connection of this.#waiting.splice(0)) take(connection);
   }
 
-  /** From now on connections wait for the next who takes them. */
+  /** Makes connections wait for the next receiver. */
   hold(): void {
     this.#take = (connection) => void this.#waiting.push(connection);
   }

@@ -6,7 +6,7 @@ import { shellWord } from "../process/programs.ts";
 import { type Context, contextsOf, kubeconfig } from "./dev-kubeconfig.ts";
 import type { Loaded, ResourceSummary } from "./dev-messages.ts";
 
-/** What the user is given: the kubeconfig, and the lines that say what there is. */
+/** Output for the user: the kubeconfig, and the lines on the terminal. */
 export class Publication {
   readonly #site: { readonly url: string; readonly dir: string; readonly credentials: GeneratedTls };
   #written = "";
@@ -20,12 +20,12 @@ export class Publication {
     this.#serving = this.#publish(loaded);
   }
 
-  /** @param seconds since the command was given */
+  /** Returns the text after the start. @param seconds since the command started */
   ready(seconds: number): string {
     return readyText(this.#serving, seconds);
   }
 
-  /** What to say of a reload: the views, where they are others than before. */
+  /** Returns the text after a reload: the views, if they differ. */
   reloaded(loaded: Loaded): string {
     const before = viewsText(this.#serving.loaded);
     this.#serving = this.#publish(loaded);
@@ -33,7 +33,7 @@ export class Publication {
     return after === before ? "" : `\n\n${after}\n`;
   }
 
-  /** Writes the kubeconfig only where it differs: who has chosen another context in it keeps it over a reload. */
+  /** Writes the kubeconfig only if its content differs: a reload keeps the context that the user selected in it. */
   #publish(loaded: Loaded): Serving {
     const { url, dir, credentials } = this.#site;
     const contexts = contextsOf(loaded, url);
@@ -45,17 +45,17 @@ export class Publication {
   }
 }
 
-/** What is said once the views are served. */
+/** Facts to show once the views are served. */
 interface Serving {
   readonly url: string;
   readonly loaded: Loaded;
   readonly contexts: readonly Context[];
-  /** The state folder and the kubeconfig in it, absolute. */
+  /** Absolute paths of the state folder and the kubeconfig in it. */
   readonly dir: string;
   readonly kubeconfig: string;
 }
 
-/** Everything a user needs to go on, in lines to be copied. */
+/** Returns the next steps for the user, as lines to copy. */
 function readyText(serving: Serving, seconds: number): string {
   const { url, loaded, kubeconfig } = serving;
   const count = loaded.views.length;
@@ -72,14 +72,14 @@ function readyText(serving: Serving, seconds: number): string {
   ].join("\n");
 }
 
-/** The views, one a line: name, path, what they serve. */
+/** Lists the views, one a line: name, path, resources. */
 function viewsText({ views }: Loaded): string {
   const rows = views.map(({ name, path, resources }) => [name, path, resources.map(({ plural }) => plural).join(", ")]);
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")}`.trimEnd()).join("\n");
 }
 
-/** Where objects are, once something may be kept. */
+/** Describes where objects are stored, if a view can store any. */
 function storeText({ store }: Loaded): string[] {
   if (store === undefined) return [];
   const kept =
@@ -92,8 +92,9 @@ function storeText({ store }: Loaded): string[] {
 function tryText(serving: Serving): string[] {
   const resource = favourite(serving.loaded);
   const [current, guest, ...others] = serving.contexts;
-  if (current === undefined) return ["No view has a path without parameters of its own, so there is no context."];
-  if (!isOnPath("kubectl")) return ["kubectl is not on PATH. With curl:", ...curlLines(serving, current, resource)];
+  if (current === undefined)
+    return ["No view has a path without its own parameters, so the kubeconfig has no context."];
+  if (!isOnPath("kubectl")) return ["kubectl is not on the PATH. With curl:", ...curlLines(serving, current, resource)];
   const contexts = [guest, ...others].map((context) => context?.name).join(", ");
   return [
     "Try:",
@@ -114,7 +115,7 @@ function curlLines({ dir }: Serving, { server }: Context, resource: ResourceSumm
   return paths.map((path) => `${curl} '${server}${path}'`);
 }
 
-/** What is shown as an example: something that moves by itself, if there is such a thing. */
+/** Returns the resource for the example: one that changes by itself, if there is one. */
 function favourite({ views, all }: Loaded): ResourceSummary | undefined {
   const candidates = all === undefined ? views.slice(0, 1) : views.filter(({ resources }) => resources.length > 0);
   const moving = candidates.find(({ moves }) => moves) ?? candidates[0];

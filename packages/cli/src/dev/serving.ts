@@ -15,22 +15,22 @@ import { ADMIN } from "./dev-kubeconfig.ts";
 import type { Loaded, Site, ViewSummary } from "./dev-messages.ts";
 import { unionOf } from "./union.ts";
 
-/** Of the time that there is: how long those who were handed over last have at most to ask what they came for, and to have their turn. */
+/** Share of the time limit in which clients of connections handed over last can send a request and get their turn. */
 const LAST_CALL = 1 / 6;
-/** How often it is looked whether they have, ms. */
+/** Interval of the check for waiting connections, ms. */
 const LOOK = 5;
-/** How long requests under way may take after that, ms. */
+/** Time limit for requests in flight after that, ms. */
 const FINISH_WITHIN = 2_000;
 
-/** The modules while they are served: their views, the store that these are given, and a server. */
+/** Served modules: their views, the store for these, and a server. */
 export interface Serving {
   readonly loaded: Loaded;
   readonly server: Server;
-  /** Answers what is under way, and lets go of the store. @param patience how long it may take, ms, before it is ended from outside */
+  /** Completes requests in flight and closes the store. @param patience time until the supervisor kills the process, ms */
   end(patience: number): Promise<void>;
 }
 
-/** Opens the store where a module wants one, makes the views, sets them up. @throws what any of that throws */
+/** Opens the store if a module needs one, creates the views and sets them up. @throws any error of these steps */
 export async function startServing(sources: readonly Source[], site: Site): Promise<Serving> {
   await using stack = new AsyncDisposableStack();
   const host = sources.some(isHosted) ? stack.use(await openHost(site)) : undefined;
@@ -52,7 +52,7 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
   };
 }
 
-/** Engines are loaded when a view wants one: they are the larger part of what a start costs. */
+/** Imports store engines only when a view needs one: they take the larger part of a start. */
 async function openHost({ store: choice }: Site): Promise<ViewHost & AsyncDisposable> {
   const { openStore } = await import("../server/open-store.ts");
   const { keepHistory } = await import("@virtual-workspaces/store");
@@ -67,19 +67,19 @@ async function openHost({ store: choice }: Site): Promise<ViewHost & AsyncDispos
   });
 }
 
-/** Who asks for workspaces is told where there are some. */
+/** Makes views that use workspaces fail with an error that names commands that have some. */
 function withoutWorkspaces<Own extends object>(host: Own): Own & Workspaces {
   const none = {
     get: (): never => {
       throw new Failure(
-        "this view is over workspaces, of which dev has none: use virtual-workspaces start --view, or virtual-workspaces serve --kubeconfig",
+        "this view needs workspaces, and dev has none: use virtual-workspaces start --view, or virtual-workspaces serve --kubeconfig",
       );
     },
   };
   return Object.defineProperties(host, { upstream: none, identity: none }) as Own & Workspaces;
 }
 
-/** The name of the view over all views: `dev`, unless one of them is called that. */
+/** Returns the name of the view over all views: `dev`, unless a view has that name. */
 function freeName(views: readonly VirtualWorkspace[]): string {
   let name = "dev";
   while (views.some((view) => view.name === name)) name += "-all";
@@ -104,7 +104,7 @@ const log: Log = ({ level, message, ...details }) => {
   else console.error(line);
 };
 
-/** A request as a line of the terminal: time, method, path, user (behind it in brackets who impersonates them), code, and how long it took. */
+/** Formats a request for the terminal: time, method, path, user (and the impersonator in parentheses), code, duration. */
 export function accessLine(record: RequestRecord, now: Date): string {
   const { stage, method, verb, path, user = "-", impersonator, code, duration } = record;
   const who = impersonator === undefined ? printable(user) : `${printable(user)}(${printable(impersonator)})`;
@@ -120,15 +120,15 @@ export function accessLine(record: RequestRecord, now: Date): string {
   }
 }
 
-/** Whoever can reach the port chooses these: no line breaks, no terminal sequences, no spaces. */
+/** Escapes line breaks, terminal sequences and spaces. Security: clients choose these texts. */
 function printable(text: string): string {
   return text.replace(/[^\x21-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** The logical cluster that is shown and used unless another is named. */
+/** Logical cluster that `dev` shows and uses by default. */
 const CLUSTER = "root";
 
-/** What the supervisor tells the user of the views. */
+/** Summarizes the views for the supervisor, which shows them to the user. */
 async function summarise(
   views: readonly VirtualWorkspace[],
   all: VirtualWorkspace | undefined,
@@ -154,7 +154,7 @@ async function summaryOf(view: VirtualWorkspace): Promise<ViewSummary> {
   };
 }
 
-/** None when the view cannot say before it is set up: this is a hint on a terminal, no more. */
+/** Returns nothing if the view cannot list its resources before its setup: the terminal only shows a hint. */
 async function resourcesOf({ resources = [] }: VirtualWorkspace): Promise<readonly ServedResource[]> {
   if (typeof resources !== "function") return resources;
   try {

@@ -5,25 +5,25 @@ import type { Loaded, Site } from "./dev-messages.ts";
 import { Generation } from "./generation.ts";
 import type { Port } from "./port.ts";
 
-/** How long a process may take to end when it is told to, ms: Ctrl-C must be over within a second. */
+/** Time limit for a process to end, ms: Ctrl-C must take less than a second. */
 const PATIENCE = 600;
-/** How long one may take that another takes the place of, ms: what it has under way is not to be lost, on a busy machine either. */
+/** Time limit for a process that another one replaces, ms. It is longer, so that requests in flight complete on a busy machine, too. */
 const HANDOVER = 5_000;
 
 export interface SupervisorOptions {
   readonly paths: readonly string[];
-  /** Known by the time that the modules are loaded. */
+  /** Resolves by the time the modules are loaded. */
   readonly site: Promise<Site>;
-  /** A later generation serves in the place of the one before. */
+  /** A later generation has replaced the previous one. */
   onReload(reload: { readonly loaded: Loaded; readonly file: string; readonly milliseconds: number }): void;
-  /** A save could not be served, or the process that serves has ended by itself. */
+  /** A saved change cannot be served, or the serving process has ended unexpectedly. */
   onProblem(problem: string): void;
 }
 
 /**
- * Keeps one process serving the modules as they were last saved. A new one gets the connections before the old one is
- * told to finish; one that cannot be loaded changes nothing. Where only one process can have the store, the old one lets
- * go of it first, connections wait, and the old one serves on if the new one cannot.
+ * Keeps one process that serves the modules as last saved. A new process gets the connections before the old one drains; a
+ * new process that fails to load changes nothing. If only one process can open the store, the old one releases it first,
+ * connections wait, and the old one resumes if the new one fails.
  */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
@@ -40,7 +40,7 @@ export class Supervisor implements AsyncDisposable {
     this.#watcher = new Watcher((file) => void this.#reload(file));
   }
 
-  /** Loads the modules and serves the connections of `port`. @throws Failure when that cannot be */
+  /** Loads the modules and serves the connections of `port`. @throws Failure when that fails */
   async start(port: Port): Promise<Loaded> {
     const { paths, site } = this.#options;
     const first = this.#generation();
@@ -79,15 +79,15 @@ export class Supervisor implements AsyncDisposable {
       await old?.finish(HANDOVER);
       if (this.#current === next) this.#options.onReload({ loaded, file, milliseconds: performance.now() - began });
     } catch (error) {
-      // Killed by the next save, or by the end of everything.
+      // The next save or the shutdown has killed this process.
       if (this.#next !== next || this.#stopping) return;
       this.#next = undefined;
       await this.#resume();
-      this.#options.onProblem(`${file} changed, and what is there now cannot be served:\n${(error as Error).message}`);
+      this.#options.onProblem(`cannot serve the changed file ${file}:\n${(error as Error).message}`);
     }
   }
 
-  /** Has connections wait until nobody but the next has the store. */
+  /** Makes connections wait until only `next` can open the store. */
   async #pause(next: Generation): Promise<void> {
     this.#paused = true;
     this.#port?.hold();
@@ -95,7 +95,7 @@ export class Supervisor implements AsyncDisposable {
     await Promise.all([this.#current?.release(HANDOVER), ...others.map(({ ended }) => ended)]);
   }
 
-  /** The one that has let go of the store serves again. */
+  /** Makes the process that released the store serve again. */
   async #resume(): Promise<void> {
     if (!this.#paused) return;
     const current = this.#current;
@@ -115,9 +115,9 @@ export class Supervisor implements AsyncDisposable {
       this.#living.delete(generation);
       if (this.#current !== generation || this.#stopping) return;
       this.#current = undefined;
-      if (this.#paused) return; // the next is about to take its place
+      if (this.#paused) return; // the next process takes over
       this.#port?.handTo(undefined);
-      this.#options.onProblem(`the process that serves ended by itself (${how}); the next save starts it again`);
+      this.#options.onProblem(`the serving process ended unexpectedly (${how}): save a file to start it again`);
     });
     return generation;
   }
@@ -130,10 +130,10 @@ export class Supervisor implements AsyncDisposable {
   }
 }
 
-/** Changes that come within this time are one save, ms: editors write in several steps. */
+/** Changes within this time count as one save, ms: editors write in several steps. */
 const SETTLE = 100;
 
-/** Tells of changes to a growing set of files, and of modules that come to their folders: one may be what was missing. */
+/** Reports changes of a growing set of files, and new modules in their folders, which may be missing imports. */
 class Watcher implements Disposable {
   readonly #onChange: (file: string) => void;
   readonly #files = new Set<string>();
@@ -144,7 +144,7 @@ class Watcher implements Disposable {
     this.#onChange = onChange;
   }
 
-  /** Watches these too. Folders are watched, not files: editors put a new file in the place of the old. */
+  /** Adds files. Watches their folders, because editors replace files. */
   add(files: readonly string[]): void {
     for (const file of files) {
       this.#files.add(file);
@@ -162,7 +162,7 @@ class Watcher implements Disposable {
     const watcher = watch(folder, (_event, name) => {
       if (name !== null && this.#concerns(folder, name)) this.#changed(join(folder, name));
     });
-    // A folder that is removed tells of its files first.
+    // A removed folder reports its files first.
     watcher.on("error", () => undefined);
     this.#watchers.set(folder, watcher);
   }

@@ -8,23 +8,23 @@ import {
 } from "@virtual-workspaces/framework";
 import { pathInfo, type RequestInfo } from "@virtual-workspaces/framework/request";
 
-/** The path of the views that can be put together: the same URL must mean the same in each. */
+/** Path of views that can be combined: a URL must mean the same in each. */
 const COMMON_PATH = "/clusters/:cluster";
 
 /**
- * One view that serves what the others serve, so that one URL, and one context of a kubeconfig, shows all of it. Each
- * view's own `authorize` decides on its resources, and whether they are there at all: what a view refuses to list in
- * discovery is not served here either. Where two serve a resource of one group, version and name, the first does.
+ * Returns one view that serves the resources of all views, so that one URL and one kubeconfig context show everything. Each
+ * view's own `authorize` decides about its resources. A view that denies discovery is left out. If two views serve the same
+ * group, version and resource, the first one does.
  *
  * @returns `undefined` when no view has the common path and resources
  */
 export function unionOf(name: string, views: readonly VirtualWorkspace[]): VirtualWorkspace | undefined {
   const members = views.filter(
-    // What a path means to a view that locates, it alone can say.
+    // Only a view with `locate` knows what its paths mean.
     ({ path, resources, locate }) => path === COMMON_PATH && resources !== undefined && locate === undefined,
   );
   if (members.length === 0) return undefined;
-  // What was decided on is what is served, although views may answer anew each time they are asked.
+  // Serves the resources that `authorize` decided about: views may return others when called again.
   const decided = new WeakMap<AbortSignal, readonly Share[]>();
   return defineVirtualWorkspace({
     name,
@@ -37,7 +37,7 @@ export function unionOf(name: string, views: readonly VirtualWorkspace[]): Virtu
       decided.set(request.signal, shares);
       const owner = request.isResource ? ownerOf(shares, request) : undefined;
       if (owner !== undefined) return owner.authorize(request);
-      return shares.length > 0 ? allow() : deny("no view allows it"); // allowed to hear that it is not there
+      return shares.length > 0 ? allow() : deny("no view allows it"); // so that the answer is 404
     },
     resources: async (request) => {
       const shares = decided.get(request.signal) ?? (await sharesOf(members, request));
@@ -54,7 +54,7 @@ function ownerOf(shares: readonly Share[], request: RequestInfo): VirtualWorkspa
 
 type Request = WorkspaceRequest<Readonly<Record<string, string>>>;
 
-/** A view that lets the caller discover what it serves. */
+/** A view whose resources the caller may discover. */
 interface Share {
   readonly member: VirtualWorkspace;
   readonly resources: readonly ServedResource[];

@@ -5,12 +5,9 @@ import { hookModules, importSources, isHosted } from "../views/load.ts";
 import type { FromWorker, ToWorker } from "./dev-messages.ts";
 import { type Serving, startServing } from "./serving.ts";
 
-/**
- * The process that loads the modules and serves them; on save another takes its place. It ends when it is told to, and
- * with the supervisor.
- */
+/** Loads the modules and serves them, in a process that a save replaces. The process ends on a message, or with the supervisor. */
 export async function work(paths: readonly string[]): Promise<void> {
-  // A terminal sends Ctrl-C to the whole group; the supervisor says when to finish.
+  // A terminal sends Ctrl-C to the whole process group, but the supervisor decides when to stop.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
   process.once("disconnect", () => process.exit(1));
   const orders = on(process, "message") as AsyncIterable<[ToWorker, Socket | undefined]>;
@@ -24,7 +21,7 @@ export async function work(paths: readonly string[]): Promise<void> {
     for await (const [order, connection] of orders) {
       if (order.type === "connection") {
         tell({ type: "taken" });
-        if (connection !== undefined) serving?.server.accept(connection); // none when its client has left already
+        if (connection !== undefined) serving?.server.accept(connection); // undefined if the client has disconnected
       } else if (order.type === "serve") {
         serving = await startServing(sources, order.site);
         files.flush();
@@ -46,7 +43,7 @@ function tell(message: FromWorker, sent: () => void = () => undefined): void {
   process.send?.(message, undefined, undefined, sent);
 }
 
-/** Gathers what comes in one turn of the event loop: hundreds of files are met while modules load. */
+/** Batches the files of one turn of the event loop: modules load hundreds. */
 class Batch {
   readonly #send: (files: readonly string[]) => void;
   #files: string[] = [];

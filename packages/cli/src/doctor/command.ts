@@ -17,9 +17,9 @@ const USAGE = `${DOCTOR.program} ${USES}`;
 export async function run(args: readonly string[]): Promise<number> {
   const { words, values } = readFlags(args, DOCTOR);
   const { output = "" } = values;
-  if (output !== "" && output !== "json") throw new UsageError(`-o ${output}: give json`);
+  if (output !== "" && output !== "json") throw new UsageError(`invalid value "${output}" for --output: use json`);
   const tell = output === "json" ? (result: StepResult) => console.log(JSON.stringify(result)) : print;
-  // A reader that has gone away has read enough.
+  // Stop when the reader closes the pipe.
   process.stdout.on("error", () => process.exit(1));
   try {
     return (await examined(words, connectionOf(values), tell)) ? 0 : 1;
@@ -41,24 +41,26 @@ async function examined(words: readonly string[], connection: Connection, tell: 
   }
   const [, path, own = ""] = /^(?:(.*):)?([^:]+)$/.exec(name ?? "") ?? [];
   await using patient = await ExaminedServer.open(await placed(connection, path));
-  if (patient.workspace === undefined) throw new UsageError(`${patient.url} is no workspace: name one, <path>:${own}`);
+  if (patient.workspace === undefined)
+    throw new UsageError(`${patient.url} is not a workspace: name one as <path>:${own}`);
   if (!(await examine(TO_THE_DOOR, patient, tell))) return false;
   return (await PARTS.get(subject)?.({ patient, name: own }, tell)) === true;
 }
 
 type Examined = { readonly patient: ExaminedServer; readonly name: string };
 
-/** What can be examined in a workspace. */
+/** Kinds of objects that doctor can examine in a workspace. */
 const PARTS: ReadonlyMap<string, (examined: Examined, tell: Tell) => Promise<boolean>> = new Map([
   ["export", (examined: Examined, tell: Tell) => examine<ExaminedExport>(EXPORT, examined, tell)],
   ["mount", (examined: Examined, tell: Tell) => examine<ExaminedMount>(MOUNT, examined, tell)],
   ["clusterproxy", (examined: Examined, tell: Tell) => examine<ExaminedProxy>(CLUSTER_PROXY, examined, tell)],
 ]);
 
-/** The same server, in a workspace that is named. */
+/** Returns a connection to a workspace of the same server. */
 async function placed(connection: Connection, path: string | undefined): Promise<Connection> {
   if (path === undefined) return connection;
-  if (!isWorkspacePath(path)) throw new UsageError(`${path} is no workspace path: write it as root:org:team`);
+  if (!isWorkspacePath(path))
+    throw new UsageError(`invalid workspace path "${path}": use a path such as root:org:team`);
   await using current = await ExaminedServer.open(connection);
   return at(connection, `${current.server.url}/clusters/${path}`);
 }
@@ -70,7 +72,7 @@ function at(connection: Connection, server: string): Connection {
 
 function urlOf(word: string): string {
   if (URL.canParse(word) && /^https?:/.test(word)) return word;
-  throw new UsageError(`${word} is no URL, and none of export, mount and clusterproxy: usage: ${USAGE}`);
+  throw new UsageError(`unexpected argument "${word}": use a URL, export, mount or clusterproxy. Usage: ${USAGE}`);
 }
 
 const SIGNS = { ok: "ok      ", failed: "FAILED  ", skipped: "-       " };

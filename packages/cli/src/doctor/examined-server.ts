@@ -6,16 +6,16 @@ import { Upstream } from "@virtual-workspaces/transport";
 import type { Connection } from "../kubectl/connection.ts";
 import type { StepFailure } from "./steps.ts";
 
-/** How long one request may take, ms. */
+/** Time limit of one request, ms. */
 const PATIENCE = 15_000;
 
-/** What is examined: a URL, and whoever asks there. */
+/** The examined URL, and the user who sends the requests. */
 export class ExaminedServer implements AsyncDisposable {
-  /** As kubectl would ask it, without a slash at its end. */
+  /** URL that kubectl uses, without a trailing slash. */
   readonly url: string;
-  /** The whole server. */
+  /** The server without the path. */
   readonly server: Upstream;
-  /** The name of the user, once it is known. */
+  /** Name of the user, once known. */
   user = "";
   readonly #loaded: LoadedKubeconfig;
   readonly #timeout: number;
@@ -28,27 +28,27 @@ export class ExaminedServer implements AsyncDisposable {
     this.server = new Upstream({ ...upstream, url: new URL(upstream.url).origin });
   }
 
-  /** @throws KubeconfigError, Failure on a kubeconfig that cannot be used */
+  /** Loads the kubeconfig. @throws KubeconfigError, Failure when it cannot be used */
   static async open({ file, context, overrides, timeout }: Connection): Promise<ExaminedServer> {
     return new ExaminedServer(await loadKubeconfig({ file, context, overrides }), timeout);
   }
 
-  /** The workspace that the URL leads to; `undefined` if it leads elsewhere. */
+  /** Workspace in the URL; `undefined` if the URL has none. */
   get workspace(): string | undefined {
     return /^\/clusters\/([^/]+)\/?$/.exec(this.path)?.[1]?.replaceAll(/%3a/gi, ":");
   }
 
-  /** What the URL has behind the server. */
+  /** Path of the URL. */
   get path(): string {
     return new URL(this.url).pathname.replace(/\/+$/, "");
   }
 
-  /** How long a request may take. */
+  /** Time limit of a request. */
   get patience(): { readonly signal: AbortSignal } {
     return { signal: AbortSignal.timeout(this.#timeout) };
   }
 
-  /** A client of a workspace, by what its URL has behind the server. */
+  /** Returns a client for a path of the server. */
   client(path: string = this.path): Client {
     const { impersonate } = this.#loaded;
     const [, below = "", cluster] = /^(.*)\/clusters\/([^/]+)$/.exec(path) ?? [];
@@ -59,8 +59,8 @@ export class ExaminedServer implements AsyncDisposable {
   }
 
   /**
-   * A client of a URL that a server has published: at the server itself, if it is there, and else with the same credentials at that host, whose
-   * certificate has to be from the same authority.
+   * Returns a client for a URL that a server has published: the same server if the origin matches, else the other host with
+   * the same credentials. That host's certificate must be from the same authority.
    */
   clientAt(url: string): Client {
     const { origin, pathname } = new URL(url);
@@ -69,13 +69,13 @@ export class ExaminedServer implements AsyncDisposable {
     return new Client({ upstream: { ...this.#loaded.upstream, url }, ...(impersonate && { impersonate }) });
   }
 
-  /** The token that is shown, if it is one; it is never printed. */
+  /** Returns the bearer token, if the credentials have one. Doctor never prints it. */
   async token(): Promise<string | undefined> {
     const { headers = [] } = (await this.#loaded.upstream.credentials?.get()) ?? {};
     return headers.find((text) => text.startsWith("Bearer "))?.slice(7);
   }
 
-  /** What is said there of who asks, as JSON. @throws as {@link ask} */
+  /** Returns the server's SelfSubjectReview as JSON. @throws as {@link ask} */
   review(path: string): Promise<string> {
     return this.ask(`${path}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {
       method: "POST",
@@ -83,7 +83,7 @@ export class ExaminedServer implements AsyncDisposable {
     });
   }
 
-  /** A request of one's own. @throws TransportError, ApiError on any other answer than 2xx */
+  /** Sends a request. @throws TransportError, ApiError when the status is not 2xx */
   async ask(
     path: string,
     { method = "GET", body }: { readonly method?: string; readonly body?: object } = {},
@@ -107,7 +107,7 @@ export class ExaminedServer implements AsyncDisposable {
   }
 }
 
-/** An object in JSON. */
+/** Parses a JSON object. */
 export function objectIn(text: string): JsonObject | undefined {
   try {
     const value = parseOwnJson(text);
@@ -117,7 +117,7 @@ export function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** What comes of a request, or `fault` of what it is answered. @throws Fault, and what is no answer */
+/** Returns the result of a request, or turns an ApiError into a step's failure. @throws StepFailure, TransportError */
 export async function unless<T>(asked: Promise<T>, fault: (error: ApiError) => StepFailure): Promise<T> {
   try {
     return await asked;

@@ -5,7 +5,7 @@ import { type ExaminedServer, unless } from "./examined-server.ts";
 import { watched } from "./server-steps.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
 
-/** An export that is examined, in the workspace of the patient. */
+/** An export to examine, in the workspace of `patient`. */
 export interface ExaminedExport {
   readonly patient: ExaminedServer;
   readonly name: string;
@@ -16,16 +16,16 @@ export interface ExaminedExport {
 type ExportStep = Step<ExaminedExport>;
 
 const there: ExportStep = {
-  title: "the export is there, and right",
+  title: "the export exists and is valid",
   run: async (examined) => {
     const { patient, name } = examined;
     const found = await unless(patient.client().resource(APIExport).get(name, patient.patience), (error) =>
       error.code === 404
         ? new StepFailure(
-            `there is no APIExport ${name} in ${patient.path}`,
-            "kubectl get apiexports shows which there are; another workspace: --server, or path:name",
+            `${patient.path} has no APIExport ${name}`,
+            "list them with kubectl get apiexports; for another workspace use --server, or path:name",
           )
-        : new StepFailure(error.message, "take a user who may get APIExports there"),
+        : new StepFailure(error.message, "use a user who may get APIExports in this workspace"),
     );
     examined.found = found;
     const { identityHash = "", conditions = [] } = found.status ?? {};
@@ -37,27 +37,27 @@ const there: ExportStep = {
       );
     if (identityHash === "")
       throw new StepFailure(
-        "it has no identity (status.identityHash)",
-        "a controller of the server sets it: see whether the server runs, and its log",
+        "status.identityHash is empty",
+        "a controller of the server sets it: check that the server runs, and read its log",
       );
     return `identity ${identityHash}`;
   },
 };
 
 const described: ExportStep = {
-  title: "its schemas are there",
+  title: "its schemas exist",
   run: async ({ patient, name, found }) => {
     const resources = found?.spec?.resources ?? [];
-    if (resources.length === 0) throw new Skipped("it exports no resources of its own");
+    if (resources.length === 0) throw new Skipped("the export has no resources of its own");
     const schemas = patient.client().resource(APIResourceSchema);
     for (const { schema } of resources)
       await unless(schemas.get(schema, patient.patience), (error) =>
         error.code === 404
           ? new StepFailure(
-              `there is no APIResourceSchema ${schema}, which ${name} names`,
-              `kubectl create it, or name another one: kubectl edit apiexport ${name}`,
+              `APIResourceSchema ${schema}, which ${name} names, does not exist`,
+              `create it with kubectl create, or name another one with kubectl edit apiexport ${name}`,
             )
-          : new StepFailure(error.message, "take a user who may get APIResourceSchemas there"),
+          : new StepFailure(error.message, "use a user who may get APIResourceSchemas in this workspace"),
       );
     return resources.map(({ schema }) => schema).join(", ");
   },
@@ -69,27 +69,27 @@ const published: ExportStep = {
     const { patient, name } = examined;
     const { items } = await unless(
       patient.client().resource(APIExportEndpointSlice).all(patient.patience),
-      (error) => new StepFailure(error.message, "take a user who may list APIExportEndpointSlices there"),
+      (error) => new StepFailure(error.message, "use a user who may list APIExportEndpointSlices in this workspace"),
     );
     const own = items.filter(({ spec }) => spec?.export?.name === name);
     const slice = own[0]?.metadata.name;
     if (slice === undefined)
       throw new StepFailure(
-        `no APIExportEndpointSlice is of ${name}`,
-        `make one: echo '{"apiVersion":"apis.kcp.io/v1alpha1","kind":"APIExportEndpointSlice","metadata":{"name":"${name}"},"spec":{"export":{"name":"${name}"}}}' | kubectl create -f -`,
+        `no APIExportEndpointSlice refers to ${name}`,
+        `create one: echo '{"apiVersion":"apis.kcp.io/v1alpha1","kind":"APIExportEndpointSlice","metadata":{"name":"${name}"},"spec":{"export":{"name":"${name}"}}}' | kubectl create -f -`,
       );
     const endpoints = [...new Set(own.flatMap((one) => endpointUrls(one)))];
     examined.endpoints = endpoints;
     if (endpoints.length > 0) return endpoints.join(", ");
     throw new StepFailure(
       `the APIExportEndpointSlice ${slice} has no endpoints`,
-      `there is one for each shard where somebody has bound the export: bind it, or see its conditions: kubectl get apiexportendpointslice ${slice} -o yaml`,
+      `each shard with a binding of the export has one: bind the export, or read the conditions: kubectl get apiexportendpointslice ${slice} -o yaml`,
     );
   },
 };
 
 const bound: ExportStep = {
-  title: "it is reached, and bound",
+  title: "its view is reachable, and the export is bound",
   run: async (examined) => {
     const { patient, name } = examined;
     let count = 0;
@@ -105,8 +105,8 @@ const bound: ExportStep = {
         const where = `${metadata.annotations?.["kcp.io/cluster"]}, APIBinding ${metadata.name}`;
         if (status?.phase !== "Bound")
           throw new StepFailure(
-            `in ${where} it is in the phase ${status?.phase ?? "-"}, not Bound`,
-            "its conditions say why: kubectl get apibinding -o yaml there",
+            `in ${where} its phase is ${status?.phase ?? "-"}, not Bound`,
+            "read its conditions: kubectl get apibinding -o yaml in that workspace",
           );
         const claims = examined.found?.spec?.permissionClaims ?? [];
         for (const { group = "", resource } of claims) {
@@ -114,40 +114,40 @@ const bound: ExportStep = {
           if (answer?.state !== "Accepted")
             throw new StepFailure(
               `in ${where} the claim for ${resource}${group === "" ? "" : `.${group}`} is ${answer?.state ?? "not answered"}`,
-              "whoever has bound it accepts it there, in spec.permissionClaims: the export's provider has none of these objects until then",
+              "accept it in spec.permissionClaims of that APIBinding: until then the provider of the export sees none of these objects",
             );
         }
       }
     }
     if (count > 0) return `${count} bindings`;
     throw new StepFailure(
-      `nobody has bound ${name}`,
-      `in a workspace that wants it: echo '{"apiVersion":"apis.kcp.io/v1alpha2","kind":"APIBinding","metadata":{"name":"${name}"},"spec":{"reference":{"export":{"path":"<path>","name":"${name}"}}}}' | kubectl create -f -`,
+      `no APIBinding refers to ${name}`,
+      `create one in a workspace that needs it: echo '{"apiVersion":"apis.kcp.io/v1alpha2","kind":"APIBinding","metadata":{"name":"${name}"},"spec":{"reference":{"export":{"path":"<path>","name":"${name}"}}}}' | kubectl create -f -`,
     );
   },
 };
 
 const followed: ExportStep = {
-  title: "a watch of it shows what there is",
+  title: "a watch of its first resource syncs",
   run: async ({ patient, endpoints = [], found }) => {
     const [resource] = found?.spec?.resources ?? [];
     const [url] = endpoints;
-    if (resource === undefined || url === undefined) throw new Skipped("it exports no resources of its own");
+    if (resource === undefined || url === undefined) throw new Skipped("the export has no resources of its own");
     const view = viewAt(patient, url);
     const kind = await view.discovery().findResource(`${resource.name}.${resource.group}`, patient.patience);
     if (kind === undefined)
       throw new StepFailure(
         `${resource.name}.${resource.group} is not served at ${url}`,
-        "its schema may be wrong: see the server's log",
+        "check its schema, and read the server's log",
       );
     return watched(view.resource(kind), kind.plural);
   },
 };
 
-/** Of an export, in its workspace. */
+/** Steps for an export, in its workspace. */
 export const EXPORT: readonly ExportStep[] = [there, described, published, bound, followed];
 
-/** All workspaces at an endpoint: its path, at the server that the kubeconfig names, or wherever it is. */
+/** Returns a client for all workspaces at an endpoint, which may be another host than that of the kubeconfig. */
 function viewAt(patient: ExaminedServer, url: string): Client {
   return patient.clientAt(`${url.replace(/\/+$/, "")}/clusters/*`);
 }
@@ -160,13 +160,16 @@ function ofView(
   const { code, message } = error as { readonly code?: unknown; readonly message: string };
   if (code === 403)
     return new StepFailure(
-      `${JSON.stringify(patient.user)} may not ask there: ${message}`,
-      `have an administrator of the export's workspace allow the subresource apiexports/content of ${name} by a ClusterRole, with the verbs that are wanted`,
+      `${JSON.stringify(patient.user)} has no access to the view: ${message}`,
+      `an administrator of the export's workspace must allow the verbs for the subresource apiexports/content of ${name} with a ClusterRole`,
     );
   if (typeof code === "number")
-    return new StepFailure(`${url}: ${code}: ${message}`, "see the log of the server of virtual workspaces");
+    return new StepFailure(
+      `${url}: ${code}: ${message}`,
+      "read the log of the server that serves the virtual workspaces",
+    );
   return new StepFailure(
-    `${url} is not reached: ${message}`,
-    "it is where the Shard says (spec.virtualWorkspaceURL): have that right, and its server running",
+    `cannot reach ${url}: ${message}`,
+    "the Shard sets this address (spec.virtualWorkspaceURL): correct it, and check that its server runs",
   );
 }

@@ -4,7 +4,7 @@ import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
 
-/** A mounted workspace that is examined, in the workspace of the patient. */
+/** A mounted workspace to examine, in the workspace of `patient`. */
 export interface ExaminedMount {
   readonly patient: ExaminedServer;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface ExaminedMount {
 type MountStep = Step<ExaminedMount>;
 
 const mounted: MountStep = {
-  title: "the workspace is there, and mounted",
+  title: "the workspace exists and is mounted",
   run: async (examined) => {
     const { patient, name } = examined;
     const found = await unless(
@@ -23,15 +23,15 @@ const mounted: MountStep = {
         new StepFailure(
           error.message,
           error.code === 404
-            ? "kubectl get workspaces shows which there are"
-            : "take a user who may get Workspaces there",
+            ? "list them with kubectl get workspaces"
+            : "use a user who may get Workspaces in this workspace",
         ),
     );
     examined.found = found;
     const { mount } = found.spec;
     if (mount === undefined)
       throw new StepFailure(
-        `the workspace ${name} is not mounted`,
+        `workspace ${name} is not mounted`,
         `examine it by its URL: virtual-workspaces doctor ${patient.url}:${name}`,
       );
     return `${mount.ref.kind} ${mount.ref.namespace === undefined ? "" : `${mount.ref.namespace}/`}${mount.ref.name}`;
@@ -39,7 +39,7 @@ const mounted: MountStep = {
 };
 
 const object: MountStep = {
-  title: "what it is mounted on is there, and Ready",
+  title: "its mount object exists and is Ready",
   run: async ({ patient, found }) => {
     const { apiVersion = "", kind = "", name = "", namespace } = found?.spec.mount?.ref ?? {};
     const { group = "", version = "" } = parseApiVersion(apiVersion) ?? {};
@@ -47,63 +47,66 @@ const object: MountStep = {
     const served = await client.discovery().look({ group, version, kind }, patient.patience);
     if (served === undefined)
       throw new StepFailure(
-        `there is no kind ${kind} of ${apiVersion} in ${patient.path}`,
-        "bind the APIExport that has it, or make its CustomResourceDefinition",
+        `${patient.path} has no kind ${kind} of ${apiVersion}`,
+        "bind the APIExport that has the kind, or create its CustomResourceDefinition",
       );
     const all = client.resource(served);
     const one = await unless(
       (namespace === undefined ? all : all.in(namespace)).get(name, patient.patience),
       (error) =>
         error.code === 404
-          ? new StepFailure(`there is no ${kind} ${name}`, `make it: the workspace becomes Ready when it is`)
-          : new StepFailure(error.message, `take a user who may get ${served.plural} there`),
+          ? new StepFailure(
+              `${kind} ${name} does not exist`,
+              `create it: the workspace becomes Ready when the object is`,
+            )
+          : new StepFailure(error.message, `use a user who may get ${served.plural} in this workspace`),
     );
     const status = (one as { readonly status?: unknown }).status;
     const { phase, URL: url, conditions } = isJsonObject(status) ? status : {};
     if (phase !== "Ready")
       throw new StepFailure(
         `its status.phase is ${JSON.stringify(phase ?? null)}, not "Ready"${whyNot(conditions)}`,
-        `what it says of itself: kubectl get ${served.plural} ${name} -o yaml`,
+        `read its status: kubectl get ${served.plural} ${name} -o yaml`,
       );
     if (typeof url !== "string" || !globalThis.URL.canParse(url))
       throw new StepFailure(
         `its status.URL is ${url === undefined ? "missing" : "no URL"}`,
-        "the controller of that kind has to say where the API is",
+        "the controller of that kind must set it to the URL of the API",
       );
     return url;
   },
 };
 
 const taken: MountStep = {
-  title: "the workspace has taken that over",
+  title: "the workspace has taken over its status",
   run: async ({ found }) => {
     const { phase, conditions } = found?.status ?? {};
     const condition = getCondition(conditions, MOUNT_READY_CONDITION);
     if (phase === "Ready" && condition?.status !== "False" && found?.spec.URL) return found.spec.URL;
     const why =
       condition === undefined
-        ? "nobody has looked at it yet"
+        ? "no controller has reconciled it yet"
         : `${condition.reason ?? condition.status}: ${condition.message ?? ""}`;
     throw new StepFailure(
-      `the workspace is in the phase ${phase ?? "Scheduling"}, ${why}`,
-      "a controller takes it over: the feature gate WorkspaceMounts has to be on, and the server's log says more",
+      `the phase of the workspace is ${phase ?? "Scheduling"}: ${why}`,
+      "enable the feature gate WorkspaceMounts, whose controller does this, and read the server's log",
     );
   },
 };
 
 const answered: MountStep = {
-  title: "what is mounted answers, and knows who asks",
+  title: "the target answers and authenticates the user",
   run: async ({ patient, name }) => {
     const path = `${patient.path}:${name}`;
     await unless(patient.ask(`${path}/api`), (error) => {
       if (error.code === 403)
         return new StepFailure(
-          `it refuses: ${error.message}`,
-          "it has rules of its own: allow it there to the user as whom it is asked",
+          `the target denies access: ${error.message}`,
+          "the target has its own rules: allow the user there that the requests are sent as",
         );
       return new StepFailure(
         `${error.code}: ${error.message}`,
-        "see whether the target runs; what keeps it from being asked stands in the log of the server that asks it",
+        "check that the target runs, and read the log of the server that proxies to it",
       );
     });
     try {
@@ -112,13 +115,13 @@ const answered: MountStep = {
       const user = isJsonObject(status["userInfo"]) ? status["userInfo"]["username"] : undefined;
       return `as ${String(user)}${user === patient.user ? "" : `, who is ${patient.user} here`}`;
     } catch (error) {
-      if (isApiError(error)) throw new Skipped(`it answers; who asks it does not tell: ${error.message}`);
+      if (isApiError(error)) throw new Skipped(`the target answers, but does not name the user: ${error.message}`);
       throw error;
     }
   },
 };
 
-/** Of a mounted workspace, in the one around it. */
+/** Steps for a mounted workspace, in its parent. */
 export const MOUNT: readonly MountStep[] = [mounted, object, taken, answered];
 
 function whyNot(conditions: unknown): string {

@@ -4,7 +4,7 @@ import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { type Step, StepFailure } from "./steps.ts";
 
-/** A ClusterProxy that is examined, in the workspace of the patient. */
+/** A ClusterProxy to examine, in the workspace of `patient`. */
 export interface ExaminedProxy {
   readonly patient: ExaminedServer;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface ExaminedProxy {
 type ProxyStep = Step<ExaminedProxy>;
 
 const there: ProxyStep = {
-  title: "the ClusterProxy is there",
+  title: "the ClusterProxy exists",
   run: async (examined) => {
     const { patient, name } = examined;
     const found = await unless(
@@ -23,12 +23,12 @@ const there: ProxyStep = {
         new StepFailure(
           error.message,
           error.code === 404
-            ? "kubectl get clusterproxies shows which there are; the kind comes by an APIBinding of the export root:cluster.proxy.kcp.io"
-            : "take a user who may get ClusterProxies there",
+            ? "list them with kubectl get clusterproxies; an APIBinding of the export root:cluster.proxy.kcp.io provides the kind"
+            : "use a user who may get ClusterProxies in this workspace",
         ),
     );
     examined.found = found;
-    return found.status?.phase ?? "nobody has looked at it yet";
+    return found.status?.phase ?? "no controller has reconciled it yet";
   },
 };
 
@@ -38,8 +38,8 @@ const served: ProxyStep = {
     const { URL: url } = found?.status ?? {};
     if (url !== undefined) return url;
     throw new StepFailure(
-      "its status says no URL",
-      "its server needs the views of cluster proxies: start --batteries-included=+cluster-proxy, or a --view that has them",
+      "its status has no URL",
+      "its server needs the views of cluster proxies: use start --batteries-included=+cluster-proxy, or a --view that has them",
     );
   },
 };
@@ -48,15 +48,15 @@ const enrolled: ProxyStep = {
   title: "an agent is enrolled",
   run: async ({ found, name }) => {
     const { agent } = known(found, "IdentityValid", `virtual-workspaces agent token ${name}`);
-    return `its certificate is good until ${agent?.certificateExpires ?? "an unknown time"}`;
+    return `its certificate is valid until ${agent?.certificateExpires ?? "an unknown time"}`;
   },
 };
 
 const connected: ProxyStep = {
   title: "its agent is connected",
   run: async ({ found }) => {
-    const { agent } = known(found, "AgentConnected", "look at the agent's log: it says what keeps it");
-    return `version ${agent?.version}, heard of at ${agent?.lastHeartbeatTime}`;
+    const { agent } = known(found, "AgentConnected", "read the agent's log for the reason");
+    return `version ${agent?.version}, last heartbeat ${agent?.lastHeartbeatTime}`;
   },
 };
 
@@ -65,27 +65,27 @@ const answered: ProxyStep = {
   run: async ({ patient, found, name }) => {
     const { pathname } = new URL(found?.status?.URL ?? patient.url);
     try {
-      return String(objectIn(await patient.ask(`${pathname}/version`))?.["gitVersion"] ?? "with no version");
+      return String(objectIn(await patient.ask(`${pathname}/version`))?.["gitVersion"] ?? "without a version");
     } catch (error) {
       if (!isApiError(error)) throw error;
       throw new StepFailure(
         `${error.code}: ${error.message}`,
         error.code === 403
-          ? `there are three who have to allow it: rules for clusterproxies/proxy ${name} here, the agent's --allow-file, and the remote cluster's own`
-          : "see whether the remote cluster's API server runs, and the agent's log",
+          ? `three parties must allow the request: rules for clusterproxies/proxy ${name} here, the agent's --allow-file, and the remote cluster`
+          : "check that the remote cluster's API server runs, and read the agent's log",
       );
     }
   },
 };
 
-/** Of a ClusterProxy, in its workspace. */
+/** Steps for a ClusterProxy, in its workspace. */
 export const CLUSTER_PROXY: readonly ProxyStep[] = [there, served, enrolled, connected, answered];
 
-/** @throws Fault when a condition is not True */
+/** Returns the status. @throws StepFailure when the condition is not True */
 function known(found: ClusterProxy | undefined, type: string, remedy: string): NonNullable<ClusterProxy["status"]> {
   const { status = {} } = found ?? {};
   const condition = getCondition(status.conditions, type);
   if (condition?.status === "True") return status;
   const since = condition === undefined ? "" : ` since ${condition.lastTransitionTime}`;
-  throw new StepFailure(`${type} is ${condition?.status ?? "not said"}${since}: ${condition?.message ?? ""}`, remedy);
+  throw new StepFailure(`${type} is ${condition?.status ?? "not set"}${since}: ${condition?.message ?? ""}`, remedy);
 }

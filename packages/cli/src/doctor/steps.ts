@@ -1,4 +1,4 @@
-/** What keeps a step from being well, and what can be done about it: a command to type, where there is one. */
+/** Failure of a step, with its remedy: a command to run, if there is one. */
 export class StepFailure extends Error {
   override readonly name = "Fault";
   readonly remedy: string;
@@ -9,19 +9,19 @@ export class StepFailure extends Error {
   }
 }
 
-/** Nothing can be said, and why: the rest goes on. */
+/** A step that cannot decide, with the reason. The following steps still run. */
 export class Skipped extends Error {
   override readonly name = "Skipped";
 }
 
-/** One thing that has to be so. Each may lean on those before it, which were well. */
+/** A condition to check. It may rely on the steps before it, which succeeded. */
 export interface Step<Context> {
   readonly title: string;
-  /** @returns what was found @throws Fault, Skipped */
+  /** Checks the condition. @returns the finding @throws StepFailure, Skipped */
   run(context: Context): Promise<string>;
 }
 
-/** How a step went. */
+/** Result of a step. */
 export interface StepResult {
   readonly title: string;
   readonly result: "ok" | "failed" | "skipped";
@@ -29,7 +29,7 @@ export interface StepResult {
   readonly remedy?: string;
 }
 
-/** Takes the steps one by one, up to the first that fails. @param told of each when it has been taken @returns whether all is well */
+/** Runs the steps in order until one fails. @param told receives each result @returns whether all succeeded */
 export async function examine<C>(
   steps: readonly Step<C>[],
   context: C,

@@ -1,18 +1,18 @@
 import { UsageError } from "../process/failure.ts";
 import { type CommandLine, commandLine, type Flag } from "./table.ts";
 
-/** A program with commands, to be completed. */
+/** A program whose commands can be completed. */
 export interface Program {
   readonly name: string;
   readonly commands: ReadonlyMap<string, CommandLine>;
-  /** What is completed where there is no command. @default `--help` and `--version` alone */
+  /** Command line to complete without a command. @default `--help` and `--version` alone */
   readonly line?: CommandLine;
 }
 
 const SCRIPTS = { bash, zsh, fish };
 const SHELLS: readonly string[] = Object.keys(SCRIPTS);
 
-/** The command line of `completion`. */
+/** Command line of `completion`. */
 export const COMPLETION: CommandLine = commandLine({
   program: "virtual-workspaces completion",
   words: SHELLS.join("|"),
@@ -27,15 +27,15 @@ export const COMPLETION: CommandLine = commandLine({
   sections: {},
 });
 
-/** The script for a shell. @throws UsageError on one that there is not */
+/** Returns the script for a shell. @throws UsageError for an unknown shell */
 export function completionScript(program: Program, [shell, ...more]: readonly string[]): string {
   const script =
     shell !== undefined && Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell as keyof typeof SCRIPTS] : undefined;
-  if (script === undefined || more.length > 0) throw new UsageError(`name the shell: ${SHELLS.join(", ")}`);
+  if (script === undefined || more.length > 0) throw new UsageError(`name one shell: ${SHELLS.join(", ")}`);
   return script(program);
 }
 
-/** What is completed behind a flag. */
+/** Completions of a flag's value. */
 interface Completed {
   readonly name: string;
   readonly flag: Flag;
@@ -52,7 +52,7 @@ function flagsOf({ flags }: CommandLine): readonly Completed[] {
   });
 }
 
-/** Whether words of the command are files. */
+/** Returns whether arguments of the command are files. */
 const takesFiles = ({ words }: CommandLine): boolean => /<(file|view)\b/.test(words);
 
 const shellName = (name: string): string => `_${name.replaceAll("-", "_")}`;

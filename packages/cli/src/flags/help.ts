@@ -3,10 +3,10 @@ import { commandOf } from "./read.ts";
 import type { CommandLine, Flag } from "./table.ts";
 
 const WIDTH = 120;
-/** Longer flags have their text on the next line. */
+/** Maximum width of a flag; a longer one has its text on the next line. */
 const TERM = 34;
 
-/** Help text of a command, without a final newline. */
+/** Returns the help text of a command, without a final newline. */
 export function helpOf(line: CommandLine): string {
   const command = commandOf(line).description(line.description);
   const uses = line.usage ?? [`${line.words === "" ? "" : `${line.words} `}[flags]`];
@@ -22,12 +22,10 @@ export function helpOf(line: CommandLine): string {
   return command.helpInformation().trimEnd();
 }
 
-/** Help text of a program with its commands, without a final newline. */
+/** Returns the help text of a program with its commands, without a final newline. */
 export function programHelp(name: string, commands: ReadonlyMap<string, CommandLine>): string {
   const program = new Command(name).usage("<command>").helpCommand(false).optionsGroup("Flags:");
-  program
-    .helpOption("--help", "Print this text; behind a command, its help.")
-    .option("--version", "Print the version.");
+  program.helpOption("--help", "Print this text; after a command, its help.").option("--version", "Print the version.");
   for (const [command, { summary }] of commands) program.command(command).summary(summary);
   const subcommandTerm = (command: Command): string =>
     `${command.name()} ${commands.get(command.name())?.words}`.trimEnd();

@@ -11,16 +11,16 @@ import {
   type Values,
 } from "./table.ts";
 
-/** A command line, as it is given. */
+/** Values of a command line. */
 export interface Given<Flags extends FlagSet> {
   readonly values: Values<Flags>;
-  /** What stands there without a flag. */
+  /** Arguments that are not flags. */
   readonly words: readonly string[];
-  /** What is said of flags that do nothing, for the log. */
+  /** Warnings about flags without effect, for the log. */
   readonly warnings: readonly string[];
 }
 
-/** Reads the flags of a command, `--flag value` and `--flag=value`. @throws UsageError on what it does not know, and on values that cannot be */
+/** Reads the flags of a command, `--flag value` and `--flag=value`. @throws UsageError for unknown flags and invalid values */
 export function readFlags<Flags extends FlagSet>(args: readonly string[], line: CommandLine<Flags>): Given<Flags> {
   const command = commandOf(line);
   const { operands, unknown } = parsed(command, spelled(args, line));
@@ -38,13 +38,13 @@ export function readFlags<Flags extends FlagSet>(args: readonly string[], line: 
   return { values, words, warnings: others.flatMap((arg) => warningsOf(arg, line.flags, kcp)) };
 }
 
-/** Whether a word is a flag that a command knows, to take or to refuse. */
+/** Returns whether an argument is a flag that the command knows, even if it rejects the flag. */
 export function isFlagOf(arg: string, { flags, kcp }: CommandLine): boolean {
   const [, written = ""] = FLAG.exec(arg) ?? [];
   return kindOf(written.replaceAll("_", "-"), flags, kcp) !== undefined;
 }
 
-/** What commander is told of a command. */
+/** Returns commander's description of a command. */
 export function commandOf({ program, sections, kcp }: CommandLine): Command {
   const command = new Command(program).helpOption(false).exitOverride();
   command.configureOutput({ writeErr: () => undefined });
@@ -53,7 +53,7 @@ export function commandOf({ program, sections, kcp }: CommandLine): Command {
       command.addOption(optionOf(name, flag, { section: `${section}:`, emptyIsNone: kcp !== undefined }));
       if (flag.type === "switch") command.addOption(new Option(`--no-${name}`).hideHelp());
     }
-  // What is not given is its default, or undefined: a negatable flag would be true.
+  // Sets defaults explicitly: a negatable flag would be true without one.
   for (const flags of Object.values(sections))
     for (const [name, flag] of Object.entries(flags)) command.setOptionValue(attribute(name), defaultOf(flag));
   return command;
@@ -61,7 +61,7 @@ export function commandOf({ program, sections, kcp }: CommandLine): Command {
 
 interface Placed {
   readonly section: string;
-  /** Whether an empty value is none, as in Go. */
+  /** Whether an empty value means no value, as in Go. */
   readonly emptyIsNone: boolean;
 }
 
@@ -78,18 +78,18 @@ function optionOf(name: string, flag: Flag, { section, emptyIsNone }: Placed): O
   return option;
 }
 
-/** The path of a folder is one of this working directory, too. */
+/** Resolves a default path in the working directory, too. */
 const defaultOf = ({ type, default: value }: Flag): Flag["default"] =>
   type === "path" && typeof value === "string" ? resolve(value) : value;
 
 interface Text {
   readonly name: string;
   readonly text: string;
-  /** What the flag has been given before. */
+  /** Values of earlier occurrences of the flag. */
   readonly before: unknown;
 }
 
-/** @throws UsageError */
+/** Parses a flag's value. @throws UsageError */
 function parseValue(flag: Flag, { name, text, before }: Text): unknown {
   const list = (before ?? []) as readonly string[];
   switch (flag.type) {
@@ -119,7 +119,7 @@ function durationOf(text: string, name: string): number {
   throw new UsageError(`invalid value "${text}" for --${name}: use a duration such as 30s, 1m30s or 500ms`);
 }
 
-/** The key that commander keeps a flag's value under. */
+/** Returns the key of a flag's value in commander. */
 function attribute(name: string): string {
   return new Option(`--${name}`).attributeName();
 }
@@ -133,7 +133,7 @@ function parsed(command: Command, args: readonly string[]): ReturnType<Command["
   }
 }
 
-/** Message about a flag that a command does not have, with the flag that was probably meant. */
+/** Returns the message about an unknown flag, with a suggestion if one is close. */
 function unknownFlag(arg: string, names: readonly string[]): string {
   const [, name = ""] = FLAG.exec(arg) ?? [];
   const meant = nearest(name, names);
@@ -151,8 +151,8 @@ export function unknownCommand(name: string, commands: readonly string[]): strin
 const FLAG = /^--?([^=]+)(?:=(.*))?$/s;
 
 /**
- * Go's spelling in commander's: a switch is given as `--flag=false`, too, and `-o=json` is `-ojson`; of a kcp's program flags are written with one dash,
- * and with `_`, as well. A flag is never the value of the one before it.
+ * Converts Go's spelling to commander's: a switch may be `--flag=false`, and `-o=json` becomes `-ojson`. Flags of kcp's
+ * programs may also have one dash and `_`. A flag is never the value of the previous flag.
  *
  * @throws UsageError
  */
@@ -172,7 +172,7 @@ function spelled(args: readonly string[], line: CommandLine): readonly string[] 
   return all;
 }
 
-/** A flag with its value, in commander's spelling. */
+/** Returns a flag with its value in commander's spelling. */
 function long(name: string, value: string | undefined, { flags }: CommandLine): readonly string[] {
   const isSwitch = Object.hasOwn(flags, name) && flags[name]?.type === "switch";
   if (!isSwitch) return [value === undefined ? `--${name}` : `--${name}=${value}`];
@@ -182,7 +182,7 @@ function long(name: string, value: string | undefined, { flags }: CommandLine): 
   throw new UsageError(`invalid value "${value}" for --${name}: use true or false`);
 }
 
-/** Takes what stands behind a flag, where that is its value. */
+/** Removes the next argument from `rest` if it is the flag's value. */
 function valueBehind(name: string, rest: string[], { flags, kcp }: CommandLine): string | undefined {
   const kind = kindOf(name, flags, kcp);
   if (kind === "switch") return kcp === undefined || Object.hasOwn(flags, name) ? undefined : "true";
@@ -193,7 +193,7 @@ function valueBehind(name: string, rest: string[], { flags, kcp }: CommandLine):
   throw new UsageError(`--${name} needs a value: --${name} <value>`);
 }
 
-/** `undefined`: nobody knows the flag. */
+/** Returns the kind of a flag, or `undefined` if it is unknown. */
 function kindOf(name: string, flags: FlagSet, kcp: KcpFlags | undefined): "switch" | "valued" | undefined {
   if (Object.hasOwn(flags, name)) return flags[name]?.type === "switch" ? "switch" : "valued";
   const { refused = [], ignored = [], foreign = [] } = kcp ?? {};
@@ -215,7 +215,7 @@ function warningsOf(arg: string, flags: FlagSet, kcp: KcpFlags): readonly string
 }
 
 /**
- * The name that was probably meant by a misspelled one: at most two letters differ, of a short name one in four.
+ * Returns the closest name to a misspelled one: at most two letters differ, and one letter in four of a short name.
  *
  * @returns `undefined` when no name is that close
  */
@@ -249,7 +249,7 @@ function distance(one: string, other: string): number {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** A duration as Go writes it, `1m30s`, in ms; `0` needs no unit. `undefined` of what is none. */
+/** Parses a duration as Go writes it, `1m30s`, to ms. `0` needs no unit. Returns `undefined` for other texts. */
 export function goDuration(text: string): number | undefined {
   if (text === "0") return 0;
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;

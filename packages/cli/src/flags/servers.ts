@@ -12,7 +12,7 @@ export const LISTENER_FLAGS = {
     type: "list",
     value: "addresses",
     otherwise: "127.0.0.0/8,::1",
-    help: "Addresses and subnets of proxies in front that limit the failed logins of their own clients: none are counted from there.",
+    help: "Addresses and subnets of proxies that limit failed logins themselves: the server does not count failed logins from there.",
   },
 } as const satisfies FlagSet;
 
@@ -66,7 +66,7 @@ export const ANONYMOUS_FLAGS = {
   },
 } as const satisfies FlagSet;
 
-/** Users with tokens and users of OpenID Connect. */
+/** Users with tokens, and users of OpenID Connect. */
 export const TOKEN_FLAGS = {
   "token-auth-file": {
     type: "path",

@@ -1,49 +1,49 @@
 import type { Flag, FlagSet, FlagValues } from "@virtual-workspaces/workspace-server";
 
-// Features have flags as commands do, so the table of flags is theirs.
+// Features use the same table of flags as commands.
 export type { Flag, FlagSet };
 
-/** What is read of flags, by their names; those without a default are `undefined` where they are not given. */
+/** Values of flags by name. A flag without a default is `undefined` if it is not set. */
 export type Values<Flags extends FlagSet> = FlagValues<Flags>;
 
-/** A flag of a kcp's program that we do without: names, `*` at the end for all that begin so, and what to say. */
+/** A flag of kcp's program that this one lacks: its names, `*` at the end for a prefix, and the reason. */
 export interface KnownFlags {
   readonly names: string;
-  /** Whether it takes no word behind it. @default it takes one */
+  /** Whether the flag has no value. @default it has one */
   readonly kind?: "switch";
   readonly why: string;
 }
 
-/** The same where it protects something; values that change nothing are taken. */
+/** The same for a flag that protects something. Values in `unless` change nothing and are accepted. */
 export type RefusedFlags = KnownFlags & { readonly unless?: readonly string[] };
 
-/** The flags of a program of kcp's that a command stands in for, and does without. Such a command is spelled as that: `-flag` and `--a_flag`, too. */
+/** Flags of the kcp program that a command replaces, and lacks itself. Such a command also accepts `-flag` and `--a_flag`. */
 export interface KcpFlags {
-  /** Nothing is less safe, or missing, without these: they are warnings. */
+  /** Flags without effect on safety or function: they cause warnings. */
   readonly ignored: readonly KnownFlags[];
-  /** What protects something, or moves it elsewhere: a server that only seems to heed it is worse than none. */
+  /** Flags that protect or move something. Security: the server rejects them, because ignoring them would only feign protection. */
   readonly refused: readonly RefusedFlags[];
-  /** What has no meaning for this server, though it has for others. */
+  /** Flags that have no meaning for this server, but for others. */
   readonly foreign?: readonly KnownFlags[];
-  /** What to do instead of naming something without a flag. */
+  /** Remedy for an unexpected argument. */
   readonly words: string;
 }
 
-/** The command line of a command, all that is said of it. */
+/** Description of a command line. */
 export interface CommandLine<Flags extends FlagSet = FlagSet> {
-  /** As it is typed: `virtual-workspaces start`. */
+  /** Full name of the command: `virtual-workspaces start`. */
   readonly program: string;
-  /** What follows the name, in the list of commands. */
+  /** Arguments in the list of commands. */
   readonly words: string;
-  /** In the list of commands. */
+  /** Summary in the list of commands. */
   readonly summary: string;
-  /** What follows the name, in its own help: more than one line for more than one use. @default the words and `[flags]` */
+  /** Arguments in the command's help, one line for each form. @default the words and `[flags]` */
   readonly usage?: readonly string[];
   readonly description: string;
-  /** The words that it begins with, for completion. */
+  /** First arguments, for completion. */
   readonly actions?: readonly string[];
   readonly sections: Readonly<Record<string, FlagSet>>;
-  /** All of them. */
+  /** Flags of all sections. */
   readonly flags: Flags;
   readonly kcp?: KcpFlags;
 }
@@ -54,32 +54,32 @@ type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never
   : never;
 type FlagsIn<S extends Sections> = Intersection<S[keyof S]> & FlagSet;
 
-/** Defines a command line: each flag is written in its section, once. */
+/** Defines a command line. Each flag appears once, in its section. */
 export function commandLine<const S extends Sections>(
   line: Omit<CommandLine, "flags" | "sections"> & { readonly sections: S },
 ): CommandLine<FlagsIn<S>> {
   return { ...line, flags: Object.assign({}, ...Object.values(line.sections)) as FlagsIn<S> };
 }
 
-/** The entry that has a name. */
+/** Returns the entry for a name. */
 export function entryOf<T extends KnownFlags>(entries: readonly T[], name: string): T | undefined {
   return entries.find(({ names }) => names.split(" ").some((pattern) => fits(pattern, name)));
 }
 
-/** @param pattern may have one `*`, which stands for any text */
+/** Returns whether a pattern matches. @param pattern may contain one `*`, which matches any text */
 function fits(pattern: string, name: string): boolean {
   const [head = "", tail] = pattern.split("*");
   if (tail === undefined) return pattern === name;
   return name.length >= head.length + tail.length && name.startsWith(head) && name.endsWith(tail);
 }
 
-/** A flag with its name. */
+/** A flag and its name. */
 export interface NamedFlag {
   readonly name: string;
   readonly flag: Flag;
 }
 
-/** The flag that a word names, in its long or its short form; `undefined` when the word is no flag of the command. */
+/** Returns the flag of an argument in its long or short form; `undefined` if the command does not have it. */
 export function flagNamed(word: string | undefined, { flags }: CommandLine): NamedFlag | undefined {
   const [, long, short] = /^(?:--([\w-]+)|-(\w))$/.exec(word ?? "") ?? [];
   const found = Object.entries(flags).find(

@@ -16,21 +16,21 @@ export async function run(args: readonly string[]): Promise<number> {
   return leave(await serve(options));
 }
 
-/** Serves until the process is asked to end. @returns the exit code @throws Failure */
+/** Serves until a signal stops the process. @returns the exit code @throws Failure */
 async function serve(options: FrontProxyCommand): Promise<number> {
   const { log, onRequest, audit, mapping, pathMappings, authenticators, groups, kubeconfigs, tls, closeDelay } =
     options;
   const { bindAddress, port } = options;
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
-  // A reader of the log that has gone away is no reason to end.
+  // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
   const { upstream } = await kubeconfigUpstream(kubeconfigs.root);
   const { url: _, ...read } = (await kubeconfigUpstream(kubeconfigs.shards)).upstream;
   const workspaceAuthentication = await orFail(() => loginsOf(options.issuerHosts));
   const root = stack.use(await orFail(() => new Upstream(upstream)));
-  // Who may read metrics is for RBAC in root to say, as in kcp.
+  // RBAC in root decides who may read metrics, as in kcp.
   const access = stack.use(subjectAccessReview({ upstream: root, cluster: () => ROOT_CLUSTER }));
   const proxy = stack.use(
     await orFail(() =>

@@ -75,7 +75,7 @@ const REFUSED: readonly RefusedFlags[] = [
   },
 ];
 
-/** The command line of `virtual-workspaces front-proxy`. Names, defaults and meanings are those of `kcp-front-proxy`, which has neither `--path-mappings` nor `--workspace-issuer-allow`; what else that is given it refuses, and so do we. */
+/** Command line of `front-proxy`: that of `kcp-front-proxy`, with `--path-mappings` and `--workspace-issuer-allow` added. */
 export const FRONT_PROXY = commandLine({
   program: "virtual-workspaces front-proxy",
   words: "",
@@ -99,7 +99,7 @@ Examples:
       ...SHUTDOWN_FLAGS,
       "feature-gates": {
         ...GATE_FLAGS["feature-gates"],
-        help: "Feature gates, with commas between: with WorkspaceAuthentication=true, at paths with {cluster}, types of workspaces say who may log in, too, as in kcp.",
+        help: "Feature gates, separated by commas. WorkspaceAuthentication=true applies the authentication of workspace types at paths with {cluster}, as in kcp.",
       },
       ...AUDIT_FLAGS,
       ...LOG_FLAGS,
@@ -112,12 +112,12 @@ Examples:
       {
         names:
           "anonymous-auth view etcd-servers etcd-prefix etcd-cafile etcd-certfile etcd-keyfile etcd-credentials-file",
-        why: "no flag of this server, which keeps nothing, has no views, and leaves strangers to the shards: leave it out",
+        why: "not a flag of this server, which stores nothing, has no views and leaves anonymous requests to the shards: remove it",
       },
     ],
-    words: "name the mapping file with --mapping-file",
+    words: "set the mapping file with --mapping-file",
   },
 });
 
-/** What it is given. */
+/** Values of the flags. */
 export type FrontProxyFlags = Values<(typeof FRONT_PROXY)["flags"]>;

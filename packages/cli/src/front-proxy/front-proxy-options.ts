@@ -13,30 +13,30 @@ import { addressOf, authenticationFailuresOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
 import { FRONT_PROXY, type FrontProxyFlags } from "./flags.ts";
 
-/** What `front-proxy` is told. Paths are absolute. */
+/** Options of `front-proxy`. Paths are absolute. */
 export interface FrontProxyCommand extends StartLog {
   readonly mapping: readonly Mapping[];
-  /** Whether objects in `root` say what is behind paths, too. */
+  /** Whether PathMappings in `root` map paths as well. */
   readonly pathMappings: boolean;
-  /** Administrators, of `root` and of each shard. */
+  /** Kubeconfigs of administrators of `root` and of each shard. */
   readonly kubeconfigs: { readonly root: string; readonly shards: string };
   readonly authenticators: readonly Authenticator[];
   readonly groups: GroupFilter;
-  /** At which restricted hosts types of workspaces may have issuers of tokens. None where they are not asked who logs in. */
+  /** Restricted hosts that may be issuers of workspace types. `undefined` if workspace types do not authenticate users. */
   readonly issuerHosts: readonly string[] | undefined;
   readonly tls: { readonly certFile: string; readonly keyFile: string };
   readonly bindAddress: string;
   readonly port: number;
-  /** ms */
+  /** Delay of the shutdown, ms. */
   readonly closeDelay: number;
   readonly audit: Audit | undefined;
-  /** What addresses may use up of authentication. None: as servers have it. */
+  /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
-  /** For the log. */
+  /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
 
-/** Reads the flags and the files that they name; changes nothing. @throws UsageError */
+/** Reads the flags and the files that they name, without side effects. @throws UsageError */
 export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
   const { values: flags, warnings } = readFlags(args, FRONT_PROXY);
   const logging = logOf(flags);
@@ -44,14 +44,14 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
   const passOn = flags["authentication-pass-on-groups"] ?? [];
   const drop = flags["authentication-drop-groups"] ?? [];
   const mapping = given(flags, "mapping-file");
-  // Off, as in kcp.
+  // Off by default, as in kcp.
   const gates = gatesOf(flags, { logins: false });
   return {
     ...logging,
     pathMappings: flags["path-mappings"],
     mapping: checked("--mapping-file", () => readMapping(mapping)),
     kubeconfigs: { root: fileOf(flags, "root-kubeconfig"), shards: fileOf(flags, "shards-kubeconfig") },
-    // Strangers are let through to the shards, which know best what they may do.
+    // Anonymous requests go to the shards, which authorize them.
     authenticators: authenticationOf(flags, logging.log).authenticators.filter(({ name }) => name !== "anonymous"),
     issuerHosts: issuerHosts(flags, gates),
     groups: { ...(passOn.length > 0 && { passOn }), ...(drop.length > 0 && { drop }) },
@@ -65,7 +65,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
   };
 }
 
-/** What can be read. */
+/** Returns the path of a readable file. */
 function fileOf(flags: FrontProxyFlags, name: keyof typeof MISSING): string {
   const path = given(flags, name);
   contentOf(path, name);
@@ -74,14 +74,14 @@ function fileOf(flags: FrontProxyFlags, name: keyof typeof MISSING): string {
 
 function given(flags: FrontProxyFlags, name: keyof typeof MISSING): string {
   const text = flags[name];
-  if (text === undefined) throw new UsageError(`--${name} is missing: ${MISSING[name]}`);
+  if (text === undefined) throw new UsageError(`--${name} is required: ${MISSING[name]}`);
   return text;
 }
 
 const MISSING = {
-  "mapping-file": "name a file that says which servers are behind which paths",
-  "root-kubeconfig": "name that of an administrator of the workspace root",
-  "shards-kubeconfig": "name that of an administrator of all shards; its server does not count",
-  "tls-cert-file": "name the certificate by which clients trust the server",
-  "tls-private-key-file": "name the key of --tls-cert-file",
+  "mapping-file": "set it to a file that maps paths to servers",
+  "root-kubeconfig": "set it to the kubeconfig of an administrator of the workspace root",
+  "shards-kubeconfig": "set it to the kubeconfig of an administrator of all shards; its server is ignored",
+  "tls-cert-file": "set it to the server's certificate",
+  "tls-private-key-file": "set it to the key of --tls-cert-file",
 };

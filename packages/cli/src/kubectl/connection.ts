@@ -5,16 +5,16 @@ import { goDuration } from "../flags/read.ts";
 import type { FlagSet, Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 
-/** What a command line says of the server to ask, as kubectl would. */
+/** Server and user that a command line selects, like kubectl's. */
 export interface Connection {
   readonly file: string | undefined;
   readonly context: string | undefined;
   readonly overrides: KubeconfigOverrides;
-  /** For one request, ms; 0: as long as it takes. */
+  /** Timeout of one request, ms; 0 for none. */
   readonly timeout: number;
 }
 
-/** @throws UsageError on values that cannot be */
+/** Reads the connection flags. @throws UsageError for invalid values */
 export function connectionOf(values: Values<typeof KUBECTL_FLAGS>): Connection {
   const file = (name: "certificate-authority" | "client-certificate" | "client-key"): string | undefined =>
     values[name] && resolve(values[name]);
@@ -50,26 +50,29 @@ function given(fields: Readonly<Record<string, JsonObject[string] | undefined>>)
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** `key=value`, a key again for more of its values. */
+/** Collects `key=value` pairs. A repeated key adds a value. */
 function extraOf(pairs: readonly string[]): JsonObject {
   const extra: Record<string, string[]> = {};
   for (const pair of pairs) {
     const [, key, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-    if (key === undefined || value === undefined) throw new UsageError(`--as-user-extra ${pair}: give key=value`);
+    if (key === undefined || value === undefined)
+      throw new UsageError(`invalid value "${pair}" for --as-user-extra: use key=value`);
     extra[key] = [...(extra[key] ?? []), value];
   }
   return extra;
 }
 
-/** As kubectl takes it: seconds, or a duration. */
+/** Parses a timeout as kubectl does: seconds, or a duration. */
 function timeoutOf(text: string): number {
   const duration = goDuration(/^\d+$/.test(text) ? `${text}s` : text);
   if (duration === undefined)
-    throw new UsageError(`--request-timeout ${text}: give a time such as 1s, 2m or 3h; 0 is none`);
+    throw new UsageError(
+      `invalid value "${text}" for --request-timeout: use a duration such as 1s, 2m or 3h, or 0 for none`,
+    );
   return duration;
 }
 
-/** kubectl's own, by which a server, a user and a workspace are named. */
+/** kubectl's flags that select a server, a user and a workspace. */
 export const KUBECTL_FLAGS = {
   kubeconfig: { type: "text", value: "file", help: "Kubeconfig to use." },
   context: { type: "text", value: "name", help: "Context of the kubeconfig." },
@@ -77,7 +80,7 @@ export const KUBECTL_FLAGS = {
   user: { type: "text", value: "name", help: "User of the kubeconfig." },
   namespace: { type: "text", short: "n", value: "name", help: "Namespace of objects." },
   server: { type: "text", short: "s", value: "url", help: "URL of the server." },
-  "tls-server-name": { type: "text", value: "name", help: "Name that the server's certificate is for." },
+  "tls-server-name": { type: "text", value: "name", help: "Name in the server's certificate." },
   "proxy-url": { type: "text", value: "url", help: "Proxy to reach the server by." },
   "certificate-authority": { type: "text", value: "file", help: "Certificate authorities of the server." },
   "insecure-skip-tls-verify": {
@@ -101,7 +104,7 @@ export const KUBECTL_FLAGS = {
   v: { type: "text", short: "v", value: "number", help: "Verbosity; no effect." },
 } as const satisfies FlagSet;
 
-/** kubectl's, which are about what this does not do: caches, profiles, logs, compression. */
+/** kubectl's flags for functions that these commands lack: caches, profiles, logs, compression. */
 export const UNUSED_KUBECTL_FLAGS = {
   "cache-dir": { type: "text", value: "folder", help: "Folder of kubectl's cache; no effect." },
   "disable-compression": { type: "switch", help: "Compression of answers; no effect." },

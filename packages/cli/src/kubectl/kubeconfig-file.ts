@@ -2,28 +2,29 @@ import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery"
 import { type Document, isMap, isSeq, parseDocument, YAMLMap, YAMLSeq } from "yaml";
 import { Failure } from "../process/failure.ts";
 
-/** What a kubeconfig lists, and under which name the entries of that list have what they are about. */
+/** Lists of a kubeconfig, and the field of their entries that holds the value. */
 const LISTS = { clusters: "cluster", contexts: "context", users: "user" } as const;
 export type ListName = keyof typeof LISTS;
 
-/** A kubeconfig: what is not changed stays, with its order and its comments; spaces may not. */
+/** A kubeconfig file. Unchanged parts keep their order and comments, but not always their white space. */
 export class KubeconfigFile {
   readonly path: string;
-  /** As it was read. */
+  /** Text of the file when read. */
   readonly text: string;
   readonly #document: Document;
   #changed = false;
 
-  /** @throws Failure on what is no YAML, with the place and nothing of what stands there */
+  /** Parses a file. @throws Failure with the position but no content, when the text is not YAML */
   constructor(path: string, text: string) {
     this.path = path;
     this.text = text;
-    // As Kubernetes reads and writes it: `yes` and `0o7` have to stand in quotes.
+    // YAML 1.1, as in Kubernetes: `yes` and `0o7` must be quoted.
     this.#document = parseDocument(text, { version: "1.1", prettyErrors: false });
     const [error] = this.#document.errors;
-    if (error !== undefined) throw new Failure(`${path}: it is no YAML (${error.code}, at character ${error.pos[0]})`);
+    if (error !== undefined)
+      throw new Failure(`cannot parse ${path}: it is not YAML (${error.code}, at character ${error.pos[0]})`);
     if (text.trim() !== "" && !isMap(this.#document.contents))
-      throw new Failure(`${path}: it is no kubeconfig, which begins with apiVersion: v1 and kind: Config`);
+      throw new Failure(`${path} is not a kubeconfig: it must begin with apiVersion: v1 and kind: Config`);
   }
 
   get changed(): boolean {
@@ -34,21 +35,21 @@ export class KubeconfigFile {
     return (this.#document.toJS() as JsonObject | null) ?? {};
   }
 
-  /** Names of the entries of a list. */
+  /** Returns the names of a list's entries. */
   names(list: ListName): readonly string[] {
     const items = this.#document.get(list);
     const names = isSeq(items) ? items.items.map((item) => (isMap(item) ? item.get("name") : undefined)) : [];
     return names.filter((name) => typeof name === "string");
   }
 
-  /** @returns `undefined` if there is none of that name, or it is nothing */
+  /** Returns an entry. @returns `undefined` if there is none of that name, or if it is empty */
   entry(list: ListName, name: string): JsonObject | undefined {
     const value = this.#item(list, name)?.toJS(this.#document) as JsonObject | undefined;
     const about = value?.[LISTS[list]];
     return isJsonObject(about) ? about : undefined;
   }
 
-  /** Adds an entry, or changes the one of that name. */
+  /** Adds or replaces an entry. */
   setEntry(list: ListName, name: string, value: JsonObject): void {
     this.#changed = true;
     const item = this.#item(list, name);

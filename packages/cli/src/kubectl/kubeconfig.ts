@@ -8,19 +8,19 @@ import { Failure } from "../process/failure.ts";
 import { readIfThere, writePrivately } from "../process/files.ts";
 import { KubeconfigFile, type ListName } from "./kubeconfig-file.ts";
 
-/** An entry of a kubeconfig, and where it is written. */
+/** An entry of a kubeconfig, and its file. */
 export interface Entry {
   readonly value: JsonObject;
   readonly file: KubeconfigFile;
 }
 
-/** Fields that are paths, which begin in the folder of their file. */
+/** Fields with paths, which are relative to their file. */
 const PATHS: readonly string[] = ["certificate-authority"];
 
-/** The kubeconfigs that kubectl would read, to be changed: of several the first that has an entry counts. */
+/** The kubeconfig files that kubectl reads, for changes. The first file with an entry wins. */
 export class Kubeconfig {
   readonly #files: readonly KubeconfigFile[];
-  /** The one that is used, as the command line has it, or the files. */
+  /** Current context: from the command line, or else from the files. */
   readonly context: string;
 
   private constructor(files: readonly KubeconfigFile[], context: string | undefined) {
@@ -29,14 +29,15 @@ export class Kubeconfig {
   }
 
   /**
-   * @param file this one and no other; default: those of `KUBECONFIG`, else `~/.kube/config`
-   * @throws Failure on one that cannot be read
+   * Reads the files.
+   * @param file the only file to read; by default those of `KUBECONFIG`, or else `~/.kube/config`
+   * @throws Failure when a file cannot be read
    */
   static read(file: string | undefined, context: string | undefined): Kubeconfig {
     const listed = (process.env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
     const usual = [join(process.env["HOME"] ?? homedir(), ".kube", "config")];
     const paths = file !== undefined ? [file] : listed.length > 0 ? [...new Set(listed)] : usual;
-    if (file !== undefined && !existsSync(file)) throw new Failure(`${file} cannot be read: there is no such file`);
+    if (file !== undefined && !existsSync(file)) throw new Failure(`cannot read ${file}: the file does not exist`);
     return new Kubeconfig(paths.flatMap(fileAt), context);
   }
 
@@ -57,19 +58,19 @@ export class Kubeconfig {
     return undefined;
   }
 
-  /** Writes an entry where one of that name is, else into the file that it comes from. */
+  /** Writes an entry: to the file that has one of that name, or else to the file that it comes from. */
   set(list: ListName, name: string, { value, file }: Entry): void {
     const into = this.find(list, name)?.file ?? file;
     into.setEntry(list, name, into === file ? value : elsewhere(value, file));
   }
 
-  /** Which context is used from now on: the first file's word counts. */
+  /** Sets the current context. The value in the first file wins. */
   use(name: string): void {
     const [first] = this.#files;
     if (first !== undefined) first.currentContext = name;
   }
 
-  /** @throws Failure */
+  /** Writes the changes. @throws Failure */
   save(): Promise<void> {
     return writeChanged(this.#files);
   }
@@ -81,7 +82,7 @@ function fileAt(path: string): KubeconfigFile[] {
     return text === undefined ? [] : [new KubeconfigFile(path, text)];
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw new Failure(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 
@@ -89,7 +90,7 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** A value for another file: its relative paths would begin elsewhere. */
+/** Returns a value for another file, with absolute paths. */
 function elsewhere(value: JsonObject, { path }: KubeconfigFile): JsonObject {
   const moved = PATHS.flatMap((name) => {
     const given = value[name];
@@ -98,15 +99,15 @@ function elsewhere(value: JsonObject, { path }: KubeconfigFile): JsonObject {
   return { ...value, ...(Object.fromEntries(moved) as JsonObject) };
 }
 
-/** How long to wait for another program that writes, ms. */
+/** Time to wait for the lock of another program, ms. */
 const PATIENCE = 2000;
 const PAUSE = 50;
 
 /**
- * Writes what was changed: all or nothing of each file, never over what somebody else has written meanwhile, and with a copy of how
- * it was beside it, `<file>.before-ws`. Others are kept out as kubectl does it, by `<file>.lock`.
+ * Writes the changed files. Each is replaced as a whole, never over a concurrent change, and its previous version is kept as
+ * `<file>.before-ws`. The lock `<file>.lock` is kubectl's.
  *
- * @throws Failure when a file is locked, was changed meanwhile, or cannot be written
+ * @throws Failure when a file is locked, has changed since it was read, or cannot be written
  */
 async function writeChanged(files: readonly KubeconfigFile[]): Promise<void> {
   const changed = files.filter((file) => file.changed).toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -128,24 +129,24 @@ async function locked(path: string): Promise<string> {
       return lock;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EEXIST") throw new Failure(`${lock} cannot be made: ${code}`);
+      if (code !== "EEXIST") throw new Failure(`cannot create ${lock}: ${code}`);
       if (performance.now() > deadline)
-        throw new Failure(`${path} is locked by another program: if none writes it, remove ${lock}`);
+        throw new Failure(`${path} is locked by another program: if none is running, remove ${lock}`);
     }
 }
 
 function checkUnchanged({ path, text }: KubeconfigFile): void {
   if (readFileSync(path, "utf8") !== text)
-    throw new Failure(`${path} was changed by another program meanwhile: nothing was written, try again`);
+    throw new Failure(`another program has changed ${path}: nothing was written, try again`);
 }
 
 function replace(file: KubeconfigFile): void {
-  // What a link leads to is replaced, and not the link.
+  // Replaces the target of a symbolic link, not the link.
   const path = realpathSync(file.path);
   try {
     copyFileSync(path, `${path}.before-ws`);
     writePrivately(path, file.toString(), statSync(path).mode & 0o777);
   } catch (error) {
-    throw new Failure(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+    throw new Failure(`cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
   }
 }

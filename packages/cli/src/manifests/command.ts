@@ -13,8 +13,11 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values, words } = readFlags(args, MANIFESTS);
   const { output } = values;
   if (words.length === 0)
-    throw new UsageError("name files of views, or packages: virtual-workspaces manifests ./view.ts");
-  if (output !== "yaml" && output !== "json") throw new UsageError(`-o ${output}: give yaml or json`);
+    throw new UsageError(
+      "no module given: name files of views, or packages, as in virtual-workspaces manifests ./view.ts",
+    );
+  if (output !== "yaml" && output !== "json")
+    throw new UsageError(`invalid value "${output}" for --output: use yaml or json`);
   const items = await readManifests(words);
   const text =
     output === "json"
@@ -27,10 +30,10 @@ export async function run(args: readonly string[]): Promise<number> {
 const REMEDY = "Write `export const manifests: Manifests = [ … ]`, with the type from @virtual-workspaces/kcp.";
 
 /**
- * What modules say that they need: their named export `manifests`. A module is a file, or a package that is found from the working
- * directory; it is imported, and runs with the rights of this process.
+ * Returns the named export `manifests` of the modules. A module is a file, or a package resolved from the working directory.
+ * Security: it is imported and runs with the rights of this process.
  *
- * @throws Failure naming the module and what is wrong
+ * @throws Failure naming the module and the problem
  */
 async function readManifests(modules: readonly string[]): Promise<readonly KubeObject[]> {
   hookModules(() => undefined);
@@ -41,7 +44,7 @@ async function readManifests(modules: readonly string[]): Promise<readonly KubeO
       const known = all.get(id);
       if (known !== undefined && known.text !== text)
         throw new Failure(
-          `${name}: its ${id} is another than that of ${known.from}: both cannot be installed together`,
+          `${name}: its ${id} differs from that of ${known.from}: the two modules cannot be installed together`,
         );
       all.set(id, { object, text, from: name });
     }
@@ -51,8 +54,8 @@ async function readManifests(modules: readonly string[]): Promise<readonly KubeO
 
 async function manifestsOf(name: string): Promise<readonly KubeObject[]> {
   const { manifests } = await imported(name);
-  if (manifests === undefined) throw new Failure(`${name}: it does not say what it needs. ${REMEDY}`);
-  if (!Array.isArray(manifests)) throw new Failure(`${name}: its manifests are no list. ${REMEDY}`);
+  if (manifests === undefined) throw new Failure(`${name} has no export "manifests". ${REMEDY}`);
+  if (!Array.isArray(manifests)) throw new Failure(`${name}: its export "manifests" is not a list. ${REMEDY}`);
   return manifests.map((object: unknown, at) => {
     const problem = problemIn(object);
     if (problem !== undefined) throw new Failure(`${name}: manifests[${at}] ${problem}`);
@@ -65,7 +68,7 @@ async function imported(name: string): Promise<{ readonly manifests?: unknown }>
   try {
     return (await import(place)) as { readonly manifests?: unknown };
   } catch (error) {
-    throw new Failure(`${name} cannot be loaded: ${problemOf(error)}`, { cause: error });
+    throw new Failure(`cannot load ${name}: ${problemOf(error)}`, { cause: error });
   }
 }
 
@@ -74,12 +77,12 @@ function moduleUrl(name: string): string {
   try {
     return pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(name)).href;
   } catch {
-    throw new Failure(`${name}: there is no such file or package in ${process.cwd()}`);
+    throw new Failure(`${name} is neither a file nor a package in ${process.cwd()}`);
   }
 }
 
 function problemIn(object: unknown): string | undefined {
-  if (!isJsonObject(object)) return "is no object";
+  if (!isJsonObject(object)) return "is not an object";
   const { apiVersion, kind, metadata } = object;
   if (!isName(apiVersion) || !isName(kind)) return "has no apiVersion or no kind";
   if (!isJsonObject(metadata) || !isName(metadata["name"])) return `of kind ${kind} has no metadata.name`;
@@ -95,7 +98,7 @@ function idOf({ apiVersion, kind, metadata }: KubeObject): string {
   return `${kind}.${apiVersion} ${place}${metadata.name}`;
 }
 
-/** What others need comes first. */
+/** Kinds that others depend on come first. */
 const ORDER: readonly string[] = [
   "Namespace",
   "CustomResourceDefinition",
@@ -113,16 +116,16 @@ function turnOf({ kind = "" }: KubeObject): number {
   return at < 0 ? ORDER.length : at;
 }
 
-/** Read alike by YAML 1.1 and 1.2, and by nobody as something else than a text. */
+/** Text without quotes that YAML 1.1 and 1.2 both read as a string. */
 const PLAIN = /^(?!e[-\d])[a-z/][a-z0-9._/-]*$/i;
 const WORDS: ReadonlySet<string> = new Set(["true", "false", "yes", "no", "on", "off", "null", "y", "n"]);
 
-/** A value of JSON as a document of YAML, with a line's end. Texts that could be anything else are in double quotes, as in JSON. */
+/** Formats a JSON value as a YAML document that ends with a newline. Ambiguous strings are in double quotes, as in JSON. */
 export function yamlOf(value: unknown): string {
   return block(value, "").replace(/^\n?/, "").replace(/^ /, "").concat("\n");
 }
 
-/** What comes behind `key:` or `-`. */
+/** Returns the text after `key:` or `-`. */
 function block(value: unknown, indent: string): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return " []";
@@ -138,12 +141,12 @@ function block(value: unknown, indent: string): string {
   return ` ${scalar(value)}`;
 }
 
-/** Lists stand as far left as their key, as `kubectl` prints them. */
+/** Indents lists like their key, as `kubectl` does. */
 function deeper(value: unknown, indent: string): string {
   return Array.isArray(value) ? indent : `${indent}  `;
 }
 
-/** The first line of an item is behind its dash. */
+/** The first line of an item follows its dash. */
 function inItem(item: unknown, indent: string): string {
   const text = block(item, indent);
   return text.startsWith("\n") ? ` ${text.slice(1 + indent.length)}` : text;

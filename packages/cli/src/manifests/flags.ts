@@ -1,6 +1,6 @@
 import { commandLine } from "../flags/table.ts";
 
-/** The command line of `virtual-workspaces manifests`. */
+/** Command line of `virtual-workspaces manifests`. */
 export const MANIFESTS = commandLine({
   program: "virtual-workspaces manifests",
   words: "<view>...",

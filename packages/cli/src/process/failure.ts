@@ -1,16 +1,16 @@
 import { dirname } from "node:path";
 
-/** A mistake in the command line: exit code 2. The message names what is wrong and the remedy. */
+/** A mistake in the command line: exit code 2. The message names the mistake and the remedy. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What went wrong is the world's doing, not the command line's, and the message says all: exit code 1, no stack. */
+/** An error of the environment rather than of the command line: exit code 1, without a stack. The message is complete. */
 export class Failure extends Error {
   override readonly name = "Failure";
 }
 
-/** What is thrown by it says all that there is to say: no stack. Stores, files and keys do. */
+/** Turns errors into {@link Failure}s without a stack: messages of stores, files and keys are complete. */
 export async function orFail<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -19,7 +19,7 @@ export async function orFail<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The stack without what is Node's and ours: the mistake is in between. */
+/** Returns the stack without frames of Node.js and of this package, so that the module's own frames remain. */
 export function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   if (!(error instanceof Error)) return String(error);

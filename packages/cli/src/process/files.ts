@@ -2,9 +2,9 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { UsageError } from "./failure.ts";
 
 /**
- * Writes a file so that a reader sees the old one or the new one, never a part.
+ * Writes a file atomically: a reader sees the old or the new content, never a part.
  *
- * @param mode who may read it; default: its owner alone
+ * @param mode permissions; by default only the owner has access
  */
 export function writePrivately(path: string, text: string, mode = 0o600): void {
   const beside = `${path}.${process.pid}.new`;
@@ -12,7 +12,7 @@ export function writePrivately(path: string, text: string, mode = 0o600): void {
   renameSync(beside, path);
 }
 
-/** The text of a file, `undefined` when there is none. */
+/** Returns the text of a file, or `undefined` if it does not exist. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
@@ -22,15 +22,15 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** What is in the file that a flag names. @throws UsageError */
+/** Returns the content of the file that a flag names. @throws UsageError */
 export function contentOf(path: string, flag: string): string {
-  return checked(`--${flag} ${path} cannot be read`, () => readFileSync(path, "utf8"));
+  return checked(`cannot read --${flag} ${path}`, () => readFileSync(path, "utf8"));
 }
 
 /**
- * The certificate and the key that two flags name, `undefined` when neither is given.
+ * Returns the certificate and key that two flags name, or `undefined` if neither is set.
  *
- * @throws UsageError when one is missing, or cannot be read
+ * @throws UsageError when one is missing or cannot be read
  */
 export function certificateOf<C extends string, K extends string>(
   values: { readonly [name in C | K]?: string | undefined },
@@ -41,14 +41,14 @@ export function certificateOf<C extends string, K extends string>(
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile === undefined || keyFile === undefined)
     throw new UsageError(
-      `--${certFlag} and --${keyFlag} go together: --${certFile === undefined ? certFlag : keyFlag} is missing`,
+      `--${certFlag} and --${keyFlag} must be set together: --${certFile === undefined ? certFlag : keyFlag} is missing`,
     );
   contentOf(certFile, certFlag);
   contentOf(keyFile, keyFlag);
   return { certFile, keyFile };
 }
 
-/** What `make` gives. @throws UsageError with the mistake, and what `make` throws */
+/** Returns the result of `make`. @throws UsageError with `mistake` and the error of `make` */
 export function checked<T>(mistake: string, make: () => T): T {
   try {
     return make();

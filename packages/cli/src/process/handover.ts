@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 
 /**
- * Hands connections to a process, which says of each that it has it. They are kept open here as well until then: Node would
- * keep those of a process that dies meanwhile for ever, and so would their clients.
+ * Hands connections to a process, which confirms each. They also stay open here until then: Node.js, and so the clients,
+ * would keep those of a dying process forever.
  */
 export class ConnectionHandover {
   readonly #process: ChildProcess;
@@ -13,7 +13,7 @@ export class ConnectionHandover {
     this.#process = process;
   }
 
-  /** Sends `{ type: "connection" }` with it; of a process that is gone it is closed. */
+  /** Sends `{ type: "connection" }` with the connection, or closes it if the process has ended. */
   readonly hand = (connection: Socket): void => {
     if (!this.#process.connected) {
       connection.destroy();
@@ -23,12 +23,12 @@ export class ConnectionHandover {
     this.#process.send({ type: "connection" }, connection, { keepOpen: true }, () => undefined);
   };
 
-  /** The process has the first of those that were sent. */
+  /** Closes this process's copy of the oldest connection, which the other process has confirmed. */
   taken(): void {
     this.#underWay.shift()?.destroy();
   }
 
-  /** The process is gone. */
+  /** Closes the unconfirmed connections after the end of the process. */
   end(): void {
     for (const connection of this.#underWay.splice(0)) connection.destroy();
   }

@@ -1,11 +1,11 @@
 import { Failure } from "./failure.ts";
 
 /**
- * Hears of the wish to end: Ctrl-C, or a manager of processes. Whoever says it twice means at once: the process ends with 1.
- * A terminal that is closed is not heard, so that `nohup` keeps its meaning.
+ * Waits for SIGINT (Ctrl-C) or SIGTERM. A second signal ends the process at once, with 1. SIGHUP keeps its default, so that
+ * `nohup` works.
  */
 export class Interrupt implements Disposable {
-  /** Resolves the first time. */
+  /** Resolves at the first signal. */
   readonly asked: Promise<void>;
   readonly #stack = new DisposableStack();
 
@@ -27,19 +27,19 @@ export class Interrupt implements Disposable {
   }
 }
 
-/** How long what is left may hold the process once all is closed, ms: an etcd that was being waited for would, for seconds. */
+/** Time that open handles may hold the process after the shutdown, ms: a pending connection to etcd would take seconds. */
 const LINGER = 500;
 
-/** Sees to it that the process ends soon. @returns the exit code that it ends with */
+/** Makes the process end soon. @returns its exit code */
 export function leave(code: number): number {
   setTimeout(() => process.exit(code), LINGER).unref();
   return code;
 }
 
 /**
- * Has Ctrl-C, or a manager of processes, end what heeds the signal; said twice it ends the process.
+ * Returns an AbortSignal for SIGINT (Ctrl-C) and SIGTERM. A second signal ends the process.
  *
- * @param left what to say of what may be left behind
+ * @param left message about what may be left behind
  */
 export function abortOnInterrupt(left?: string): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();

@@ -3,26 +3,26 @@ import { join } from "node:path";
 import { Failure } from "./failure.ts";
 import { readIfThere, writePrivately } from "./files.ts";
 
-/** Who holds a state folder. */
+/** The process that holds a state folder. */
 export interface Holder {
   readonly pid: number;
-  /** ISO 8601. */
+  /** Start of the process, ISO 8601. */
   readonly since: string;
-  /** Where it serves, once it does. */
+  /** URL of the server, once it serves. */
   readonly url?: string;
 }
 
-/** A state folder of our own, until disposed. */
+/** A locked state folder, until disposed. */
 export interface Lock extends Disposable {
-  /** Notes where we serve, for those who find the folder taken. */
+  /** Records the server's URL, for the error message of other processes. */
   serves(url: string): void;
 }
 
 /**
- * Takes a state folder. What a process left behind that is no more is taken over.
+ * Locks a state folder, and takes over the lock of a process that has ended.
  *
- * @param flag by which another folder can be named
- * @throws Failure naming who holds the folder
+ * @param flag selects another folder
+ * @throws Failure naming the holder of the folder
  */
 export function acquire(dir: string, flag = "--dir"): Lock {
   const path = join(dir, "lock");
@@ -42,7 +42,7 @@ export function acquire(dir: string, flag = "--dir"): Lock {
   };
 }
 
-/** A link is made whole or not at all, and never over something. */
+/** A link is created completely or not at all, and never replaces a file. */
 function created(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -53,7 +53,7 @@ function created(from: string, to: string): boolean {
   }
 }
 
-/** Removes a stale lock. What is moved away is looked at once more: another start may have been quicker. */
+/** Removes a stale lock. Checks it again after the move: another process may have replaced it. */
 function takeOver(path: string, place: LockedFolder): void {
   refuseIfHeld(path, place);
   const aside = `${path}.stale.${process.pid}`;
@@ -79,7 +79,7 @@ function refuseIfHeld(path: string, { dir, flag }: LockedFolder): void {
   const where = holder.url === undefined ? "" : ` at ${holder.url}`;
   throw new Failure(
     `${dir} is in use by process ${holder.pid}, which serves${where} since ${holder.since}. ` +
-      `Stop it, or keep the state of this one elsewhere with ${flag} (if that process is something else, remove ${path})`,
+      `Stop that process, or use another folder with ${flag} (if it is an unrelated process, remove ${path})`,
   );
 }
 
@@ -93,8 +93,8 @@ function holderOf(text: string | undefined): Holder | undefined {
 }
 
 /**
- * A process that we may not signal is alive; one that is dead and not buried (a container may have no init) is not. Nor is
- * one that had our own number before us: in a container that is started again every process has the number of before.
+ * Returns whether the holder is alive. A process that this one may not signal is alive; a zombie is not (a container may have
+ * no init). A holder with this process's own ID is not either: in a restarted container, processes get the same IDs again.
  */
 function isAlive({ pid, since }: Holder): boolean {
   if (pid === process.pid && Date.parse(since) < performance.timeOrigin) return false;

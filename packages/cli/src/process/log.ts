@@ -2,17 +2,17 @@ import { type JsonLog, jsonLog, type LogRecord, type RequestRecord } from "@virt
 import { UsageError } from "./failure.ts";
 import { clearProgress } from "./progress.ts";
 
-/** From which `--v` on requests are logged, as in Kubernetes. */
+/** Minimum `--v` for a log of requests, as in Kubernetes. */
 const REQUESTS = 3;
 
-/** How a server logs: on stderr, of which stdout stays free. */
+/** Log of a server, on stderr, so that stdout stays free. */
 export interface StartLog {
   readonly log: JsonLog;
-  /** Only where requests are logged. */
+  /** Set if requests are logged. */
   readonly onRequest?: (record: RequestRecord) => void;
 }
 
-/** @throws UsageError */
+/** Returns the log that the flags select. @throws UsageError */
 export function logOf(flags: { readonly v: number; readonly "logging-format": string }): StartLog {
   const verbosity = flags.v;
   const log = logAs(flags["logging-format"]);
@@ -20,9 +20,10 @@ export function logOf(flags: { readonly v: number; readonly "logging-format": st
   return { log, onRequest: (record) => log({ level: "info", message: "HTTP", ...record }) };
 }
 
-/** A log of this format. @throws UsageError on one that there is not */
+/** Returns a log in a format. @throws UsageError for an unknown format */
 export function logAs(format: string): JsonLog {
-  if (format !== "text" && format !== "json") throw new UsageError(`--logging-format ${format}: say text or json`);
+  if (format !== "text" && format !== "json")
+    throw new UsageError(`invalid value "${format}" for --logging-format: use text or json`);
   return format === "json" ? jsonLog() : jsonLog({ to: (line) => write(formatLine(line)) });
 }
 
@@ -33,7 +34,7 @@ function write(line: string): Promise<void> {
   return promise;
 }
 
-/** A line of JSON as people read it: `2026-11-22T04:31:37.123Z warn message key=value`. */
+/** Formats a line of JSON for people: `2026-11-22T04:31:37.123Z warn message key=value`. */
 function formatLine(line: string): string {
   const { time, level, message, ...details } = JSON.parse(line) as LogRecord & { readonly time: string };
   const shown = Object.entries(details).map(([key, value]) => `${key}=${JSON.stringify(value)}`);

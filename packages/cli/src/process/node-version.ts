@@ -1,6 +1,6 @@
-// Loaded before anything else, also by a Node.js that is too old for the rest: nothing here may need a newer one.
+// Loaded before everything else, also by a Node.js that is too old for the rest, so this file uses no newer features.
 
-/** The oldest Node.js that the commands run on, as `engines` in package.json states it. */
+/** Oldest supported Node.js, as in `engines` of package.json. */
 const OLDEST_NODE = "22.19.0";
 
 /**

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import module from "node:module";
 import { dirname, extname, join } from "node:path";
 
-/** The folder of the sources, or of what is built of them. */
+/** Folder of the sources, or of the build. */
 const HOME = dirname(import.meta.dirname);
 
-/** This program, for processes that are a part of it. */
+/** This program, to start child processes. */
 export const BIN: string = join(HOME, `bin${extname(import.meta.filename)}`);
 
-/** What kubectl runs for `kubectl ws` and `kubectl create workspace`, by the names that it looks for. */
+/** Programs that kubectl runs for `kubectl ws` and `kubectl create workspace`, by the names that kubectl looks for. */
 export const KUBECTL_PLUGINS: Readonly<Record<string, string>> = Object.fromEntries(
   ["kubectl-ws", "kubectl-create-workspace", "kubectl_complete-ws"].map((name) => [
     name,
@@ -16,13 +16,13 @@ export const KUBECTL_PLUGINS: Readonly<Record<string, string>> = Object.fromEntr
   ]),
 );
 
-/** Another process keeps its compiled code where this one does. */
+/** Returns an environment in which a child process shares the compile cache. */
 export function environment(): NodeJS.ProcessEnv {
   const cache = module.getCompileCacheDir();
   return cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(cache) };
 }
 
-/** The version of this program. */
+/** Returns the version of this program. */
 export function version(): string {
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
     version: string;
@@ -30,7 +30,7 @@ export function version(): string {
   return manifest.version;
 }
 
-/** As it is where a shell takes it so, else in quotes. */
+/** Quotes a text for a shell, if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,23 +1,22 @@
 import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 
-/** How often it looks whether there is anything to do, ms. */
+/** Interval of the checks, ms. */
 const EVERY = 1_000;
-/** A process rests that was busy for no more than this part of the time, so many times running. */
+/** A process is idle when its utilization stays at or below this share for that many checks. */
 const [RESTS, TIMES] = [0.1, 3];
 
-/** How {@link RestingMemory} looks. */
+/** Options of {@link RestingMemory}. */
 export interface RestingMemoryOptions {
-  /** ms. @default 1000 */
+  /** Interval of the checks, ms. @default 1000 */
   readonly every?: number;
 }
 
 /**
- * Gives memory back to the system while the process rests. V8 keeps the pages that a start or a storm has filled with garbage,
- * several times what is in use, until a collection that is to save memory, and its own reducer of memory waits for one
- * whose rate of allocation was low: to a process that does nothing there comes none. Told that size counts, the reducer
- * works: in slices, with two pauses of a tenth of a second where 120 MiB are in use. Where there is something to do
- * V8 is to be fast again.
+ * Returns memory to the system while the process is idle. After a start or a load peak, V8 keeps pages full of garbage,
+ * several times the live heap. Its memory reducer waits for a collection with a low allocation rate, which an idle process
+ * never has. With `--optimize-for-size` the reducer runs: in slices, with two pauses of 0.1 s for a live heap of 120 MiB.
+ * Under load the flag is off again.
  */
 export class RestingMemory implements Disposable {
   readonly #timer: NodeJS.Timeout;
@@ -28,11 +27,11 @@ export class RestingMemory implements Disposable {
 
   constructor({ every = EVERY }: RestingMemoryOptions = {}) {
     this.#timer = setInterval(() => this.#look(), every).unref();
-    // Compiled code is cached at the end, and is good for a start with the same flags alone.
+    // Node.js writes the compile cache at exit, and only a start with the same V8 flags can use it.
     process.once("exit", this.#end);
   }
 
-  /** Whether V8 is told to save memory. */
+  /** Whether V8 optimizes for size. */
   get rests(): boolean {
     return this.#rests;
   }

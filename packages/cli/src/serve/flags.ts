@@ -19,7 +19,7 @@ const WORKSPACES = {
     value: "file",
     help: "Kubeconfig of an administrator of the workspaces of a shard, in system:masters.",
   },
-  context: { type: "text", value: "name", otherwise: "its current one", help: "Context of --kubeconfig." },
+  context: { type: "text", value: "name", otherwise: "the current context", help: "Context of --kubeconfig." },
   "cache-kubeconfig": {
     type: "path",
     value: "file",
@@ -65,7 +65,7 @@ const WHO = {
     type: "text",
     value: "time",
     otherwise: "10s",
-    help: "How long a TokenReview is cached.",
+    help: "Time to cache the result of a TokenReview.",
   },
   "client-ca-file": {
     ...CERTIFICATE_FLAGS["client-ca-file"],
@@ -79,7 +79,7 @@ const IGNORED: readonly KnownFlags[] = [
   ...IGNORED_BY_ALL,
   { names: "authentication-tolerate-lookup-failure", kind: "switch", why: "nothing is looked up" },
   { names: "cert-dir", why: "the certificate is that of --tls-cert-file" },
-  { names: "shard-external-url", why: "kcp does not need it any more either" },
+  { names: "shard-external-url", why: "current versions of kcp do not need it either" },
 ];
 
 const REFUSED: readonly RefusedFlags[] = [
@@ -88,12 +88,12 @@ const REFUSED: readonly RefusedFlags[] = [
     names: "authentication-skip-lookup",
     kind: "switch",
     unless: ["true"],
-    why: "no kcp tells whose certificates to believe: name the authorities with --client-ca-file and --requestheader-client-ca-file",
+    why: "the server does not get certificate authorities from kcp: set them with --client-ca-file and --requestheader-client-ca-file",
   },
-  { names: "cache-server-kubeconfig-file", why: "kcp has renamed it: give --cache-kubeconfig" },
+  { names: "cache-server-kubeconfig-file", why: "kcp has renamed it: use --cache-kubeconfig" },
 ];
 
-/** The command line of `virtual-workspaces serve`. Names, defaults and meanings are those of kcp's own `virtual-workspaces`, but for views, fallback, the store and several processes; what else that is given it refuses, and so do we. */
+/** Command line of `serve`: that of kcp's `virtual-workspaces`, with views, fallback, store and several processes added. */
 export const SERVE = commandLine({
   program: "virtual-workspaces serve",
   words: "",
@@ -113,7 +113,7 @@ Examples:
     Serving: {
       ...LISTENER_FLAGS,
       "secure-port": port(6444, " 0 for any free one."),
-      "tls-cert-file": { ...LISTENER_FLAGS["tls-cert-file"], otherwise: ".kcp/apiserver.crt, where it is there" },
+      "tls-cert-file": { ...LISTENER_FLAGS["tls-cert-file"], otherwise: ".kcp/apiserver.crt, if it exists" },
       "tls-private-key-file": { ...LISTENER_FLAGS["tls-private-key-file"], otherwise: ".kcp/apiserver.key" },
     },
     "Workers and replicas": GROUP_FLAGS,
@@ -123,5 +123,5 @@ Examples:
   kcp: { ignored: IGNORED, refused: REFUSED, words: "name files of views with --view" },
 });
 
-/** What it is given. */
+/** Values of the flags. */
 export type ServeFlags = Values<(typeof SERVE)["flags"]>;

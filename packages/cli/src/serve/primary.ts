@@ -10,15 +10,16 @@ import { groupTrust } from "./workers/routes.ts";
 import { WorkerProcesses } from "./workers/worker-processes.ts";
 
 /**
- * Serves by several processes until this one is asked to end.
+ * Serves with several processes until a signal stops this one.
  *
- * @param args the whole command line: workers read it again
- * @returns the exit code @throws Failure, UsageError
+ * @param args the whole command line, which the workers read again
+ * @returns the exit code
+ * @throws Failure, UsageError
  */
 export async function serveAsGroup(args: readonly string[], options: ServeOptions): Promise<number> {
   const { group, log } = options;
   if (options.store.engine === "lmdb")
-    throw new UsageError("--data-dir is for one process alone: beside --workers and --peers name --etcd-servers");
+    throw new UsageError("--data-dir works with a single process only: with --workers or --peers, use --etcd-servers");
   await using stack = new AsyncDisposableStack();
   stack.use(log);
   const interrupt = stack.use(new Interrupt());
@@ -32,8 +33,7 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
   const { peers } = group;
   if (peers !== undefined) {
     const onMembers: WorkerProcesses["join"] = (members) => crew.join(members);
-    const onFound = (url: string, workers: number): void =>
-      console.log(`Replica ${url} has ${workers} of its workers serving`);
+    const onFound = (url: string, workers: number): void => console.log(`Replica ${url} has ${workers} workers`);
     await stack.use(await orFail(() => new Replicas({ peers, own, onMembers, onFound, log }))).start();
   }
   const { bindAddress: host } = options;
@@ -42,7 +42,7 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
   return 0;
 }
 
-/** A port whose connections are handed on unread. */
+/** A port that passes its connections unread to workers. */
 class SharedPort implements Disposable {
   readonly number: number;
   readonly #server: Server;
@@ -52,7 +52,7 @@ class SharedPort implements Disposable {
     this.number = (server.address() as AddressInfo).port;
   }
 
-  /** @throws Failure when it cannot be had */
+  /** Listens on the port. @throws Failure when that fails */
   static async open({ bindAddress, port }: ListenAddress, take: (connection: Socket) => void): Promise<SharedPort> {
     const server = createServer({ pauseOnConnect: true }, take);
     try {

@@ -17,51 +17,51 @@ import { viewPaths } from "../views/view-files.ts";
 import { SERVE, type ServeFlags } from "./flags.ts";
 import { type GroupOptions, groupOf } from "./workers/group-options.ts";
 
-/** What `serve` is told. Paths are absolute. */
+/** Options of `serve`. Paths are absolute. */
 export interface ServeOptions extends StartLog {
-  /** Besides kcp's own. */
+  /** Files of views besides kcp's own. */
   readonly views: readonly string[];
   readonly kubeconfigs: Kubeconfigs;
-  /** The shard whose workspaces these are. @default unknown */
+  /** Name of the shard that has the workspaces. @default unknown */
   readonly shard: string | undefined;
   readonly authenticators: readonly Authenticator[];
-  /** How long other servers' word about a token is believed, ms. @default theirs who asks */
+  /** Time to cache results of token reviews, ms. @default that of the authenticator */
   readonly tokenCache: number | undefined;
   readonly tls: { readonly certFile: string; readonly keyFile: string };
   readonly bindAddress: string;
   readonly port: number;
-  /** Where those of kcp's views are that are not here. @default nowhere: 404 */
+  /** Server with those of kcp's views that this one lacks. @default none: 404 */
   readonly fallback: ForwardedTo | undefined;
   readonly store: StoreChoice;
-  /** Which processes serve. */
+  /** Processes that serve. */
   readonly group: GroupOptions;
   readonly audit: Audit | undefined;
-  /** What addresses may use up of authentication. None: as servers have it. */
+  /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
-  /** For the log. */
+  /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
 
-/** Of whom what is asked. */
+/** Kubeconfigs of the upstream servers. */
 export interface Kubeconfigs {
-  /** Of the workspaces of one shard. */
+  /** Server with the workspaces of one shard. */
   readonly workspaces: string;
-  /** Its context. @default the current one */
+  /** Context in that kubeconfig. @default the current one */
   readonly context: string | undefined;
-  /** Of kcp's cache server. @default the shard's */
+  /** kcp's cache server. @default the shard */
   readonly cache: string | undefined;
-  /** Of the workspaces of all shards. @default the shard's */
+  /** Server with the workspaces of all shards. @default the shard */
   readonly everywhere: string | undefined;
-  /** Of whom tokens are asked about. @default the shard's */
+  /** Server that reviews tokens. @default the shard */
   readonly authentication: string | undefined;
 }
 
-/** kcp's own `virtual-workspaces` finds its certificate there. */
+/** Default files of kcp's own `virtual-workspaces`. */
 const DEFAULT_TLS = { cert: ".kcp/apiserver.crt", key: ".kcp/apiserver.key" };
-/** A day, ms. */
+/** One day, ms. */
 const LONGEST_CACHE = 86_400_000;
 
-/** Reads the flags and the files that they name; changes nothing. @throws UsageError */
+/** Reads the flags and the files that they name, without side effects. @throws UsageError */
 export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): ServeOptions {
   const { values: flags, warnings } = readFlags(args, SERVE);
   const logging = logOf(flags);
@@ -69,7 +69,9 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
   const views = viewPaths(flags.view ?? []);
   const group = groupOf(flags);
   if (group.workers > 1 && audit !== undefined && flags["audit-log-path"] !== "-")
-    throw new UsageError("--audit-log-path names a file, which is for one process alone: beside --workers give -");
+    throw new UsageError(
+      "--audit-log-path works with a file for a single process only: with --workers or --peers, use -",
+    );
   return {
     ...logging,
     views,
@@ -92,7 +94,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
 function kubeconfigsOf(flags: ServeFlags): Kubeconfigs {
   const workspaces = kubeconfigOf(flags, "kubeconfig");
   if (workspaces === undefined)
-    throw new UsageError("--kubeconfig is missing: name that of an administrator of the workspaces, with --context");
+    throw new UsageError("--kubeconfig is required: set it, and --context, to an administrator of the workspaces");
   return {
     workspaces,
     context: flags.context,
@@ -115,7 +117,9 @@ function tlsOf(flags: ServeFlags): ServeOptions["tls"] {
   const none = given.cert === undefined && given.key === undefined;
   const { cert, key } = none && existsSync(DEFAULT_TLS.cert) ? DEFAULT_TLS : given;
   if (cert === undefined || key === undefined)
-    throw new UsageError("--tls-cert-file and --tls-private-key-file are missing: by these clients trust the server");
+    throw new UsageError(
+      "--tls-cert-file and --tls-private-key-file are required: set them to the server's certificate and key",
+    );
   const tls = { certFile: resolve(cert), keyFile: resolve(key) };
   contentOf(tls.certFile, "tls-cert-file");
   contentOf(tls.keyFile, "tls-private-key-file");
@@ -127,9 +131,11 @@ function tokenCacheOf(flags: ServeFlags): number | undefined {
   if (flags[name] === undefined) return undefined;
   const cache = goDuration(flags[name]);
   if (cache === undefined)
-    throw new UsageError(`--${name} ${flags[name]}: give a duration such as 30s, 1m30s or 500ms`);
+    throw new UsageError(`invalid value "${flags[name]}" for --${name}: use a duration such as 30s, 1m30s or 500ms`);
   if (Number.isSafeInteger(cache) && cache <= LONGEST_CACHE) return cache;
-  throw new UsageError(`--${name} ${flags[name]}: give a duration of a day at most, in whole milliseconds`);
+  throw new UsageError(
+    `invalid value "${flags[name]}" for --${name}: use a duration of at most one day, in whole milliseconds`,
+  );
 }
 
 function storeOf(flags: ServeFlags, env: NodeJS.ProcessEnv): StoreChoice {
@@ -138,13 +144,15 @@ function storeOf(flags: ServeFlags, env: NodeJS.ProcessEnv): StoreChoice {
 
 const FALLBACK_FILES = ["fallback-ca-file", "fallback-client-cert-file", "fallback-client-key-file"] as const;
 
-/** Where those of kcp's views are that this server does not have. @throws UsageError */
+/** Returns the server for those of kcp's views that this one lacks. @throws UsageError */
 function fallbackOf(flags: ServeFlags): ForwardedTo | undefined {
   const url = urlOf(flags, "fallback-url");
   const [ca, certFile, keyFile] = FALLBACK_FILES.map((name) => flags[name]);
   if (url === undefined && FALLBACK_FILES.filter((name) => flags[name] !== undefined).length === 0) return undefined;
   if (url === undefined || ca === undefined || certFile === undefined || keyFile === undefined)
-    throw new UsageError(`${["fallback-url", ...FALLBACK_FILES].map((name) => `--${name}`).join(", ")} go together`);
+    throw new UsageError(
+      `${["fallback-url", ...FALLBACK_FILES].map((name) => `--${name}`).join(", ")} must be set together`,
+    );
   contentOf(certFile, FALLBACK_FILES[1]);
   contentOf(keyFile, FALLBACK_FILES[2]);
   return { url, ca: contentOf(ca, FALLBACK_FILES[0]), certFile, keyFile };

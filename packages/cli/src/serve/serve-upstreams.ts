@@ -3,22 +3,22 @@ import { orFail } from "../process/failure.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
 import type { Kubeconfigs } from "./serve-options.ts";
 
-/** The servers that kubeconfigs name. One that is not named is that of the workspaces. */
+/** Servers of the kubeconfigs. The default is the server of the workspaces. */
 export interface Upstreams {
   readonly workspaces: Upstream;
   readonly cache: Upstream;
   readonly everywhere: Upstream;
-  /** Asked in the logical cluster of its kubeconfig's URL, as in kcp; of the others that does not count. */
+  /** Reviews tokens in the logical cluster of its kubeconfig's URL, as in kcp; the path of the other URLs is ignored. */
   readonly authentication: KubeconfigServer;
 }
 
 interface KubeconfigServer {
   readonly upstream: Upstream;
-  /** @default none */
+  /** Logical cluster in the URL. @default none */
   readonly cluster?: string;
 }
 
-/** Opens them; they are closed with `stack`. @throws Failure */
+/** Opens the servers; `stack` closes them. @throws Failure */
 export async function upstreamsOf(
   { workspaces, context, cache, everywhere, authentication }: Kubeconfigs,
   stack: AsyncDisposableStack,

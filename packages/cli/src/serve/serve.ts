@@ -9,11 +9,11 @@ import { type Upstreams, upstreamsOf } from "./serve-upstreams.ts";
 import { type Served, viewsOf } from "./served-views.ts";
 import { type ServingEndpoint, SingleProcess } from "./workers/serving-endpoint.ts";
 
-/** Serves views over workspaces that are elsewhere until the process is asked to end. @returns the exit code @throws Failure */
+/** Serves views over the workspaces of another server until a signal stops the process. @returns the exit code @throws Failure */
 export async function serve(options: ServeOptions, given?: ServingEndpoint): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const post: ServingEndpoint = stack.use(given ?? new SingleProcess(options));
-  // A reader of the log that has gone away is no reason to end.
+  // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(options.log);
   const upstreams = await upstreamsOf(options.kubeconfigs, stack);
@@ -42,7 +42,7 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
     }),
   );
   const access = stack.use(subjectAccessReview<{ readonly cluster: string }>({ upstream: upstreams.workspaces }));
-  // Whose members may go on as anybody, without the workspaces being asked: the shard that passes requests on is one.
+  // Security: members may impersonate any user without a review by the workspaces. The shard that proxies requests is one.
   const masters = groups(MASTERS_GROUP);
   return createServer({
     virtualWorkspaces: [...views.virtualWorkspaces, ...post.views],
@@ -58,7 +58,7 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
   });
 }
 
-/** Those without credentials are let in last. */
+/** Puts anonymous authentication last. */
 function inOrder(known: readonly Authenticator[], tokens: Authenticator): readonly Authenticator[] {
   const isNobody = ({ name }: Authenticator): boolean => name === "anonymous";
   return [...known.filter((one) => !isNobody(one)), tokens, ...known.filter(isNobody)];

@@ -17,16 +17,16 @@ import { besides, ViewFiles } from "../views/view-files.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import type { Upstreams } from "./serve-upstreams.ts";
 
-/** What is served, and what of it clients are told of at the start. */
+/** All views of the server, and those that it prints at the start. */
 export interface Served {
   readonly virtualWorkspaces: readonly VirtualWorkspace[];
   readonly named: readonly VirtualWorkspace[];
 }
 
-/** Names that files of views cannot have. */
+/** Names reserved for views of the server. */
 const OWN: readonly string[] = ["fallback", "root"];
 
-/** kcp's own views and those of files; what is opened for them is closed with `stack`. @throws Failure */
+/** Returns kcp's own views and those of files. `stack` closes their resources. @throws Failure */
 export async function viewsOf(
   options: ServeOptions,
   upstreams: Upstreams,
@@ -42,11 +42,11 @@ export async function viewsOf(
     await fileViews(files, options, { upstreams, stack }),
   );
   const onError = (error: unknown): void =>
-    log({ level: "warn", message: "kcp's other views cannot be had", error: String(error) });
+    log({ level: "warn", message: "cannot reach the server of kcp's other views", error: String(error) });
   return { named, virtualWorkspaces: [...named, fallbackView(named, { to: fallback, onError }), rootView()] };
 }
 
-/** The view, which is not ready while its server does not answer: requests are told at once, and a probe which view it is. */
+/** Makes a view unready while its upstream does not answer: requests fail at once, and the probe names the view. */
 function whileReady(view: VirtualWorkspace, answers: () => Promise<void>): VirtualWorkspace {
   const ready: VirtualWorkspace["ready"] = async (context) => {
     await answers();
@@ -67,10 +67,10 @@ async function fileViews(
   return files.views({ upstream, identity: sameCaller, everywhere, store, ...(shard !== undefined && { shard }) }, OWN);
 }
 
-/** Paths that are no view's are for masters, to whom they are 404: nobody else learns what there is. */
+/** Security: only masters get 404 outside of views. Others get 403, so that they cannot learn which paths exist. */
 const mastersAlone: Authorizer<unknown> = ({ user }) => (user.in(MASTERS_GROUP) ? allow() : deny("access denied"));
 
-/** What kcp's server has beside its views: a probe of the older kind for anybody, the version and empty discovery for masters. */
+/** Paths of kcp's server beside its views: `/healthz` for all users, the version and empty discovery for masters. */
 function rootView(): VirtualWorkspace {
   return defineVirtualWorkspace({
     name: "root",
@@ -81,16 +81,16 @@ function rootView(): VirtualWorkspace {
   });
 }
 
-/** What kcp's own `virtual-workspaces` serves. */
+/** Views of kcp's own `virtual-workspaces`. */
 const OF_KCP: readonly string[] = [
   ...["apiexport", "apiresourceschema", "initializingworkspaces"],
   ...["replication", "terminatingworkspaces", "migratingworkspaces"],
 ];
 
 /**
- * Has those of kcp's views that this server lacks: passed on to a server that has them, a kcp's, as the caller, whom
- * `Impersonate-*` names whole, as a shard does it. Without one they are 404 that says so. Names that are no view of kcp's go
- * nowhere: they are 403, to masters 404, as in kcp.
+ * Proxies those of kcp's views that this server lacks to a server that has them. Like a shard, it sends the full caller in
+ * `Impersonate-*` headers. Without such a server, they are 404 with an explanation. Other names are 403, and 404 for masters,
+ * as in kcp.
  */
 function fallbackView(
   served: readonly VirtualWorkspace[],
@@ -121,6 +121,6 @@ function firstOf(path: string): string {
 }
 
 function notHere(name: string): ApiError {
-  const message = `the view ${name} of kcp is not served here: name a server that has it with --fallback-url`;
+  const message = `the view ${name} of kcp is not served here: set --fallback-url to a server that has it`;
   return ApiError.notFoundPath(message);
 }

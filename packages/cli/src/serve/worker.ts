@@ -5,9 +5,9 @@ import { serveOptions } from "./serve-options.ts";
 import { WorkerEndpoint } from "./workers/worker-endpoint.ts";
 import type { FromWorker, ToWorker } from "./workers/worker-messages.ts";
 
-/** One of several processes that serve: it does as the first one says, and ends with it. */
+/** Runs a worker process, which the primary process controls, and which ends with it. */
 export function work(): void {
-  // A terminal sends Ctrl-C to the whole group; the first process says when to finish.
+  // A terminal sends Ctrl-C to the whole process group, but the primary process decides when to stop.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
   process.once("disconnect", () => process.exit(1));
   let post: WorkerEndpoint | undefined;

@@ -8,18 +8,18 @@ import { checked, contentOf } from "../process/files.ts";
 
 type AuditFlags = Values<typeof AUDIT_FLAGS>;
 
-/** What the flags say about the audit log, and what is to be said about them. @throws UsageError */
+/** Reads the flags for the audit log. The result may contain a warning. @throws UsageError */
 export function auditOf(flags: AuditFlags): { readonly audit?: Audit; readonly warning?: string } {
   const to = flags["audit-log-path"];
   const policy = flags["audit-policy-file"];
   const format = flags["audit-log-format"];
-  if (format !== "json") throw new UsageError(`--audit-log-format ${format}: events are written as json`);
+  if (format !== "json") throw new UsageError(`invalid value "${format}" for --audit-log-format: use json`);
   const target = to === "-" ? process.stdout : fileOf(flags);
   const mode = modeOf(flags);
   if (to === undefined && policy !== undefined)
-    return { warning: "--audit-policy-file says what to write, and --audit-log-path not where: nothing is audited" };
+    return { warning: "--audit-policy-file has no effect without --audit-log-path: nothing is audited" };
   if (to === undefined || target === undefined) return {};
-  // Kubernetes' own words for it.
+  // Kubernetes' own message.
   if (policy === undefined)
     return { warning: "audit policy file was not provided, no events will be recorded for --audit-log-path" };
   contentOf(policy, "audit-policy-file");
@@ -30,7 +30,9 @@ function fileOf(flags: AuditFlags) {
   if (flags["audit-log-path"] === undefined) return undefined;
   const path = resolve(flags["audit-log-path"]);
   if (!existsSync(dirname(path)))
-    throw new UsageError(`--audit-log-path ${path}: there is no folder ${dirname(path)}: make it, or name another`);
+    throw new UsageError(
+      `--audit-log-path ${path}: folder ${dirname(path)} does not exist: create it, or use another one`,
+    );
   return {
     path,
     maxSize: flags["audit-log-maxsize"] * 2 ** 20,
@@ -43,5 +45,5 @@ function modeOf(flags: AuditFlags): "wait" | "drop" {
   const mode = flags["audit-log-mode"];
   if (mode === "blocking" || mode === "blocking-strict") return "wait";
   if (mode === "batch") return "drop";
-  throw new UsageError(`--audit-log-mode ${mode}: say blocking or batch`);
+  throw new UsageError(`invalid value "${mode}" for --audit-log-mode: use blocking or batch`);
 }

@@ -14,11 +14,11 @@ import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 import { checked, contentOf } from "../process/files.ts";
 
-/** Who may come in by what the flags say; administrators and service accounts come on top. */
+/** Authentication that the flags select. Administrators and service accounts are added to it. */
 export interface Authentication {
-  /** In Kubernetes' order. */
+  /** Authenticators in Kubernetes' order. */
   readonly authenticators: readonly Authenticator[];
-  /** Whether `--client-ca-file` has named who certifies users. */
+  /** Whether `--client-ca-file` is set. */
   readonly certified: boolean;
 }
 
@@ -27,7 +27,7 @@ type AuthenticationFlags = Partial<
 >;
 type FlagName = keyof AuthenticationFlags;
 
-/** Those that say something with another alone, which is the first. */
+/** Flags that need the first one to have an effect. */
 const [, ...REQUEST_HEADERS] = Object.keys(REQUEST_HEADER_FLAGS) as FlagName[];
 const [, ...OIDC] = (Object.keys(TOKEN_FLAGS) as FlagName[]).filter((name) => name.startsWith("oidc-"));
 
@@ -39,7 +39,7 @@ export function authenticationOf(flags: AuthenticationFlags, log: Log): Authenti
   const letsStrangersIn = flags["anonymous-auth"] ?? true;
   if (configured?.anonymous !== undefined && flags["anonymous-auth"] !== undefined)
     throw new UsageError(
-      "--anonymous-auth and --authentication-config both say who comes in without credentials: name one",
+      "--anonymous-auth and --authentication-config both configure anonymous requests: use only one",
     );
   return {
     authenticators: [
@@ -58,7 +58,7 @@ export function authenticationOf(flags: AuthenticationFlags, log: Log): Authenti
   };
 }
 
-/** The path, once the file is seen to be readable: what comes later only says that it is not. */
+/** Returns the path of a readable file: later errors would not name the flag. */
 function readable(path: string, flag: FlagName): string {
   contentOf(path, flag);
   return path;
@@ -100,7 +100,7 @@ function openIdConnect(flags: AuthenticationFlags, log: Log): Authenticator[] {
   }
   const audience = flags["oidc-client-id"];
   if (audience === undefined)
-    throw new UsageError("--oidc-issuer-url needs --oidc-client-id: for whom tokens are meant");
+    throw new UsageError("--oidc-issuer-url needs --oidc-client-id: set it to the audience of the tokens");
   const caFile = flags["oidc-ca-file"];
   const groupsClaim = flags["oidc-groups-claim"];
   const issuer: JwtAuthenticator = {
@@ -117,10 +117,10 @@ function openIdConnect(flags: AuthenticationFlags, log: Log): Authenticator[] {
         : { groups: { claim: groupsClaim, prefix: flags["oidc-groups-prefix"] ?? "" } }),
     },
   };
-  return [checked("--oidc-issuer-url and what belongs to it", () => jwt(issuer, { log }))];
+  return [checked("--oidc-issuer-url and its other flags", () => jwt(issuer, { log }))];
 }
 
-/** As kube-apiserver: names of claims other than `email` are an issuer's own, and say whose they are. */
+/** Returns the claim and prefix, as kube-apiserver does: names from claims other than `email` get the issuer as a prefix. */
 function userNames(flags: AuthenticationFlags, url: string): { readonly claim: string; readonly prefix: string } {
   const claim = flags["oidc-username-claim"] ?? "sub";
   const prefix = flags["oidc-username-prefix"] ?? (claim === "email" ? "" : `${url}#`);
@@ -129,7 +129,7 @@ function userNames(flags: AuthenticationFlags, url: string): { readonly claim: s
 
 function requiredClaim(text: string): { readonly claim: string; readonly requiredValue: string } {
   const at = text.indexOf("=");
-  if (at < 1) throw new UsageError(`--oidc-required-claim ${text}: write claim=value`);
+  if (at < 1) throw new UsageError(`invalid value "${text}" for --oidc-required-claim: use claim=value`);
   return { claim: text.slice(0, at), requiredValue: text.slice(at + 1) };
 }
 
@@ -141,12 +141,12 @@ function configuration(
   if (path === undefined) return undefined;
   const [other] = (["oidc-issuer-url", ...OIDC] as const).filter((name) => flags[name] !== undefined);
   if (other !== undefined)
-    throw new UsageError(`--${other} and --authentication-config both name issuers: name them in one place`);
+    throw new UsageError(`--${other} and --authentication-config both configure issuers: use only one`);
   const text = contentOf(path, "authentication-config");
   return checked(`--authentication-config ${path}`, () => authenticationConfiguration(text, { log }));
 }
 
 function refuseNeedless(flags: AuthenticationFlags, names: readonly FlagName[], main: FlagName): void {
   const [needless] = names.filter((name) => flags[name] !== undefined);
-  if (needless !== undefined) throw new UsageError(`--${needless} says nothing without --${main}: name that as well`);
+  if (needless !== undefined) throw new UsageError(`--${needless} has no effect without --${main}: set both`);
 }

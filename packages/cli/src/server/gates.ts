@@ -2,17 +2,17 @@ import type { GATE_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 
-/** What feature gates say. */
+/** Effect of the feature gates. */
 export interface Gates {
-  /** Whether exports have URLs in their own status. @default the server's to say */
+  /** Whether exports publish URLs in their own status. @default decided by the server */
   readonly exportURLs: boolean | undefined;
-  /** Whether views may keep resources of exports. */
+  /** Whether views may store resources of exports. */
   readonly virtualStorage: boolean;
   /** Whether workspaces may be mounted. */
   readonly mounts: boolean;
-  /** Whether the types of workspaces say who may log in to them. */
+  /** Whether workspace types may authenticate users. */
   readonly logins: boolean;
-  /** For the log. */
+  /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
 
@@ -23,13 +23,13 @@ const EXPORT_URLS = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
 
 const OURS: ReadonlySet<string> = new Set([VIRTUAL_STORAGE, MOUNTS, LOGINS, EXPORT_URLS]);
 
-/** In kcp the gate is about more. */
-const HALF = `feature gate ${VIRTUAL_STORAGE}: views may keep resources of exports (storage.virtual), which needs no gate here; there is no cache.kcp.io`;
+/** In kcp the gate has more effects. */
+const HALF = `feature gate ${VIRTUAL_STORAGE}: it does not serve cache.kcp.io here, and storage.virtual, by which views store resources of exports, needs no gate`;
 
 /**
- * The last that is said of each gate. Most of kcp's are for parts that are not here; what is said about them must not be lost.
+ * Reads the feature gates; the last value of each wins. Most of kcp's gates have no effect here, which causes warnings.
  *
- * @param fallback what holds of gates that are not given
+ * @param fallback defaults
  * @throws UsageError
  */
 export function gatesOf(flags: Values<typeof GATE_FLAGS>, fallback: Pick<Gates, "logins"> = { logins: true }): Gates {
@@ -37,7 +37,9 @@ export function gatesOf(flags: Values<typeof GATE_FLAGS>, fallback: Pick<Gates, 
     (flags["feature-gates"] ?? []).map((text): readonly [string, boolean] => {
       const [, name = "", value = ""] = /^([A-Za-z]+)=(true|false)$/i.exec(text) ?? [];
       if (name === "")
-        throw new UsageError(`--feature-gates ${text}: write Name=true or Name=false, with commas between`);
+        throw new UsageError(
+          `invalid value "${text}" for --feature-gates: use Name=true or Name=false, separated by commas`,
+        );
       return [name, /^true$/i.test(value)];
     }),
   );

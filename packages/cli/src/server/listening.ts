@@ -7,48 +7,51 @@ import { Failure, UsageError } from "../process/failure.ts";
 
 type ListenerFlags = Values<typeof LISTENER_FLAGS>;
 
-/** Where a server listens. */
+/** Address that a server listens on. */
 export interface ListenAddress {
   readonly bindAddress: string;
-  /** 0 for any free one. */
+  /** Port; 0 for any free one. */
   readonly port: number;
 }
 
-/** Where a server listens (`--bind-address`). @default all of this machine @throws UsageError */
+/** Returns the address that a server listens on (`--bind-address`). @default all addresses @throws UsageError */
 export function addressOf(flags: Pick<ListenerFlags, "bind-address">): string {
   const address = flags["bind-address"];
   if (isIP(address) !== 0) return address;
-  throw new UsageError(`--bind-address ${address}: give an IP address, 0.0.0.0 or :: for all of this machine`);
+  throw new UsageError(`invalid value "${address}" for --bind-address: use an IP address, or 0.0.0.0 or :: for all`);
 }
 
-/** What keeps a server from listening or starting. */
+/** Turns an error of listening or starting into a failure with a remedy. */
 export function startFailure(error: unknown, { bindAddress, port }: ListenAddress): unknown {
   const { code, message } = error as { readonly code?: unknown; readonly message?: string };
   const address = `${bindAddress}:${port}`;
   if (code === "EADDRINUSE")
-    return new Failure(`${address} is taken: stop who has it, or name another port with --secure-port`);
+    return new Failure(
+      `${address} is in use: stop the process that listens there, or set another port with --secure-port`,
+    );
   if (code === "EACCES")
-    return new Failure(`this user may not listen at ${address}: name a port above 1023 with --secure-port`);
+    return new Failure(`no permission to listen on ${address}: set a port above 1023 with --secure-port`);
   if (code === "EADDRNOTAVAIL")
     return new Failure(
-      `${bindAddress} is no address of this machine: name one with --bind-address, or 0.0.0.0 for all`,
+      `${bindAddress} is not an address of this machine: set another one with --bind-address, or 0.0.0.0 for all`,
     );
   if (isStoreError(error)) return new Failure(error.message);
-  // An answer of the store, as clients would get it; its own words say more.
+  // The cause is more specific than the store's API error.
   const { cause } = error as { readonly cause?: unknown };
   if (isStoreError(cause)) return new Failure(cause.message);
   return message === undefined || !("status" in (error as object)) ? error : new Failure(message);
 }
 
-/** Says that clients can come. */
+/** Prints that the server accepts clients. */
 export function tellReady(url: string, paths: readonly string[]): void {
   console.log(`Ready in ${(performance.now() / 1000).toFixed(2)} s at ${url}: ${paths.join(" ")}`);
 }
 
 /**
- * From where failed logins are not counted, since proxies are there that count those of their own clients (`--proxy-addresses`).
+ * Reads the addresses whose failed logins are not counted, because proxies there limit their own clients
+ * (`--proxy-addresses`).
  *
- * @returns `undefined` for this machine's own, the default of servers
+ * @returns `undefined` for the server's default, the addresses of this machine
  * @throws UsageError
  */
 export function authenticationFailuresOf(
@@ -57,7 +60,9 @@ export function authenticationFailuresOf(
   const trusted = flags["proxy-addresses"] ?? [];
   const odd = trusted.find((text) => !isSubnet(text));
   if (odd !== undefined)
-    throw new UsageError(`--proxy-addresses ${odd}: give IP addresses, and subnets like 10.0.0.0/8`);
+    throw new UsageError(
+      `invalid value "${odd}" for --proxy-addresses: use IP addresses, and subnets such as 10.0.0.0/8`,
+    );
   return trusted.length === 0 ? undefined : { trusted };
 }
 

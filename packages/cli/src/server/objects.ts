@@ -1,10 +1,10 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { ResourceClient } from "@virtual-workspaces/client";
 
-/** How long anything may take that is made at the start, ms. */
+/** Time limit for an object that the start creates, ms. */
 const WITHIN = 30_000;
 
-/** What is found in an object, as soon as it is there. @throws ApiError, TransportError, DOMException when it takes too long */
+/** Waits for an object with certain content, and returns that. @throws ApiError, TransportError, DOMException on a timeout */
 export async function waitForObject<T extends object, Found>(
   objects: ResourceClient<T>,
   name: string,
@@ -15,10 +15,10 @@ export async function waitForObject<T extends object, Found>(
     const answer = event.type === "BOOKMARK" ? undefined : found(event.object);
     if (answer !== undefined) return answer;
   }
-  throw new Error(`${objects.kind.plural} ${name}: the server ended the watch`);
+  throw new Error(`cannot wait for ${objects.kind.plural} ${name}: the server ended the watch`);
 }
 
-/** Whoever has logged in. */
+/** All authenticated users. */
 export const AUTHENTICATED = {
   apiGroup: "rbac.authorization.k8s.io",
   kind: "Group",

@@ -10,10 +10,10 @@ import {
 import { Failure } from "../process/failure.ts";
 import type { StoreChoice } from "./store-choice.ts";
 
-/** How long a process that was killed may still have the folder, ms. */
+/** Time to wait for the folder of a killed process, ms. */
 const WAIT = 3000;
 
-/** Opens the store that the flags name. @throws Failure naming what is wrong with it and the remedy */
+/** Opens the store that the flags select. @throws Failure naming the problem and the remedy */
 export async function openStore(choice: StoreChoice): Promise<Store> {
   return plainly(async () => {
     await using stack = new AsyncDisposableStack();
@@ -38,12 +38,12 @@ async function opened(choice: StoreChoice): Promise<Store> {
 
 const ETCD_REMEDIES: Partial<Record<StoreErrorCode, string>> = {
   Unavailable:
-    "See that etcd runs, that --etcd-servers names it, and that it is trusted: --etcd-cafile, --etcd-certfile, --etcd-keyfile",
+    "Check that etcd runs, that --etcd-servers names it, and that its certificate is trusted: --etcd-cafile, --etcd-certfile, --etcd-keyfile",
   Denied:
-    "Name a user who may read and write below --etcd-prefix: --etcd-credentials-file, or ETCD_USERNAME and ETCD_PASSWORD",
+    "Use a user who may read and write below --etcd-prefix: set --etcd-credentials-file, or ETCD_USERNAME and ETCD_PASSWORD",
 };
 
-/** What a store throws says all that there is to say: no stack. */
+/** Drops the stacks of a store's errors: their messages are complete. */
 export async function plainly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -3,7 +3,7 @@ import type { Credential, Credentials, UpstreamOptions } from "@virtual-workspac
 import type { OtherServers } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";
 
-/** How the server of a kubeconfig is asked, by credentials that are read again when they are refused. @throws Failure */
+/** Returns the server of a kubeconfig. Reads its credentials again when the server rejects them. @throws Failure */
 export async function kubeconfigUpstream(file: string, context?: string): Promise<KubeconfigUpstream> {
   return orFail(async () => {
     const load = () => loadKubeconfig({ file, ...(context !== undefined && { context }) });
@@ -18,16 +18,16 @@ export async function kubeconfigUpstream(file: string, context?: string): Promis
 
 interface KubeconfigUpstream {
   readonly upstream: UpstreamOptions;
-  /** @default none */
+  /** Workspace in the server's URL. @default none */
   readonly cluster?: string;
 }
 
-/** How long a kubeconfig is taken to be as it was, ms: a server that refuses everything must not have it read for each request. */
+/** Minimum time between two reads of a kubeconfig, ms, however many requests the server rejects. */
 const FRESH = 1_000;
 
 /**
- * Who a kubeconfig says that we are, read again once that is not taken any more: whoever renews tokens and certificates writes
- * them into the file itself as well. A file that cannot be read for now changes nothing.
+ * Credentials of a kubeconfig, which are read again once the server rejects them: tools renew tokens and certificates in the
+ * file. If the file cannot be read, the current credentials stay.
  */
 class KubeconfigCredentials implements Credentials {
   readonly #load: () => Promise<Credentials | undefined>;
@@ -36,7 +36,7 @@ class KubeconfigCredentials implements Credentials {
   #refused = false;
   #reading: Promise<void> | undefined;
 
-  /** @param load reads the file */
+  /** Creates the credentials. @param load reads the file */
   constructor(current: Credentials | undefined, load: () => Promise<Credentials | undefined>) {
     this.#current = current;
     this.#load = load;
@@ -62,11 +62,14 @@ class KubeconfigCredentials implements Credentials {
     try {
       this.#current = await this.#load();
       this.#refused = false;
-    } catch {} // half of a file: the next request reads it again
+    } catch {} // possibly half written: the next request reads it again
   }
 }
 
-/** By what servers of virtual workspaces know this one, and whom it trusts there. Paths are absolute. */
+/**
+ * Certificate with which a shard authenticates at servers of virtual workspaces, and the authorities it trusts there. Paths
+ * are absolute.
+ */
 export interface ShardIdentity {
   readonly ca: string;
   readonly certFile: string;
@@ -78,12 +81,12 @@ export interface ForwardedTo extends ShardIdentity {
   readonly url: string;
 }
 
-/** How such a server is reached. */
+/** Returns the connection options for such a server. */
 export function upstreamAt({ url, ...identity }: ForwardedTo): UpstreamOptions {
   return { url, ...asShard(identity) };
 }
 
-/** What a connection as the shard is made with. Certificate and key are read again when they change. */
+/** Returns TLS options for connections as the shard. Certificate and key are read again when they change. */
 export function asShard({ ca, ...files }: ShardIdentity): OtherServers {
   return { tls: { ca }, credentials: fileCredentials(files) };
 }

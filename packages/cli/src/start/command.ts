@@ -10,7 +10,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return leave(await serve(options));
 }
 
-/** The command line, with the flags of features that it names. @throws UsageError, Failure */
+/** Returns the command line, with the flags of the features that it names. @throws UsageError, Failure */
 export async function lineFor(args: readonly string[]): Promise<CommandLine> {
   const { startLine } = await import("./flags.ts");
   return startLine(await featuresFor(args));

@@ -10,20 +10,20 @@ import type { StartFlags } from "./flags.ts";
 
 const ANY: readonly string[] = ["0.0.0.0", "::"];
 
-/** Where a server listens, and by which names it is called. */
+/** Address that a server listens on, and its names. */
 export interface Endpoint {
   readonly bindAddress: string;
-  /** 0 for any free one. */
+  /** Port; 0 for any free one. */
   readonly port: number;
-  /** As clients call it that are told no other URL. */
+  /** Host of the default URLs. */
   readonly host: string;
-  /** What the flags say, of `root`. */
+  /** URLs of `root` in the flags. */
   readonly urls: Partial<ShardUrls>;
-  /** Where virtual workspaces are, if the flags say. */
+  /** URL of the virtual workspaces in the flags. */
   readonly views: ShardUrl | undefined;
 }
 
-/** @throws UsageError */
+/** Reads the flags. @throws UsageError */
 export function endpointOf(flags: StartFlags): Endpoint {
   const bindAddress = addressOf(flags);
   const baseURL = urlOf(flags, "shard-base-url");
@@ -42,20 +42,20 @@ export function endpointOf(flags: StartFlags): Endpoint {
   };
 }
 
-/** Where a shard is reached, and this process by itself, rather than what stands before it. */
+/** Returns the URL of a shard, and that of this process without a load balancer in front. */
 export function shardAddress(place: Endpoint, shard: string, port: number): FeatureAddress {
-  // What the flags say is of the server, where users come to.
+  // The URLs of the flags are those that users connect to.
   const processURL = urlsAt({ ...place, urls: {} }, port).baseURL;
   return { baseURL: shard === ROOT_SHARD ? urlsAt(place, port).baseURL : processURL, processURL };
 }
 
-/** All URLs, once the port is known: those that are not given follow from the base, as in kcp. */
+/** Returns all URLs, once the port is known. Without a flag, a URL is the base URL, as in kcp. */
 export function urlsAt({ host, urls }: Endpoint, port: number): ShardUrls {
   const baseURL = urls.baseURL ?? `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   return { baseURL, externalURL: baseURL, virtualWorkspaceURL: baseURL, ...urls };
 }
 
-/** What the server's certificate has to name. @param more hosts of features */
+/** Returns the names for the server's certificate. @param more hosts of features */
 export function namesAt(
   place: Endpoint,
   more: readonly string[],
@@ -74,11 +74,13 @@ function portOf(flags: StartFlags): number {
   const any = flags["experimental-bind-free-port"] ?? false;
   if (any && port !== 0) throw new UsageError("--secure-port=0 required if --experimental-bind-free-port is set");
   if (!any && port === 0)
-    throw new UsageError("--secure-port 0: give a port from 1 to 65535, or --experimental-bind-free-port for any");
+    throw new UsageError(
+      'invalid value "0" for --secure-port: use a port from 1 to 65535, or add --experimental-bind-free-port for any free one',
+    );
   return port;
 }
 
-/** An address by which other machines reach this one, if it has any. */
+/** Returns an address of this machine for other machines, if it has one. */
 function ownAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";

@@ -8,9 +8,10 @@ import { hookModules } from "../views/load.ts";
 import type { ListedFeature } from "./features.ts";
 
 /**
- * Imports the modules that `--feature` names, which runs their code with the rights of this process: their flags are known only then.
+ * Imports the modules of `--feature`, whose flags are unknown before. Security: their code runs with the rights of this
+ * process.
  *
- * @throws UsageError on a module that is not there, Failure on one that cannot be loaded or has no feature as its default export
+ * @throws UsageError when a module does not exist, Failure when it fails to load or exports no feature by default
  */
 export async function featureModules(args: readonly string[]): Promise<readonly ListedFeature[]> {
   const names = namedIn(args);
@@ -27,7 +28,7 @@ export async function featureModules(args: readonly string[]): Promise<readonly 
 
 const REMEDY = "Write `export default defineFeature({ name, read })`, of @virtual-workspaces/workspace-server.";
 
-/** The values of `--feature`, as the flag itself is read: what stands behind a flag is never one. */
+/** Returns the values of `--feature` as the parser reads them: another flag is never a value. */
 function namedIn(args: readonly string[]): readonly string[] {
   const end = args.indexOf("--");
   const flags = end < 0 ? args : args.slice(0, end);
@@ -48,20 +49,20 @@ async function exportOf(name: string): Promise<unknown> {
   const path = resolve(name);
   const isFile = existsSync(path);
   if (!isFile && /^(\.{0,2}[\\/]|[a-z]:[\\/])/i.test(name))
-    throw new UsageError(`--feature ${name}: there is no such file in ${process.cwd()}`);
+    throw new UsageError(`--feature ${name}: the file does not exist in ${process.cwd()}`);
   try {
     const loaded = isFile ? await import(pathToFileURL(path).href) : await importPackage(name);
     return (loaded as { readonly default?: unknown }).default;
   } catch (error) {
     if (!isFile && isMissing(error, name))
       throw new UsageError(
-        `--feature ${name}: there is no such file in ${process.cwd()}, and no such package: give a path, or install the package there`,
+        `--feature ${name}: neither a file nor a package of this name exists in ${process.cwd()}: use a path, or install the package there`,
       );
     throw new Failure(`--feature ${name} cannot be loaded: ${problemOf(error)}`, { cause: error });
   }
 }
 
-/** A package is the one that a module in the working directory would get. */
+/** Resolves a package as a module in the working directory would. */
 async function importPackage(name: string): Promise<unknown> {
   const parentURL = pathToFileURL(join(process.cwd(), "feature.js")).href;
   const hooks = module.registerHooks({
@@ -75,7 +76,7 @@ async function importPackage(name: string): Promise<unknown> {
   }
 }
 
-/** Not where a module that is there imports one that is not. */
+/** Returns false if the module exists, and an import in it fails. */
 function isMissing(error: unknown, name: string): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
   const [scope = "", rest = ""] = name.split("/");
@@ -87,18 +88,18 @@ const FLAG_TYPES: Readonly<Record<Flag["type"], true>> = {
   ...{ text: true, path: true, number: true, duration: true, switch: true, list: true, texts: true },
 };
 
-/** By its form: the module may have its own copy of the workspace server. @returns what is wrong, `undefined` for a feature */
+/** Checks properties instead of the class: the module may have its own copy of the workspace server. @returns the fault, if any */
 function faultOf(found: unknown): string | undefined {
-  if (typeof found !== "object" || found === null) return "is no feature";
+  if (typeof found !== "object" || found === null) return "is not a feature";
   const { name, read, flags = {} } = found as Partial<Record<keyof WorkspaceServerFeature, unknown>>;
   if (typeof name !== "string" || !/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
-    return "is no feature: its name has to be a DNS label that begins with a letter";
-  if (typeof read !== "function") return `is no feature: ${name} has no function read`;
+    return "is not a feature: its name must be a DNS label that begins with a letter";
+  if (typeof read !== "function") return `is not a feature: ${name} has no function read`;
   const wrong = Object.entries(flags as Record<string, Partial<Flag> | undefined>).find(
     ([, flag]) => !Object.hasOwn(FLAG_TYPES, flag?.type ?? "") || typeof flag?.help !== "string",
   );
   return (
     wrong &&
-    `is no feature: the flag ${wrong[0]} of ${name} needs a type, one of ${Object.keys(FLAG_TYPES).join(", ")}, and a help text`
+    `is not a feature: the flag ${wrong[0]} of ${name} needs a type, one of ${Object.keys(FLAG_TYPES).join(", ")}, and a help text`
   );
 }

@@ -6,36 +6,36 @@ import { pathMappings } from "./features/path-mappings.ts";
 import { spaces } from "./features/spaces.ts";
 import { viewFiles } from "./features/view-files.ts";
 
-/** A feature of `start`, and what turns it on. */
+/** A feature of `start`, and its condition. */
 export interface ListedFeature {
   readonly feature: WorkspaceServerFeature;
-  /** What it adds, for the help: it is on where `--batteries-included` has its name. @default it is on unless its own flags turn it off */
+  /** Content for the help: the feature is on if `--batteries-included` names it. @default on, unless its own flags turn it off */
   readonly battery?: string;
-  /** The module of `--feature` that it comes from. @default it comes with the command */
+  /** Module of `--feature` that provides it. @default part of the command */
   readonly module?: string;
 }
 
 /**
- * The features of `virtual-workspaces start`, in their order. The place in the list decides three things and no other: features of a phase begin in this
- * order and end in the reverse one, a view takes the place of one of the same name further up, and the help shows flags in this order. None needs another
- * to be on; flags of others that one reads are in its `uses`.
+ * Returns the features of `virtual-workspaces start` in their order. The order decides three things only: features of a phase
+ * begin in this order and end in the reverse one, a view replaces an earlier one of the same name, and the help lists flags
+ * in this order. No feature requires another one; the flags of others that it reads are in its `uses`.
  *
- * @param modules the features of `--feature`, in the order of the command line
+ * @param modules features of `--feature`, in the order of the command line
  */
 export function startFeatures(modules: readonly ListedFeature[] = []): readonly ListedFeature[] {
   return [
-    // Alone before the server is ready, so any place does.
+    // The only one in the phase before the server is ready, so its place does not matter.
     { feature: spaces, battery: "Spaces in root:spaces" },
-    // Any place before kcpViews: a view of the same name takes the place of its own.
+    // Before kcpViews, if only because kcpViews never replaces its view.
     { feature: clusterProxy, battery: "ClusterProxies, their view and agents" },
-    // Before workspaceMounts: the kind Mount is exported when the controller begins.
+    // Before workspaceMounts, whose controller needs the export of the kind Mount.
     { feature: mounts, battery: "the kind Mount and its view" },
     { feature: workspaceMounts },
     { feature: kcpViews },
     { feature: pathMappings },
-    // After those of the command: what they add is there when they begin, and their views may take the place of kcp's.
+    // After those of the command, so that modules find their kinds, and can replace kcp's views.
     ...modules,
-    // Last: a view in a file takes the place of any other, as it does in `serve`.
+    // Last: a view in a file replaces any other, as in `serve`.
     { feature: viewFiles },
   ];
 }

@@ -184,7 +184,7 @@ const OPERATION = {
 
 const IGNORED: readonly KnownFlags[] = [
   ...IGNORED_BY_ALL,
-  { names: "embedded-etcd-*", why: "the embedded store is no etcd: it has no ports, members or logs" },
+  { names: "embedded-etcd-*", why: "the embedded store is not etcd: it has no ports, members or logs" },
   { names: "etcd-compaction-interval etcd-count-metric-poll-period etcd-*-timeout", why: "the store does that itself" },
   {
     names: "watch-cache-sizes default-watch-cache-size storage-media-type storage-backend",
@@ -195,9 +195,9 @@ const IGNORED: readonly KnownFlags[] = [
   { names: "leader-election-*", why: "controllers of all processes are active" },
   {
     names: "logical-cluster-admin-kubeconfig external-logical-cluster-admin-kubeconfig",
-    why: "the server reaches itself without a kubeconfig",
+    why: "the server connects to itself without a kubeconfig",
   },
-  { names: "profiling contention-profiling", kind: "switch", why: "Node has tools of its own" },
+  { names: "profiling contention-profiling", kind: "switch", why: "Node.js has profilers of its own" },
   { names: "shutdown-send-retry-after", kind: "switch", why: "Retry-After is always sent" },
   { names: "goaway-chance cors-allowed-origins event-ttl", why: "it has no effect" },
   { names: "max-*-inflight *request-timeout livez-grace-period tracing-config-file", why: "it has no effect" },
@@ -272,7 +272,10 @@ const REFUSED: readonly RefusedFlags[] = [
   { names: "unsupported-run-individual-controllers", why: "controllers always run: remove the flag" },
 ];
 
-/** Names, defaults and meanings are those of `kcp start`, but for `feature`, `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
+/**
+ * Flags with the names, defaults and meanings of `kcp start`. This project adds `feature`, `view`, `shards`,
+ * `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`.
+ */
 const SECTIONS = {
   Serving: { ...WHERE, ...LISTENER_FLAGS },
   Features: MODULES,
@@ -307,9 +310,9 @@ Examples:
 export type StartFlags = Values<(typeof OWN)["flags"]>;
 
 /**
- * The command line of `virtual-workspaces start`: its own flags, and those of features.
+ * Returns the command line of `virtual-workspaces start`: its own flags, and those of features.
  *
- * @throws Failure on features that do not go together
+ * @throws Failure on conflicting features
  */
 export function startLine(features: readonly ListedFeature[] = startFeatures()): CommandLine<(typeof OWN)["flags"]> {
   checkFeatures(features, OWN);

@@ -22,16 +22,16 @@ import type { StartOptions } from "./start-options.ts";
 /** All keys and certificates of a server. */
 export interface Credentials {
   readonly tls: TlsCertificate;
-  /** PEM that clients trust the server by. */
+  /** Certificate authority of the server for clients, PEM. */
   readonly ca: string;
   /** Administrators first. */
   readonly authentication: readonly Authenticator[];
   readonly serviceAccountKeys: ServiceAccountKeys;
-  /** `undefined`: there are no administrators of its own. */
+  /** Credentials of administrators; `undefined` without them. */
   readonly admin: AdminAccess | undefined;
 }
 
-/** Reads what the root directory has of them, and makes what is missing. @throws Failure naming the file and the remedy */
+/** Reads the credentials in the root directory, and creates missing ones. @throws Failure naming the file and the remedy */
 export async function credentialsOf(options: StartOptions): Promise<Credentials> {
   const [serving, admin, authority, serviceAccountKeys] = await Promise.all([
     orFail(() => servingOf(options)),
@@ -69,7 +69,7 @@ async function keysOf({ serviceAccounts: { keyFile, verification } }: StartOptio
   }
 }
 
-/** Makes the folder where there is none, and takes it for this process. @throws Failure */
+/** Creates the folder if necessary, and locks it for this process. @throws Failure */
 export function takeRootDirectory(dir: string): Lock {
   try {
     ensureRootDirectory(dir);
@@ -87,8 +87,8 @@ export function takeRootDirectory(dir: string): Lock {
 }
 
 /**
- * Puts kubectl's plugins into a folder for the PATH: this program's own, run by this Node, so that nothing has to be installed. Not on
- * Windows, where the PATH has no such scripts.
+ * Puts kubectl's plugins into a folder for the PATH: this program's own, run by this Node.js, so that nothing needs to be
+ * installed. Does nothing on Windows, where the PATH has no such scripts.
  *
  * @returns the folder
  */

@@ -25,12 +25,12 @@ import { type Credentials, credentialsOf, kubectlPlugins, takeRootDirectory } fr
 import { openViewsStore, shardsOf } from "./shards.ts";
 import type { StartOptions } from "./start-options.ts";
 
-/** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
+/** Serves workspaces until a signal stops the process. @returns the exit code @throws Failure */
 export async function serve(options: StartOptions): Promise<number> {
   const { log, place } = options;
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
-  // A reader of the log that has gone away is no reason to end.
+  // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
   stack.use(new RestingMemory());
@@ -42,7 +42,8 @@ export async function serve(options: StartOptions): Promise<number> {
   if (store === undefined) return 0;
   stack.use(
     keepHistory(store, {
-      onError: (error) => log({ level: "warn", message: "history of the store not kept short", error: String(error) }),
+      onError: (error) =>
+        log({ level: "warn", message: "cannot compact the history of the store", error: String(error) }),
     }),
   );
   const { promise: listens, resolve: known } = Promise.withResolvers<Listening>();
@@ -68,7 +69,7 @@ export async function serve(options: StartOptions): Promise<number> {
       showDemo({ ...options, url: baseURL, views: names, spaces: SPACES }, stack),
       interrupt.asked,
     ]).catch((error: unknown) =>
-      log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) }),
+      log({ level: "warn", message: "cannot show the demonstration", error: String(error) }),
     );
   }
   log({
@@ -101,7 +102,7 @@ function composed(
   );
 }
 
-/** What a feature of a module throws is told with where that is; what one of the command throws, as it throws it. @throws Failure, and what a feature throws */
+/** Names the module in a feature's error; the command's own features keep theirs. @throws Failure, and errors of features */
 async function orFeatureFailure<T>({ features }: StartOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -159,7 +160,7 @@ function serverOf(
   });
 }
 
-/** What comes, unless somebody wants to end before: what comes after that is closed. */
+/** Returns the result, or `undefined` after a signal; a result that arrives later is closed. */
 async function unless<T extends AsyncDisposable>(asked: Promise<void>, coming: Promise<T>): Promise<T | undefined> {
   const first = await Promise.race([coming, asked.then(() => undefined)]);
   if (first === undefined) coming.then((late) => late[Symbol.asyncDispose]()).catch(ignore);
@@ -174,7 +175,7 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
   }
 }
 
-/** Where it serves, and what to tell a shell so that kubectl finds it. */
+/** Returns the server's URL, and the shell commands that set up kubectl. */
 function readyText(
   { admin, kubeconfig, rootDirectory }: StartOptions,
   url: string,

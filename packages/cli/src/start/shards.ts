@@ -6,7 +6,7 @@ import type { StoreChoice } from "../server/store-choice.ts";
 import { urlsAt } from "./endpoint.ts";
 import type { StartOptions } from "./start-options.ts";
 
-/** Shards in the same process: beside the store of `root`, and at the ports behind that of the server. */
+/** Returns the options for further shards in this process: stores beside that of `root`, and ports after that of the server. */
 export function shardsOf(options: StartOptions, { ofShard }: Pick<ComposedFeatures, "ofShard">): ShardsOptions {
   const { place, shards } = options;
   return {
@@ -14,7 +14,7 @@ export function shardsOf(options: StartOptions, { ofShard }: Pick<ComposedFeatur
     storeOf: (name, context) => shardStore(options, name, context),
     listen: (name) => ({ host: place.bindAddress, port: portOf(name, place.port) }),
     urls: (name, { port }) => {
-      // What the flags say is of the server, where users come to, unless they say it of each shard.
+      // The URLs of the flags are those that users connect to, unless a flag has a placeholder for the shard.
       const { baseURL, virtualWorkspaceURL } = urlsAt({ ...place, urls: {} }, port);
       const { views } = place;
       return { baseURL, virtualWorkspaceURL: views?.isOfEach === true ? views.of(name) : virtualWorkspaceURL };
@@ -23,14 +23,14 @@ export function shardsOf(options: StartOptions, { ofShard }: Pick<ComposedFeatur
   };
 }
 
-/** The ports behind the server's own are for `shard-1` and so on; where that has any free one, others do too. */
+/** Returns the port of a shard: the ports after the server's own are for `shard-1` and so on; without a fixed port, any free one. */
 function portOf(name: string, port: number): number {
   const [, number = "0"] = /^shard-([1-9]\d{0,3})$/.exec(name) ?? [];
   const own = port + Number(number);
   return port === 0 || number === "0" || own > 65_535 ? 0 : own;
 }
 
-/** Opens the store where views of a shard keep objects of their own, beside its own; `own` closes it. */
+/** Opens the store for objects of a shard's views, beside the shard's own; `own` closes it. */
 export async function openViewsStore(choice: StoreChoice, shard: string, own: AsyncDisposableStack): Promise<Store> {
   const store = own.use(await openStore(storeOfViews(shard === ROOT_SHARD ? choice : storeOfShard(choice, shard))));
   own.use(keepHistory(store));
@@ -47,13 +47,13 @@ async function shardStore(
   own.use(
     keepHistory(store, {
       onError: (error) =>
-        log({ level: "warn", message: "history of the store not kept short", shard: name, error: String(error) }),
+        log({ level: "warn", message: "cannot compact the history of the store", shard: name, error: String(error) }),
     }),
   );
   return store;
 }
 
-/** What comes after nobody waits for it any more is closed. */
+/** Closes a store that opens after the signal. */
 async function unlessAborted(coming: Promise<Store>, signal: AbortSignal): Promise<Store> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);
@@ -69,23 +69,23 @@ async function unlessAborted(coming: Promise<Store>, signal: AbortSignal): Promi
   }
 }
 
-/** What etcd's keys begin with if nobody says. */
+/** Default prefix of the keys in etcd. */
 const PREFIX = "/virtual-workspaces";
-/** What the name of a place ends with where views keep objects. */
+/** Suffix of the stores for objects of views. */
 const OF_VIEWS = "of-views";
 
 /**
- * The place of a shard's objects: of `data` it is `data-shard-1`.
+ * Returns the store of a shard: for `data` it is `data-shard-1`.
  *
- * @throws Error on a name by which it would be the place of another shard's views
+ * @throws Error on a name whose store would be that of another shard's views
  */
 function storeOfShard(choice: StoreChoice, name: string): StoreChoice {
   if (name === OF_VIEWS || name.endsWith(`-${OF_VIEWS}`))
-    throw new Error(`the store of a shard called ${name} would be that of another's views: give it another name`);
+    throw new Error(`invalid shard name "${name}": its store would be that of another shard's views: use another name`);
   return besideIt(choice, name);
 }
 
-/** Where views keep objects of their own: whose names are theirs, and must not be those of workspaces' objects. */
+/** Returns the store for objects of views. Separate, since views choose names that objects of workspaces could have, too. */
 function storeOfViews(choice: StoreChoice): StoreChoice {
   return besideIt(choice, OF_VIEWS);
 }

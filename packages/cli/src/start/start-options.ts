@@ -22,73 +22,73 @@ import { type EnabledFeature, enabledFeatures, OTHER_BATTERIES } from "./feature
 import { type ListedFeature, startFeatures } from "./features.ts";
 import { type StartFlags, startLine } from "./flags.ts";
 
-/** What a start is told. Paths are absolute. */
+/** Options of `start`. Paths are absolute. */
 export interface StartOptions extends StartLog {
   readonly rootDirectory: string;
-  /** Where `apiserver.crt` is kept. */
+  /** Folder of `apiserver.crt`. */
   readonly certDir: string;
   readonly kubeconfig: string;
   readonly tokenStore: string;
-  /** Whether there are administrators of its own. */
+  /** Whether to create administrators. */
   readonly admin: boolean;
-  /** Users without rights of their own that come with batteries. */
+  /** Users without rights, from batteries. */
   readonly users: readonly PlainUser[];
-  /** Whether the tree of the demonstration is made and shown. */
+  /** Whether to create and show the tree of the demonstration. */
   readonly demo: boolean;
   readonly place: Endpoint;
-  /** Members of which groups get one, or nobody has any. @default all who have logged in */
+  /** Groups whose members get home workspaces, or `false`. @default all authenticated users */
   readonly homeWorkspaces: WorkspaceServerOptions["homeWorkspaces"] | undefined;
-  /** @default made and kept in `certDir` */
+  /** Certificate of the server. @default a new one in `certDir` */
   readonly tls: TlsCertificate | undefined;
   readonly authentication: Authentication;
   readonly serviceAccounts: ServiceAccountOptions;
-  /** PEM. @default what clients trust the server by */
+  /** Certificate authorities for clients in the workspaces, PEM. @default that of the server */
   readonly rootCa: string | undefined;
-  /** Of `root`; further shards have theirs beside it. */
+  /** Store of `root`; further shards have theirs beside it. */
   readonly store: StoreChoice;
-  /** The features that are on, in the order of the list. */
+  /** Enabled features in the order of the list. */
   readonly features: readonly EnabledFeature[];
-  /** The names of the shards besides `root` that there are in any case. */
+  /** Names of the fixed shards besides `root`. */
   readonly shards: readonly string[];
-  /** In each workspace; 0: as many as one likes. */
+  /** Limit in each workspace; 0 for none. */
   readonly totalObjectLimit: number;
-  /** Whether APIExports have URLs in their own status. @default they have */
+  /** Whether APIExports publish URLs in their own status. @default true */
   readonly exportURLs: boolean | undefined;
-  /** At which restricted hosts workspace types may have issuers of tokens. @default they may have none anywhere */
+  /** Restricted hosts that may be issuers of workspace types. @default workspace types have no issuers */
   readonly issuerHosts: readonly string[] | undefined;
-  /** Whether views may keep resources of exports. */
+  /** Whether views may store resources of exports. */
   readonly virtualStorage: boolean;
   readonly audit: Audit | undefined;
-  /** What addresses may use up of authentication. None: as servers have it. */
+  /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
-  /** ms */
+  /** Delay of the shutdown, ms. */
   readonly closeDelay: number;
   /** Whether progress is not printed. */
   readonly quiet: boolean;
-  /** For the log. */
+  /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
 
-/** What tokens of service accounts are made with. */
+/** Options for the tokens of service accounts. */
 export interface ServiceAccountOptions {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
-  /** @default in each workspace */
+  /** URL of the keys. @default a path in each workspace */
   readonly keysUrl: string | undefined;
-  /** Of the private key; made when it is not there. */
+  /** File of the private key; created if it does not exist. */
   readonly keyFile: string;
-  /** PEM of other keys that have signed tokens. */
+  /** PEM of further keys that have signed tokens. */
   readonly verification: readonly string[];
 }
 
-/** Those of an etcd that is named. */
+/** Flags that need an external etcd. */
 const OF_ETCD = (Object.keys(ETCD_FLAGS) as (keyof typeof ETCD_FLAGS)[]).filter((name) => name !== "etcd-servers");
 
 /**
- * Reads the flags and the files that they name; changes nothing.
+ * Reads the flags and the files that they name, without side effects.
  *
- * @param listed the features that there are
- * @throws UsageError, Failure on features that do not go together
+ * @param listed all features
+ * @throws UsageError, Failure on conflicting features
  */
 export function startOptions(
   args: readonly string[],
@@ -143,10 +143,10 @@ function homesOf(flags: StartFlags): StartOptions["homeWorkspaces"] {
 function serviceAccountsOf(flags: StartFlags, rootDirectory: string): ServiceAccountOptions {
   const signing = flags["service-account-signing-key-file"];
   const own = flags["service-account-private-key-file"];
-  // One key signs here; what only one of two flags names must not be taken for the other.
+  // One key signs all tokens here, so the two flags must not name different ones.
   if (signing !== undefined && own !== undefined && signing !== own)
     throw new UsageError(
-      "--service-account-signing-key-file and --service-account-private-key-file name two keys: one signs all tokens; name the other with --service-account-key-file",
+      "--service-account-signing-key-file and --service-account-private-key-file name two keys, but only one signs tokens: add the other with --service-account-key-file",
     );
   const named = signing ?? own;
   const flag = signing === undefined ? "service-account-private-key-file" : "service-account-signing-key-file";
@@ -165,7 +165,7 @@ function serviceAccountsOf(flags: StartFlags, rootDirectory: string): ServiceAcc
 function keysUrlOf(flags: StartFlags): string | undefined {
   const url = flags["service-account-jwks-uri"];
   if (url === undefined || (URL.canParse(url) && new URL(url).protocol === "https:")) return url;
-  throw new UsageError(`--service-account-jwks-uri ${url}: give an https URL`);
+  throw new UsageError(`invalid value "${url}" for --service-account-jwks-uri: use an https URL`);
 }
 
 function storeOf(
@@ -175,41 +175,41 @@ function storeOf(
   const servers = listOf(flags["etcd-servers"]);
   const embedded = servers.length === 0 || servers.join() === "embedded";
   if (!embedded && servers.includes("embedded"))
-    throw new UsageError("--etcd-servers: say embedded, or name the members of an etcd, not both");
+    throw new UsageError('invalid value for --etcd-servers: use "embedded", or the members of an etcd, not both');
   const folder = flags["embedded-etcd-directory"];
   if (!embedded && folder !== undefined)
-    throw new UsageError("--embedded-etcd-directory and --etcd-servers name two places: objects are kept in one");
+    throw new UsageError("--embedded-etcd-directory and --etcd-servers both select a store: use only one");
   refuseForeign(rootDirectory);
   if (!embedded) return storeChoice({ ...flags, "etcd-servers": servers }, env);
   const needless = OF_ETCD.find((name) => flags[name] !== undefined);
-  if (needless !== undefined) throw new UsageError(`--${needless} is about etcd: name it with --etcd-servers`);
+  if (needless !== undefined) throw new UsageError(`--${needless} needs --etcd-servers: set both`);
   return storeChoice({ "data-dir": folder ?? join(rootDirectory, "data") }, env);
 }
 
-/** Whoever comes from kcp would find everything gone. */
+/** Rejects the data of kcp: this server would start empty beside it. */
 function refuseForeign(rootDirectory: string): void {
   const theirs = join(rootDirectory, "etcd-server", "member");
   if (existsSync(theirs))
     throw new Failure(
-      `${rootDirectory} has the data of a kcp, which this server cannot read: name another folder with --root-directory`,
+      `${rootDirectory} contains the data of a kcp, which this server cannot read: set another folder with --root-directory`,
     );
 }
 
 const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
 
-/** kcp's, those of the command, and features. */
+/** Returns kcp's batteries, those of the command, and features. */
 function batteryNames(listed: readonly ListedFeature[]): readonly string[] {
   const features = listed.flatMap(({ feature: { name }, battery }) => (battery === undefined ? [] : [name]));
   const others = [...OTHER_BATTERIES, ...features].filter((name) => !DEFAULT_BATTERIES.includes(name));
   return [...DEFAULT_BATTERIES, ...others.sort()];
 }
 
-/** `--batteries-included`: `+x` and `-x` change what is the default, a plain `x` takes its place. */
+/** Reads `--batteries-included`: `+x` and `-x` change the default, a plain `x` replaces it. */
 function batteriesOf(flags: StartFlags, names: readonly string[]): ReadonlySet<string> {
   const given = flags["batteries-included"] ?? [];
   const relative = given.filter((name) => /^[+-]/.test(name));
   if (relative.length > 0 && relative.length < given.length)
-    throw new UsageError("--batteries-included: write + or - before all names, or before none");
+    throw new UsageError("invalid value for --batteries-included: use + or - before all names, or before none");
   const unknown = given.map((name) => name.replace(/^[+-]/, "")).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--batteries-included: unknown battery: ${unknown}. The batteries are ${names.join(", ")}`);
@@ -223,15 +223,13 @@ function batteriesOf(flags: StartFlags, names: readonly string[]): ReadonlySet<s
   if (without !== undefined)
     throw new UsageError(`--batteries-included: battery ${without} enabled which requires admin as well`);
   if (all.has("metrics-viewer"))
-    throw new UsageError(
-      "--batteries-included: metrics-viewer is not implemented: there are no metrics to view; leave it out",
-    );
+    throw new UsageError("--batteries-included: metrics-viewer is not implemented: remove it");
   if (!all.has("workspace-types"))
-    throw new UsageError("--batteries-included: the types are always there: name workspace-types too");
+    throw new UsageError("--batteries-included: workspace types always exist: add workspace-types");
   return all;
 }
 
-/** Who comes with batteries, besides administrators. */
+/** Returns the users of batteries, besides administrators. */
 function usersOf(batteries: ReadonlySet<string>): readonly PlainUser[] {
   return [
     ...(batteries.has("user") ? [{ name: "user", workspace: "root" }] : []),

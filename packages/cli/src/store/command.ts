@@ -23,13 +23,15 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values, words } = readFlags(args, STORE);
   const { to, from } = values;
   const action = actionOf(words);
-  if (action === "backup" && from !== undefined) throw new UsageError("--from is for restore: name the file with --to");
-  if (action === "restore" && to !== undefined) throw new UsageError("--to is for backup: name the file with --from");
+  if (action === "backup" && from !== undefined)
+    throw new UsageError("--from works only with restore: use --to for the file of a backup");
+  if (action === "restore" && to !== undefined)
+    throw new UsageError("--to works only with backup: use --from for the file to restore");
   const file = action === "backup" ? to : from;
   if (!file) throw new UsageError(MISSING[action]);
   const choice = storeChoice(values, process.env);
-  if (choice.engine === "memory") throw new UsageError("name the store: --data-dir, or --etcd-servers");
-  using interrupt = abortOnInterrupt(); // takes away what is not whole
+  if (choice.engine === "memory") throw new UsageError("no store given: set --data-dir or --etcd-servers");
+  using interrupt = abortOnInterrupt(); // an aborted backup or restore removes its partial files
   const copy = { file, signal: interrupt.signal, quiet: values.quiet };
   if (action === "backup") console.log(await backupStore(choice, copy));
   else if (choice.engine === "lmdb") console.log(await restoreStore(choice.dir, copy));
@@ -38,19 +40,19 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 const MISSING = {
-  backup: "--to is missing: name the file to write",
-  restore: "--from is missing: name the file that a backup has written",
+  backup: "--to is required: set it to the file to write",
+  restore: "--from is required: set it to the file of a backup",
 };
 
 const NOT_ETCD =
-  "an etcd is restored from its own snapshots, with `etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted`; " +
-  "here --data-dir names a folder";
+  "restore an etcd from its own snapshots, with `etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted`; " +
+  "this command restores into --data-dir";
 
 function actionOf([action, ...others]: readonly string[]): "backup" | "restore" {
-  if (action === undefined) throw new UsageError("say what to do: backup or restore");
+  if (action === undefined) throw new UsageError("missing command: use backup or restore");
   if (action !== "backup" && action !== "restore")
-    throw new UsageError(`there is nothing called ${action}: say backup or restore`);
-  if (others.length > 0) throw new UsageError(`${others[0]} is one word too many: flags name files and folders`);
+    throw new UsageError(`unknown command "${action}": use backup or restore`);
+  if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}": name files and folders with flags`);
   return action;
 }
 
@@ -61,7 +63,7 @@ interface Copy {
   readonly quiet: boolean | undefined;
 }
 
-/** Writes all that a store holds into a file. @returns what to say of it @throws Failure */
+/** Writes the content of a store to a file. @returns the text to print @throws Failure */
 async function backupStore(choice: EtcdChoice | FolderChoice, { file, signal, quiet }: Copy): Promise<string> {
   return plainly(async () => {
     using progress = new Progress(`writing ${file}`, { quiet });
@@ -72,13 +74,12 @@ async function backupStore(choice: EtcdChoice | FolderChoice, { file, signal, qu
   });
 }
 
-/** Puts what a backup holds into a new store in a folder. @returns what to say of it @throws Failure */
+/** Restores a backup into a new store in a folder. @returns the text to print @throws Failure */
 async function restoreStore(dir: string, { file, signal, quiet }: Copy): Promise<string> {
   return plainly(async () => {
     using progress = new Progress(`checking ${file}`, { quiet });
     const info = await readBackup(file);
-    if (namesIn(dir).length > 0)
-      throw new Failure(`${dir} is not empty: a backup is restored into a folder that is new or empty; name another`);
+    if (namesIn(dir).length > 0) throw new Failure(`${dir} is not empty: restore into a new or empty folder`);
     await using store = await lmdbStore({ dir, revision: revisionAfter(info) });
     const onProgress = (count: number): void =>
       progress.set(`restoring ${dir}: ${count.toLocaleString("en-US")} of ${counted(info.count, "key")}`);
@@ -87,38 +88,37 @@ async function restoreStore(dir: string, { file, signal, quiet }: Copy): Promise
   });
 }
 
-/** Of a folder that may not be there. */
+/** Lists a folder, which may not exist. */
 function namesIn(dir: string): readonly string[] {
   try {
     return readdirSync(dir);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [];
-    const why = code === "ENOTDIR" ? "it is no folder, or below a file" : message;
-    throw new Failure(`${dir} cannot be restored into: ${why}; name a folder that is new or empty`);
+    const why = code === "ENOTDIR" ? "it is not a folder, or below a file" : message;
+    throw new Failure(`cannot restore into ${dir}: ${why}; use a new or empty folder`);
   }
 }
 
 async function openToRead(dir: string, file: string): Promise<Store> {
-  if (!existsSync(dir)) throw new Failure(`there is no folder ${dir}: name the one that the server has`);
+  if (!existsSync(dir)) throw new Failure(`folder ${dir} does not exist: use the folder of the server's store`);
   if (isBelow(dir, dirname(resolve(file))))
-    throw new Failure(`--to ${file} is in ${dir}, the store itself: write the backup somewhere else`);
+    throw new Failure(`--to ${file} is in ${dir}, the store itself: write the backup to another folder`);
   try {
     return await lmdbStore({ dir, readOnly: true });
   } catch (error) {
     if (!isStoreError(error) || error.code !== "ReadOnly") throw error;
-    // What the file system refuses is the cause of the other.
-    if (error.cause === undefined)
-      throw new Failure(`there is no store in ${dir}: name the folder that the server has`);
-    throw new Failure(`the store in ${dir} cannot be read: give this user the right`);
+    // Errors of the file system have a cause.
+    if (error.cause === undefined) throw new Failure(`${dir} contains no store: use the folder of the server's store`);
+    throw new Failure(`cannot read the store in ${dir}: give this user permission`);
   }
 }
 
-/** Whether a folder is another one or in it, whatever links lead there. */
+/** Returns whether a folder is another one or in it, after resolving links. */
 function isBelow(dir: string, folder: string): boolean {
   return existsSync(folder) && `${realpathSync(folder)}${sep}`.startsWith(`${realpathSync(dir)}${sep}`);
 }
 
 function described({ count, revision, engine, time }: BackupInfo): string {
-  return `${count} ${count === 1 ? "key" : "keys"}, as they stood at revision ${revision} of ${engine}, ${time}`;
+  return `${count} ${count === 1 ? "key" : "keys"} of revision ${revision} of ${engine}, ${time}`;
 }

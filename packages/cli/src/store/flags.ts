@@ -1,13 +1,13 @@
 import { QUIET_FLAGS, STORE_FLAGS } from "../flags/servers.ts";
 import { commandLine } from "../flags/table.ts";
 
-/** The command line of `virtual-workspaces store`. */
+/** Command line of `virtual-workspaces store`. */
 export const STORE = commandLine({
   program: "virtual-workspaces store",
   words: "backup|restore",
   summary: "back up and restore a store",
   usage: ["backup --to <file> --data-dir <folder>", "restore --from <file> --data-dir <folder>"],
-  description: `Copies everything that a store holds at one moment into a file, also while a server uses it; and restores such a file into an empty or new folder. The file is complete or absent, and readable by its owner alone. After a restore, clients get 410 and list again. Restore an etcd from its own snapshots.
+  description: `Backs up the content of a store at one moment to a file, even while a server uses the store, and restores such a file into an empty or new folder. The file is complete or absent, and readable by its owner alone. After a restore, clients get 410 and list again. Restore an etcd from its own snapshots.
 
 Examples:
   virtual-workspaces store backup --data-dir=.kcp/data --to=workspaces.backup

@@ -19,13 +19,13 @@ import { builtInKinds } from "@virtual-workspaces/workspace-server";
 const REVIEWS = [TokenReview, SubjectAccessReview, LocalSubjectAccessReview] as unknown as readonly Resource[];
 const KINDS = [...builtInKinds.map(({ resource }) => resource), ...REVIEWS];
 
-/** The workspaces of one shard, and what is told of other shards. */
+/** The workspaces of one shard, and the cache with objects of other shards. */
 export type KcpViewsOptions = Pick<ApiExportViewOptions, "upstream" | "identity" | "cache"> &
   Pick<LifecycleViewOptions, "reviews">;
 
 /**
- * The views that kcp has itself, over the workspaces of one shard (`--run-virtual-workspaces`, and its `virtual-workspaces`), and beside
- * them ours of workspaces that are to be prepared, whose URLs are theirs but for its name.
+ * Returns kcp's own views over the workspaces of one shard (`--run-virtual-workspaces`, and its `virtual-workspaces`), and
+ * this project's view of workspaces to prepare, whose URLs differ from kcp's only in the name.
  */
 export function kcpViews(
   { upstream, identity, cache = upstream, reviews = upstream }: KcpViewsOptions,
@@ -34,10 +34,10 @@ export function kcpViews(
   const onErrorOf =
     (view: string) =>
     (error: unknown): void =>
-      log({ level: "warn", message: `the view of ${view} lacks something`, error: String(error) });
+      log({ level: "warn", message: `error of the view of ${view}`, error: String(error) });
   const onError = onErrorOf("APIExports");
   const model = new ApiModel({ upstream, cache, onError });
-  const ofTypes = onErrorOf("workspaces that begin or end");
+  const ofTypes = onErrorOf("initializing and terminating workspaces");
   const lifecycle: LifecycleViewOptions = { upstream, cache, reviews, onError: ofTypes };
   const types = new WorkspaceTypes(lifecycle);
   return [

@@ -11,32 +11,32 @@ import { Failure } from "../process/failure.ts";
 const MODULE = /\.[cm]?[jt]s$/;
 const NO_VIEW = /\.(d|test|spec|test-d)\.[cm]?[jt]s$/;
 
-/** What a module has as its default export: views, or a function that makes them of what the host has. */
+/** Default export of a module: views, or a function that creates them from the host. */
 export interface Source {
   readonly path: string;
   readonly content: readonly VirtualWorkspace[] | HostFunction;
 }
 
-/** What a function of a module is given: a store for objects of its own, and the workspaces that it is over. */
+/** Argument of a module's function: a store for its own objects, and the workspaces that it serves. */
 export type ViewHost = Host & Workspaces;
 
 type HostFunction = (host: ViewHost) => unknown;
 
-/** Whether a file of this name in a served folder is looked into. */
+/** Returns whether a file name in a served folder is that of a module. */
 export function isModule(file: string): boolean {
   return MODULE.test(file) && !NO_VIEW.test(file);
 }
 
-/** Whether a module wants the host. */
+/** Returns whether a module needs the host. */
 export function isHosted({ content }: Source): boolean {
   return typeof content === "function";
 }
 
 /**
- * Imports files and folders: a file must have a default export that is a view, a list of views, or a function of the
- * host that returns one of these; in a folder every module that has one counts.
+ * Imports files and folders. A file needs a default export: a view, a list of views, or a function of the host that returns
+ * either. In a folder, modules without such an export are ignored.
  *
- * @throws Failure when one has none, or cannot be loaded
+ * @throws Failure when a file has none, a folder has no such module, or an import fails
  */
 export async function importSources(paths: readonly string[]): Promise<Source[]> {
   const found = await Promise.all(
@@ -46,10 +46,11 @@ export async function importSources(paths: readonly string[]): Promise<Source[]>
 }
 
 /**
- * The views of all modules. Functions are called, one after the other; each may take `patience` ms, since connections wait
- * meanwhile where the store is handed over.
+ * Returns the views of all modules, and calls their functions one after the other. Each may take `patience`, ms: connections
+ * may be waiting for the handover of the store.
  *
- * @throws Failure when one returns something else, throws what is no error, or takes longer, and what one throws
+ * @throws Failure when a function returns something else, throws a value that is not an Error, or takes longer; also errors
+ * of functions
  */
 export async function viewsOf(
   sources: readonly Source[],
@@ -71,13 +72,15 @@ interface Called {
 
 async function called({ path, content }: Called, host: ViewHost, patience: number): Promise<unknown> {
   const late = Promise.withResolvers<never>();
-  const why = `${path}: its default export is a function that has not returned within ${patience / 1000} s. See what it awaits.`;
+  const why = `${path}: the function in its default export has not returned within ${patience / 1000} s. Check what it awaits.`;
   const timer = setTimeout(() => late.reject(new Failure(why)), patience);
   try {
     return await Promise.race([content(host), late.promise]);
   } catch (error) {
-    if (error instanceof Error) throw error; // its stack says where
-    throw new Failure(`${path}: its default export threw ${inspect(error)}. Throw an Error, which says where.`);
+    if (error instanceof Error) throw error; // its stack names the place
+    throw new Failure(
+      `${path}: its default export threw ${inspect(error)}. Throw an Error, whose stack names the place.`,
+    );
   } finally {
     clearTimeout(timer);
   }
@@ -86,14 +89,16 @@ async function called({ path, content }: Called, host: ViewHost, patience: numbe
 function made(path: string, returned: unknown): readonly VirtualWorkspace[] {
   const views = asViews(returned);
   if (views === undefined)
-    throw new Failure(`${path}: its default export is a function that returned ${noView(returned)}. ${REMEDY}`);
+    throw new Failure(
+      `${path}: the function in its default export did not return a view${whyNot(returned)}. ${REMEDY}`,
+    );
   return views;
 }
 
 async function fromFile(path: string): Promise<readonly Source[]> {
   const found = await exportOf(path);
   const content = contentOf(found);
-  if (content === undefined) throw new Failure(`${path}: its default export is ${noView(found)}. ${REMEDY}`);
+  if (content === undefined) throw new Failure(`${path}: its default export is not a view${whyNot(found)}. ${REMEDY}`);
   return [{ path, content }];
 }
 
@@ -103,7 +108,7 @@ async function fromFolder(folder: string): Promise<readonly Source[]> {
     paths.map(async (name) => ({ path: join(folder, name), content: contentOf(await exportOf(join(folder, name))) })),
   );
   const sources = loaded.flatMap(({ path, content }) => (content === undefined ? [] : [{ path, content }]));
-  if (sources.length === 0) throw new Failure(`${folder}: no module in it has a view as its default export. ${REMEDY}`);
+  if (sources.length === 0) throw new Failure(`${folder} has no module whose default export is a view. ${REMEDY}`);
   return sources;
 }
 
@@ -118,7 +123,7 @@ function contentOf(found: unknown): Source["content"] | undefined {
   return typeof found === "function" && !isClass(found) ? (found as HostFunction) : asViews(found);
 }
 
-/** A class cannot be called, and is none of our business in a folder. */
+/** A class cannot be called as a function, and may be in a folder for other reasons. */
 function isClass(found: object): boolean {
   return /^class\b/.test(Function.prototype.toString.call(found));
 }
@@ -128,14 +133,14 @@ function asViews(value: unknown): readonly VirtualWorkspace[] | undefined {
   return Array.isArray(value) && value.length > 0 && value.every(isView) ? value : undefined;
 }
 
-/** What something is that is no view, for messages. */
-function noView(value: unknown): string {
+/** Returns the reason why a value is not a view, if it is almost one. */
+function whyNot(value: unknown): string {
   const { name, path, authorize } = (value ?? {}) as Partial<Record<keyof VirtualWorkspace, unknown>>;
   const isAlmost = typeof name === "string" && typeof path === "string" && authorize === undefined;
-  return isAlmost ? "no view: it decides nothing about access, and has to have authorize" : "no view";
+  return isAlmost ? ": it has no authorize, which decides about access" : "";
 }
 
-/** By its form: the module may have its own copy of the framework. */
+/** Checks properties instead of the class: the module may have its own copy of the framework. */
 function isView(value: unknown): value is VirtualWorkspace {
   if (typeof value !== "object" || value === null) return false;
   const { name, path, authorize } = value as Partial<Record<keyof VirtualWorkspace, unknown>>;
@@ -143,12 +148,12 @@ function isView(value: unknown): value is VirtualWorkspace {
 }
 
 const INSTALLED = `${sep}node_modules${sep}`;
-/** The packages that come with this one. */
+/** Prefix of this project's packages. */
 const OURS = "@virtual-workspaces/";
 
 /**
- * Tells, once each, of the files that are loaded from now on, the installed ones left out: those do not change. A file
- * that finds none of our packages where it is gets those of this one, so that a view needs no project around it.
+ * Reports each file that is loaded from now on, once, except installed packages, which do not change. A file that does not
+ * find this project's packages uses those of this program, so that a view needs no project.
  */
 export function hookModules(tell: (file: string) => void): void {
   const seen = new Set<string>();

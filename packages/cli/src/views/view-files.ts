@@ -4,7 +4,7 @@ import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { Failure, problemOf, UsageError } from "../process/failure.ts";
 import { hookModules, importSources, isHosted, type Source, type ViewHost, viewsOf } from "./load.ts";
 
-/** Files of views, imported and not yet asked for them. */
+/** Files of views, imported but not created yet. */
 export class ViewFiles {
   readonly #sources: readonly Source[];
 
@@ -12,7 +12,7 @@ export class ViewFiles {
     this.#sources = sources;
   }
 
-  /** Imports files and folders, which run with the rights of this process. @throws Failure naming the file and what is wrong */
+  /** Imports files and folders. Security: they run with the rights of this process. @throws Failure naming the file and the problem */
   static async import(paths: readonly string[]): Promise<ViewFiles> {
     if (paths.length > 0) hookModules(() => undefined);
     const sources: Source[] = [];
@@ -20,22 +20,22 @@ export class ViewFiles {
     return new ViewFiles(sources);
   }
 
-  /** Whether one of them wants to be given something. */
+  /** Whether a file needs the host. */
   get hosted(): boolean {
     return this.#sources.some(isHosted);
   }
 
   /**
-   * Their views. Functions are called.
+   * Creates the views, and calls functions.
    *
-   * @param taken names that the server's own views have
-   * @throws Failure naming the file and what is wrong
+   * @param taken names of the server's own views
+   * @throws Failure naming the file and the problem
    */
   views(host: ViewHost | undefined, taken: readonly string[] = []): Promise<VirtualWorkspace[]> {
     return namedViews(this.#sources, host, taken);
   }
 
-  /** The views of functions, which are called with something else. @throws Failure as {@link views} */
+  /** Creates the views of functions alone, with another host. @throws Failure as {@link views} */
   hostedViews(host: ViewHost, taken: readonly string[] = []): Promise<VirtualWorkspace[]> {
     return namedViews(this.#sources.filter(isHosted), host, taken);
   }
@@ -55,7 +55,9 @@ async function namedViews(
       checkPlace(path, view);
       const other = by.get(view.name);
       if (other !== undefined)
-        throw new Failure(`--view ${path}: the name ${view.name} is taken by ${other}: give the view another`);
+        throw new Failure(
+          `--view ${path}: the name ${view.name} is already used by ${other}: use another name for the view`,
+        );
       by.set(view.name, path);
       all.push(view);
     }
@@ -66,7 +68,7 @@ async function namedViews(
 function checkPlace(path: string, { name, prefix }: VirtualWorkspace): void {
   if (prefix === undefined) return;
   throw new Failure(
-    `--view ${path}: the view ${name} wants to be at ${prefix}, where the server's own may be: leave out its prefix, and it is at /services/${name}`,
+    `--view ${path}: the view ${name} has the prefix ${prefix}, which may belong to the server: remove the prefix to serve the view at /services/${name}`,
   );
 }
 
@@ -80,14 +82,14 @@ async function orFailNaming<T>(path: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Absolute paths of what is there. @throws UsageError */
+/** Returns the absolute paths. @throws UsageError when a file does not exist */
 export function viewPaths(paths: readonly string[]): readonly string[] {
   const missing = paths.find((path) => !existsSync(path));
-  if (missing !== undefined) throw new UsageError(`--view ${missing}: there is no such file in ${process.cwd()}`);
+  if (missing !== undefined) throw new UsageError(`--view ${missing}: the file does not exist in ${process.cwd()}`);
   return paths.map((path) => resolve(path));
 }
 
-/** All of them; one that is named as one of kcp's takes its place, as one with other options does. */
+/** Returns all views. A view of a file replaces kcp's view of the same name. */
 export function besides(
   own: readonly VirtualWorkspace[],
   loaded: readonly VirtualWorkspace[],

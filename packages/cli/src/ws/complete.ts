@@ -5,11 +5,11 @@ import { readLine, WS, WS_COMMANDS } from "./flags.ts";
 import { CLUSTER_PROXIES, MOUNTS, WORKSPACES } from "./session/kinds.ts";
 import { Session } from "./session/session.ts";
 
-/** How long the server may take: a key press should not wait longer, ms. */
+/** Time limit for the server on a key press, ms. */
 const PATIENCE = 2_000;
-/** Directives of cobra, as the last line of an answer. */
+/** Directives of cobra, the last line of an answer. */
 const [NO_SPACE, NO_FILES] = [2, 4];
-/** Destinations besides workspaces. */
+/** Destinations that are not workspaces. */
 const PLACES = ["..", "-", "~", "."];
 
 interface Answer {
@@ -18,8 +18,9 @@ interface Answer {
 }
 
 /**
- * Answers `kubectl_complete-ws`, which kubectl calls for the words after `kubectl ws` (cobra's protocol: one candidate a line, then
- * `:` and a directive). The last word is the one to complete. A server that does not answer within two seconds is an empty answer.
+ * Answers `kubectl_complete-ws`, which kubectl runs with the words after `kubectl ws`. In cobra's protocol the answer has a
+ * candidate per line, then `:` and a directive. The last word is the one to complete. Returns no candidates if the server
+ * takes longer than two seconds.
  */
 export async function completeWs(args: readonly string[]): Promise<string> {
   const before = args.slice(0, -1);
@@ -72,7 +73,7 @@ async function valuesOf({ name, flag }: NamedFlag, before: readonly string[], cu
   return { words: [], directive: NO_FILES };
 }
 
-/** Workspaces, mounted ones among them, that are children of what stands before the last `:` or `/`. */
+/** Returns the workspaces, mounted ones included, below the path before the last `:` or `/`. */
 async function workspaces(before: readonly string[], current: string): Promise<Answer> {
   const [, parent = "", separator = ""] = /^(.*?)([:/]?)[^:/]*$/.exec(current) ?? [];
   const prefix = `${parent}${separator}`;
@@ -83,7 +84,7 @@ async function workspaces(before: readonly string[], current: string): Promise<A
   return { words: items.map(({ metadata }) => `${prefix}${metadata.name}`), directive: NO_SPACE | NO_FILES };
 }
 
-/** Objects of the current workspace that a workspace can be mounted on, as `--mount` names them. */
+/** Returns objects of the current workspace for `--mount`. */
 async function mountObjects(before: readonly string[]): Promise<readonly string[]> {
   await using session = await open(before);
   const client = session.client(session.place.path);

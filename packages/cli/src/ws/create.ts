@@ -32,7 +32,7 @@ export const create: WsCommand = {
 };
 
 interface NewWorkspace {
-  /** Of the workspace around it. */
+  /** Path of the parent workspace. */
   readonly path: string;
   readonly name: string;
   readonly values: WsFlags;
@@ -46,7 +46,9 @@ async function made(
   if (values["ignore-existing"] && type !== undefined && !/^root(:|$)/.test(type.path ?? ""))
     throw new UsageError("--ignore-existing must not be used with non-absolute type path");
   if (type !== undefined && values.mount !== undefined)
-    throw new UsageError("--type and --mount: a mounted workspace has no type, leave one out");
+    throw new UsageError(
+      "--type does not work with --mount, since mounted workspaces have no type: remove one of them",
+    );
   const labels = values["location-selector"];
   const spec = {
     ...(type && { type }),
@@ -96,20 +98,22 @@ async function entered(session: Session, path: string, values: WsFlags): Promise
 }
 
 /**
- * The object that `kind/name` means, in a workspace: the kind as `kubectl get` takes it.
+ * Returns the object of `kind/name` in a workspace. The kind is one that `kubectl get` accepts.
  *
- * @throws UsageError on what is not of that form, Failure when there is no such kind, ApiError when there is no such object
+ * @throws UsageError on another form, Failure on an unknown kind, ApiError when the object does not exist
  */
 async function mountNamed(session: Session, path: string, text: string): Promise<WorkspaceMount> {
   const [, resource, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (resource === undefined || name === undefined)
-    throw new UsageError(`--mount ${text}: give kind/name, such as mount/cluster or remoteclusters.example.dev/one`);
+    throw new UsageError(
+      `invalid value "${text}" for --mount: use kind/name, such as mount/cluster or remoteclusters.example.dev/one`,
+    );
   const client = session.client(path);
   const kind = await client.discovery().findResource(resource, session.patience);
   if (kind === undefined)
     throw new Failure(`--mount ${text}: the workspace ${path} has no resource ${JSON.stringify(resource)}`);
   const namespace = kind.scope === "Namespaced" ? { namespace: session.namespace } : {};
-  // The server would take a name of nothing, and the workspace wait for it.
+  // The server accepts a missing object, and the workspace would wait for it.
   const objects = client.resource(kind);
   await (namespace.namespace === undefined ? objects : objects.in(namespace.namespace)).get(name, session.patience);
   return {
@@ -125,7 +129,7 @@ const OPERATORS: Readonly<Record<string, LabelSelectorExpression["operator"]>> =
   "!": "DoesNotExist",
 };
 
-/** A selector as objects carry it, from its text (`metav1.ParseToLabelSelector`). @throws UsageError */
+/** Parses a selector into its form in objects (`metav1.ParseToLabelSelector`). @throws UsageError */
 export function selectorObject(text: string, flag: string): LabelSelectorObject {
   const { requirements } = parsed(text, flag);
   const equal = requirements.filter(({ operator }) => operator === "=");
@@ -133,7 +137,7 @@ export function selectorObject(text: string, flag: string): LabelSelectorObject 
   const matchExpressions = others.map(({ key, operator: sign, values }): LabelSelectorExpression => {
     const operator = OPERATORS[sign];
     if (operator === undefined)
-      throw new UsageError(`${flag} ${text}: ${JSON.stringify(sign)} cannot be stored in an object: leave it out`);
+      throw new UsageError(`${flag} ${text}: ${JSON.stringify(sign)} cannot be stored in an object: remove it`);
     return { key, operator, ...(values.length > 0 && { values }) };
   });
   const matchLabels = Object.fromEntries(equal.map(({ key, values: [value = ""] }) => [key, value]));
@@ -149,10 +153,10 @@ function parsed(text: string, flag: string): ReturnType<typeof parseLabelSelecto
   }
 }
 
-/** How long a workspace may take, ms, as in kcp's `kubectl ws create`. */
+/** Time limit for a workspace, ms, as in kcp's `kubectl ws create`. */
 const PATIENCE = 60_000;
 
-/** Follows a workspace until it is ready. @throws Failure that says what it waits for, when it takes longer than a minute */
+/** Watches a workspace until it is ready. @throws Failure with the reason after a minute */
 async function untilReady(workspaces: ResourceClient<WorkspaceContent>, workspace: Workspace): Promise<void> {
   const { name = "" } = workspace.metadata;
   const patience = AbortSignal.timeout(PATIENCE);

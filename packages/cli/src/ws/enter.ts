@@ -6,22 +6,22 @@ import { parseWorkspaceUrl } from "./session/path.ts";
 import { ask, known, refusal } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
 
-/** A workspace that one may enter. */
+/** A workspace that the user can access. */
 export interface Entered {
-  /** Another than asked for where a mount redirects. */
+  /** Path; differs from the requested one if a mount redirects. */
   readonly path: string;
-  /** Where it can be read, and there is one. */
+  /** Type of the workspace, if it has one that the user may read. */
   readonly type?: WorkspaceTypeReference;
 }
 
-/** How many redirects are followed. */
+/** Maximum number of redirects. */
 const MOST_REDIRECTS = 4;
 
 /**
- * Asks whether there is something to enter, as kcp's `kubectl ws` does: by discovery there, and by the Workspace in the one
- * around it, which one may not be allowed to read. Redirects to other workspaces of this server are followed.
+ * Checks that the user can access a workspace, as kcp's `kubectl ws` does: by its discovery, and by the Workspace in its
+ * parent, which the user may be unable to read. Follows redirects to other workspaces of this server.
  *
- * @throws Failure when it is not there, or not for this user
+ * @throws Failure when the workspace does not exist, or denies access
  */
 export async function enter(session: Session, wanted: string): Promise<Entered> {
   let path = wanted;
@@ -38,12 +38,10 @@ export async function enter(session: Session, wanted: string): Promise<Entered> 
     const named = `workspace ${JSON.stringify(path)}`;
     throw new Failure(found.is === "nothing" ? `${named}: ${found.why}` : `access to ${named} denied`);
   }
-  throw new Failure(
-    `workspace ${JSON.stringify(wanted)} redirects to another, and that again, more than ${MOST_REDIRECTS} times`,
-  );
+  throw new Failure(`workspace ${JSON.stringify(wanted)} redirects more than ${MOST_REDIRECTS} times`);
 }
 
-/** The type in kcp's way: `root:organization`. */
+/** Formats a type as kcp does: `root:organization`. */
 export function typeText({ path = "", name }: WorkspaceTypeReference): string {
   return path === "" ? name : `${path}:${name}`;
 }
@@ -54,9 +52,9 @@ type Discovered =
   | { readonly is: "nothing"; readonly why: string }
   | { readonly is: "redirect"; readonly location: string };
 
-/** Whether any group is served there, `v1` among them. @throws ApiError what else is answered */
+/** Checks whether the workspace serves a group, `v1` included. @throws ApiError on other answers */
 async function discovered(session: Session, path: string): Promise<Discovered> {
-  let why = "its lists of groups are empty";
+  let why = "its lists of API groups are empty";
   for (const [where, list] of [
     ["apis", "groups"],
     ["api", "versions"],
@@ -79,7 +77,7 @@ function redirectedTo({ upstream, place }: Session, path: string, location: stri
   const to = parseWorkspaceUrl(url);
   if (to !== undefined && to.base === place.base) return to.path;
   throw new Failure(
-    `workspace ${JSON.stringify(path)} redirects to ${url}, which is no workspace of this server: take a kubeconfig of that one`,
+    `workspace ${JSON.stringify(path)} redirects to ${url}, which is not a workspace of this server: use a kubeconfig of that server`,
   );
 }
 
@@ -94,12 +92,12 @@ async function workspaceAt(session: Session, path: string): Promise<Workspace | 
   }
 }
 
-/** It has no Workspace, and its type no path. */
+/** The root has no Workspace, and its type no path. */
 const ROOT = { spec: { type: { name: "root" } } } as Workspace;
 
 /**
- * The ClusterProxy whose cluster is entered in the place of a workspace that holds it: the oldest that says so and is served. `undefined`: there is none, or none for
- * this user to see.
+ * Returns the ClusterProxy whose cluster replaces a workspace: the oldest one with `replacesWorkspace` and a URL. `undefined`
+ * if there is none that the user may read.
  */
 export async function replacing(session: Session, path: string): Promise<string | undefined> {
   const proxies = await known(session.client(path).resource(CLUSTER_PROXIES).all(session.patience));

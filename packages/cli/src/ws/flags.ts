@@ -50,7 +50,7 @@ const GET = {
 const TREE = {
   full: { type: "switch", short: "f", help: "Print whole paths." },
   wide: { type: "switch", help: "Print phases and mounts." },
-  interactive: { type: "switch", short: "i", help: "Browse the tree with the keyboard; Enter goes to a workspace." },
+  interactive: { type: "switch", short: "i", help: "Browse the tree with the keyboard; Enter selects a workspace." },
   ...ELSEWHERE,
 } as const satisfies FlagSet;
 
@@ -88,7 +88,7 @@ Examples:
   kubectl ws -                  the previous workspace`,
 });
 
-/** The commands of `kubectl ws`: what follows its name, and their flags. */
+/** Commands of `kubectl ws`, with their arguments and flags. */
 export const WS_COMMANDS: ReadonlyMap<string, CommandLine> = new Map([
   ["use", USE_LINE],
   ["cd", USE_LINE],
@@ -154,11 +154,11 @@ Examples:
   ],
 ]);
 
-/** The command line of `kubectl ws`: flags may stand before the command, so all are read before it is known. */
+/** Command line of `kubectl ws`. Flags may precede the command, so it has those of all commands. */
 export const WS = commandLine({
   program: "kubectl ws",
   words: "[command]",
-  summary: "go from workspace to workspace",
+  summary: "move between workspaces",
   description: `Moves between workspaces, creates them, and shows the tree, like kcp's plugin of that name.
 
   kubectl ws .                  print the current workspace (--short: only its path)
@@ -179,36 +179,36 @@ export const WS = commandLine({
   kubectl ws completion <shell> print completion of kubectl-ws for bash, zsh or fish
   kubectl ws help <command>     print the help of a command
 
--w <workspace> makes tree, get and create work in another workspace. Flags of kubectl keep their meaning. The command changes the contexts and clusters workspace.kcp.io/current and workspace.kcp.io/previous, and current-context, and keeps the version before as <kubeconfig>.before-ws.`,
+-w <workspace> makes tree, get and create work in another workspace. Flags of kubectl keep their meaning. The command changes the contexts and clusters workspace.kcp.io/current and workspace.kcp.io/previous, and current-context, and keeps the previous version as <kubeconfig>.before-ws.`,
   sections: {
     Flags: { ...USE, ...CREATE, ...CREATE_CONTEXT, ...GET, ...TREE, ...GENERAL },
     ...OF_KUBECTL,
   },
 });
 
-/** What it is given. */
+/** Values of the flags. */
 export type WsFlags = Values<(typeof WS)["flags"]>;
 
-/** A command line: words, and flags of all commands. */
+/** Arguments and flags of any command. */
 export interface Line {
   readonly words: readonly string[];
   readonly values: WsFlags;
 }
 
-/** @throws UsageError on a flag that there is not */
+/** Reads a command line. @throws UsageError on an unknown flag */
 export const readLine = (args: readonly string[]): Line => readFlags(args, WS);
 
-/** A flag that is given, and is for another command. */
+/** Returns a set flag that belongs to another command. */
 export function foreignFlag(values: WsFlags, { flags }: CommandLine): string | undefined {
   return Object.entries(values).find(([name, value]) => isGiven(value) && !Object.hasOwn(flags, name))?.[0];
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== false;
 
-/** What a command of `kubectl ws` does. */
+/** Implementation of a command of `kubectl ws`. */
 export interface WsCommand {
-  /** How many words it takes. */
+  /** Minimum and maximum number of arguments. */
   readonly words: readonly [least: number, most: number];
-  /** @throws Failure, UsageError, or what a server answered */
+  /** Runs the command. @throws Failure, UsageError, and errors of the server */
   run(session: Session, words: readonly string[], values: WsFlags): Promise<void>;
 }

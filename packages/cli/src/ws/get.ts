@@ -13,7 +13,7 @@ import { ask, ConcurrencyLimit, refusal } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
 import { ownPaths, problemsIn, readTree } from "./tree/nodes.ts";
 
-/** How many workspaces are asked at once. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 8;
 const FORMATS: readonly string[] = ["", "wide", "name", "json", "yaml"];
 
@@ -21,11 +21,11 @@ export const get: WsCommand = {
   words: [1, 1],
   async run(session, [resource = ""], values) {
     const { recursive, output = "" } = values;
-    if (recursive !== true)
-      throw new UsageError("for one workspace kubectl get does this: give -r for all that are below as well");
-    if (!FORMATS.includes(output)) throw new UsageError(`-o ${output}: give wide, name, json or yaml`);
+    if (recursive !== true) throw new UsageError("--recursive is required: for a single workspace, use kubectl get");
+    if (!FORMATS.includes(output))
+      throw new UsageError(`invalid value "${output}" for --output: use wide, name, json or yaml`);
     const tree = await readTree(session, session.pathOf(values.workspace));
-    for (const { path, problem } of problemsIn(tree)) note(`${path} cannot be looked into: ${problem}`);
+    for (const { path, problem } of problemsIn(tree)) note(`cannot list the workspaces in ${path}: ${problem}`);
     const found = await lookedFor(session, ownPaths(tree), { resource, values });
     await show(found, { values, path: tree.path });
   },
@@ -36,19 +36,19 @@ interface Search {
   readonly values: WsFlags;
 }
 
-/** In the order of the workspaces. @throws Failure when none of them has such a kind */
+/** Searches workspaces, and keeps their order. @throws Failure when none of them has the kind */
 async function lookedFor(session: Session, paths: readonly string[], search: Search): Promise<readonly Found[]> {
   const atOnce = new ConcurrencyLimit(AT_ONCE);
   const answers = await Promise.all(paths.map((path) => atOnce.run(() => foundIn(session, path, search))));
   const found = answers.filter((one) => one !== undefined);
   if (found.length > 0) return found;
-  throw new Failure(`no workspace here has a resource ${JSON.stringify(search.resource)}, or lets you list it`);
+  throw new Failure(`no workspace here has a resource ${JSON.stringify(search.resource)} that you may list`);
 }
 
-/** `undefined`: there is no such kind there, or not for this user, who is told so. */
+/** Searches one workspace. Returns `undefined` if it has no such kind, or denies access, which is printed. */
 async function foundIn(session: Session, path: string, { resource, values }: Search): Promise<Found | undefined> {
   try {
-    // A workspace may have another version of a kind, or another kind of that name.
+    // Workspaces may have different versions of a kind, or different kinds of that name.
     const kind = await session.client(path).discovery().findResource(resource, session.patience);
     if (kind === undefined) return undefined;
     return { path, kind, pages: await pagesOf(session, path, askedOf(session, kind, values)) };
@@ -83,27 +83,27 @@ async function show(
   }
 }
 
-/** `deployment.apps/web`, as kubectl has it. */
+/** Formats a name as kubectl does: `deployment.apps/web`. */
 function nameOf({ group, singular, kind }: DiscoveredKind, { metadata }: JsonObject): string {
   const resource = formatGroupResource({ group, resource: singular || kind.toLowerCase() });
   return `${resource}/${isJsonObject(metadata) ? metadata["name"] : ""}`;
 }
 
-/** What is asked of each workspace. */
+/** Query for each workspace. */
 interface ListQuery {
   readonly kind: DiscoveredKind;
-  /** "" for all. */
+  /** Namespace; "" for all. */
   readonly namespace: string;
   readonly labels: string | undefined;
-  /** As tables, for people, or as objects. */
+  /** Format of the answer: tables for people, or objects. */
   readonly as: "Table" | "objects";
 }
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io, application/json";
-/** Objects on a page. */
+/** Objects per page. */
 const PAGE = "500";
 
-/** The pages of a list in one workspace. @throws ApiError what the server answered, TransportError */
+/** Reads all pages of a list in one workspace. @throws ApiError, TransportError */
 async function pagesOf(session: Session, path: string, asked: ListQuery): Promise<readonly JsonObject[]> {
   const pages: JsonObject[] = [];
   let more = "";
@@ -135,23 +135,23 @@ function queryOf({ labels, as }: ListQuery, more: string): string {
   return `?${query}`;
 }
 
-/** Whether an answer says that there is no such resource. */
+/** Returns whether the error means that the resource is not served. */
 function isUnserved(error: unknown): boolean {
   return isApiError(error) && error.code === 404;
 }
 
-/** What one workspace has. */
+/** Result of one workspace. */
 interface Found {
   readonly path: string;
   readonly kind: DiscoveredKind;
-  /** Tables, or lists. */
+  /** Tables or lists. */
   readonly pages: readonly JsonObject[];
 }
 
 interface TableOptions {
-  /** Columns of less weight as well. */
+  /** Whether to show columns of lower priority. */
   readonly wide: boolean;
-  /** Whose namespaces are told. */
+  /** Whether to show namespaces. */
   readonly namespaces: boolean;
 }
 
@@ -163,8 +163,8 @@ interface Column {
 const NONE = "<none>";
 
 /**
- * The tables of several workspaces as one, as kubectl prints one: the workspace first, then all columns that any of them has. A cell
- * of a column that a workspace does not have is `<none>`.
+ * Merges the tables of several workspaces as kubectl prints them: first the workspace, then the columns of all tables.
+ * Missing cells are `<none>`.
  */
 function tableOf(found: readonly Found[], { wide, namespaces }: TableOptions): string {
   const names = [...new Set(found.flatMap(({ pages }) => pages.flatMap((page) => shownIn(page, wide))))];
@@ -208,12 +208,12 @@ function rowsIn(page: JsonObject): { readonly cells: ReadonlyMap<string, string>
   });
 }
 
-/** On one line. */
+/** Formats a cell on one line. */
 function cellOf(value: unknown): string {
   return value === undefined || value === null ? NONE : String(value).replaceAll("\n", "\\n");
 }
 
-/** The objects of lists, which need not say their kind, or the rows of tables. */
+/** Returns the objects of lists, whose items may lack their kind, or the rows of tables. */
 function objectsOf({ kind: { kind, ...gv }, pages }: Found): readonly JsonObject[] {
   const apiVersion = apiVersionOf(gv);
   return pages.flatMap((page) => [
@@ -227,7 +227,7 @@ function objectsIn(object: JsonObject, field: string): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Three spaces between, as kubectl's printer has it. */
+/** Aligns columns with three spaces in between, like kubectl. */
 function aligned(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);

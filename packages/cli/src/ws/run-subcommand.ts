@@ -1,7 +1,7 @@
 import module from "node:module";
 import { isTooOld } from "../process/node-version.ts";
 
-/** Runs `kubectl ws` with these words. Nothing else is loaded before Node.js is known to be new enough. */
+/** Runs `kubectl ws` with these arguments. Imports nothing else before the check of the Node.js version. */
 export async function run(args: readonly string[]): Promise<void> {
   if (isTooOld("kubectl ws")) return;
   module.enableCompileCache();

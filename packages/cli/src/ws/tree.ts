@@ -13,7 +13,7 @@ export const tree: WsCommand = {
   words: [0, 0],
   async run(session, _words, { full = false, wide = false, interactive = false, workspace }) {
     if (wide && interactive)
-      throw new UsageError("--wide and -i: give one of them, -i shows phases and mounts by itself");
+      throw new UsageError("--wide does not work with --interactive, which shows phases and mounts anyway: remove it");
     if (parseWorkspaceUrl(session.url) === undefined) {
       say(`current context URL ${JSON.stringify(session.url)} does not point directly to a kcp workspace`);
       return;
@@ -25,7 +25,7 @@ export const tree: WsCommand = {
       return;
     }
     const root = await readTree(session, session.pathOf(workspace));
-    // kcp ends with an empty line.
+    // kcp prints a final empty line.
     say(`${drawTree(await branchOf(root, { session, full, wide }))}\n`);
     for (const { path, problem } of problemsIn(root)) note(`${path} cannot be listed: ${problem}`);
   },
@@ -44,7 +44,7 @@ async function branchOf(node: TreeNode, shown: TreeOptions): Promise<Branch> {
   return { label, columns: shown.wide ? await columnsOf(node, shown) : [], branches };
 }
 
-/** The phases that kcp shows, and of a mount what it is and its type. */
+/** Returns the phases that kcp shows, and the kind and type of a mount. */
 async function columnsOf({ path, workspace }: TreeNode, { session }: TreeOptions): Promise<readonly string[]> {
   const phase = `ws=${workspace?.status?.phase || "-"}`;
   const mount = workspace?.spec.mount;
@@ -58,7 +58,7 @@ async function phaseAt(session: Session, path: string): Promise<string> {
   return found?.status?.phase || "Unknown";
 }
 
-/** Of what keeps the contract of mounts alone nothing more is known than where it is. */
+/** Returns the type of a mount, which objects have that implement more than the contract of mounts. */
 async function mountType(session: Session, path: string, { spec }: Workspace): Promise<string | undefined> {
   const { apiVersion = "", kind, name = "" } = spec.mount?.ref ?? {};
   if (kind !== MOUNTS.kind || !apiVersion.startsWith(`${MOUNTS.group}/`)) return undefined;
@@ -66,14 +66,14 @@ async function mountType(session: Session, path: string, { spec }: Workspace): P
   return (await known(session.client(around).resource(MOUNTS).get(name, session.patience)))?.spec.type;
 }
 
-/** A line of a tree, with columns behind its name, and what hangs below it. */
+/** A line of a tree: name, columns, and branches. */
 interface Branch {
   readonly label: string;
   readonly columns: readonly string[];
   readonly branches: readonly Branch[];
 }
 
-/** As kcp draws it (xlab/treeprint), columns aligned as Go's tabwriter does, with two spaces between. */
+/** Draws a tree like kcp (xlab/treeprint), and aligns columns like Go's tabwriter, with two spaces between. */
 export function drawTree(root: Branch): string {
   const lines = [{ text: ".", columns: [] as readonly string[] }, ...linesOf([root], "")];
   const widths: number[] = [];

@@ -29,14 +29,14 @@ export const use: WsCommand = {
   },
 };
 
-/** Goes to a workspace, and tells where one is: also for other commands. */
+/** Makes a workspace the current one and prints it; used by other commands, too. */
 export async function useWorkspace(session: Session, path: string): Promise<void> {
   const { url, type } = await settle(session, path);
   await warnOfClaims(session, url);
   sayWhere(url, { type });
 }
 
-/** Before there was `:root`, `root:x` was absolute, and still is. */
+/** Treats `root:x` as absolute, as before kcp introduced `:root`. */
 function absolute(word: string): string {
   const name = word.replaceAll("/", ":");
   if (name !== "root" && !name.startsWith("root:")) return word;
@@ -50,9 +50,9 @@ interface Gone extends Partial<Pick<Entered, "type">> {
 
 async function go(session: Session, word: string, direct: boolean): Promise<Gone> {
   const wanted = parseDestination(word, { base: session.place.base, home: session.home });
-  // Neither is looked at, as in kcp: one was there, and the top may be anybody's.
+  // Neither is checked, as in kcp: the user was in the previous one, and may lack access to the first.
   if (wanted.to === "previous" || wanted.to === "top") {
-    if (direct) throw new UsageError(`--direct: name the workspace, ${word} is gone to as it is`);
+    if (direct) throw new UsageError(`--direct does not work with ${word}: name the workspace`);
     if (wanted.to === "previous") return { url: await goBack(session.kubeconfig) };
     return { url: await goTo(session.kubeconfig, topOf(session.place.path)) };
   }
@@ -60,11 +60,11 @@ async function go(session: Session, word: string, direct: boolean): Promise<Gone
   return settle(session, wanted.path, { direct, through: wanted.proxy });
 }
 
-/** How a workspace is meant that may have another cluster in its place. */
+/** Whether a cluster may replace the workspace. */
 interface Meant {
-  /** It is itself. */
+  /** Whether to use the workspace itself. */
   readonly direct?: boolean;
-  /** By this ClusterProxy. @default the one that says so */
+  /** ClusterProxy to use. @default the one that replaces the workspace */
   readonly through?: string;
 }
 
@@ -89,7 +89,7 @@ async function pathOf(session: Session, wanted: Destination, word: string): Prom
   }
 }
 
-/** kcp makes it when it is asked for; where it is stands in its URL, whose host is not ours to follow. */
+/** kcp creates the home workspace on this request. Only the path of its URL is used, not the host. */
 async function homeOf(session: Session): Promise<string> {
   const { spec } = await session.client("root").resource(WORKSPACES).get("~", session.patience);
   const place = parseWorkspaceUrl(spec.URL ?? "");
@@ -97,7 +97,7 @@ async function homeOf(session: Session): Promise<string> {
   return place.path;
 }
 
-/** What an export asks for, and a binding here has not answered. Who may not read bindings is told nothing. */
+/** Warns of permission claims of exports that bindings here do not answer. Prints nothing for users who may not read bindings. */
 async function warnOfClaims(session: Session, url: string): Promise<void> {
   const place = parseWorkspaceUrl(url);
   if (place === undefined) return;
@@ -115,7 +115,7 @@ export const current: WsCommand = {
   run: async ({ url }, _words, { short = false }) => sayWhere(url, { short }),
 };
 
-/** In kcp's words. */
+/** Prints the workspace in kcp's words. */
 function sayWhere(
   url: string,
   { short = false, type }: { readonly short?: boolean; readonly type?: WorkspaceTypeReference | undefined } = {},
@@ -130,7 +130,7 @@ function sayWhere(
   }
 }
 
-/** What bindings have not answered of what their exports claim, in kcp's words (`findUnresolvedPermissionClaims`). */
+/** Returns the unanswered permission claims of bindings, in kcp's words (`findUnresolvedPermissionClaims`). */
 async function unresolvedClaims(bindings: readonly APIBinding[]): Promise<readonly string[]> {
   const claiming = bindings.filter(({ status }) => (status?.exportPermissionClaims?.length ?? 0) > 0);
   if (claiming.length === 0) return [];

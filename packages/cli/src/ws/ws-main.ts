@@ -43,7 +43,7 @@ function helpText({ words }: Line): string {
 }
 
 async function run({ words: [first = "", ...rest], values }: Line): Promise<void> {
-  // A workspace may be called so.
+  // A workspace may have this name.
   if (first === "completion" && rest.length > 0) return complete(rest);
   const isNamed = COMMANDS.has(first);
   const name = isNamed ? first : "use";
@@ -54,7 +54,7 @@ async function run({ words: [first = "", ...rest], values }: Line): Promise<void
   if (words.length < least || words.length > most) throw new UsageError(`usage: ${line.program} ${line.words}`);
   const foreign = foreignFlag(values, line);
   if (foreign !== undefined)
-    throw new UsageError(`--${foreign} is no flag of this command: ${line.program} ${line.words}`);
+    throw new UsageError(`--${foreign} is not a flag of this command: ${line.program} ${line.words}`);
   await using session = await Session.open(connectionOf(values));
   await command.run(session, words, values);
 }
@@ -64,7 +64,7 @@ async function complete(words: readonly string[]): Promise<void> {
   say(completionScript({ name: "kubectl-ws", commands: WS_COMMANDS, line: WS }, words).trimEnd());
 }
 
-/** In cobra's way, as kcp's plugin complains. */
+/** Prints errors like cobra, as kcp's plugin does. */
 function complain(error: unknown): number {
   note(`Error: ${messageOf(error)}`);
   return error instanceof UsageError ? 2 : 1;

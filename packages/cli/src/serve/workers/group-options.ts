@@ -3,23 +3,23 @@ import type { FlagSet, Values } from "../../flags/table.ts";
 import { UsageError } from "../../process/failure.ts";
 import { contentOf } from "../../process/files.ts";
 
-/** How many processes serve, here and elsewhere. */
+/** Numbers and addresses of the processes that serve. */
 export interface GroupOptions {
   readonly workers: number;
-  /** Other replicas, and by what they know this one. @default there are none */
+  /** Other replicas, and the credentials for them. @default no other replicas */
   readonly peers: PeersOptions | undefined;
 }
 
-/** Paths are absolute. */
+/** Options for other replicas. Paths are absolute. */
 export interface PeersOptions {
-  /** Of all replicas; one that is this one's own is left out. Without a slash at the end. */
+  /** URLs of all replicas, without a trailing slash. The replica's own URL is ignored. */
   readonly urls: readonly string[];
   readonly caFile: string;
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** Flags about several processes: those of replicas are kube-apiserver's for its peer proxy, and what that finds out otherwise. */
+/** Flags for several processes. Replicas have those of kube-apiserver's peer proxy, and `--peers`. */
 export const GROUP_FLAGS = {
   workers: {
     type: "text",
@@ -39,11 +39,11 @@ export const GROUP_FLAGS = {
 
 type GroupFlags = Values<typeof GROUP_FLAGS>;
 
-/** Those of kube-apiserver's peer proxy, and what it finds out otherwise. */
+/** Files that kube-apiserver's peer proxy needs, too. */
 const FILES = ["peer-ca-file", "proxy-client-cert-file", "proxy-client-key-file"] as const;
 const MOST = 512;
 
-/** What flags say about several processes. @throws UsageError */
+/** Reads the flags for several processes. @throws UsageError */
 export function groupOf(flags: GroupFlags): GroupOptions {
   return { workers: workersOf(flags.workers), peers: peersOf(flags) };
 }
@@ -51,7 +51,9 @@ export function groupOf(flags: GroupFlags): GroupOptions {
 function workersOf(text: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count > MOST)
-    throw new UsageError(`--workers ${text}: give a number up to ${MOST}, or 0 for one for each processor`);
+    throw new UsageError(
+      `invalid value "${text}" for --workers: use a number up to ${MOST}, or 0 for one for each processor`,
+    );
   return count === 0 ? availableParallelism() : count;
 }
 
@@ -62,12 +64,12 @@ function peersOf(flags: GroupFlags): PeersOptions | undefined {
   if (urls.length === 0 && missing.length === FILES.length) return undefined;
   if (urls.length === 0 || caFile === undefined || certFile === undefined || keyFile === undefined)
     throw new UsageError(
-      `--peers, ${FILES.map((name) => `--${name}`).join(", ")} go together: ${urls.length === 0 ? "--peers" : `--${missing[0]}`} is missing`,
+      `--peers, ${FILES.map((name) => `--${name}`).join(", ")} must be set together: ${urls.length === 0 ? "--peers" : `--${missing[0]}`} is missing`,
     );
   const wrong = urls.find((url) => !/^https:\/\/[^/?#@]+\/?$/.test(url) || !URL.canParse(url));
   if (wrong !== undefined)
     throw new UsageError(
-      `--peers ${wrong || '""'}: give URLs of replicas with commas between: https://a:6444,https://b:6444`,
+      `invalid value "${wrong}" for --peers: use URLs of replicas, separated by commas: https://a:6444,https://b:6444`,
     );
   for (const name of FILES) checkPem(flags, name);
   return { urls: urls.map((url) => url.replace(/\/$/, "")), caFile, certFile, keyFile };
@@ -75,5 +77,6 @@ function peersOf(flags: GroupFlags): PeersOptions | undefined {
 
 function checkPem(flags: GroupFlags, name: (typeof FILES)[number]): void {
   const path = flags[name] ?? "";
-  if (!contentOf(path, name).includes("-----BEGIN ")) throw new UsageError(`--${name} ${path}: it holds no PEM`);
+  if (!contentOf(path, name).includes("-----BEGIN "))
+    throw new UsageError(`invalid file --${name} ${path}: it contains no PEM`);
 }

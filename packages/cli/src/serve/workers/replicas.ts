@@ -11,38 +11,38 @@ import type { PeersOptions } from "./group-options.ts";
 import { toReplica } from "./routes.ts";
 import type { MemberPlace } from "./worker-messages.ts";
 
-/** Where replicas ask one another who there is. */
+/** Path at which replicas list each other's workers. */
 const ROSTER_PATH = "/peers";
-/** As whom they do. */
+/** User name of replicas. */
 const REPLICA = "system:replica";
 
-/** The workers of a replica, as it tells others. */
+/** Workers of a replica, as other replicas see them. */
 export interface Roster {
   readonly members: readonly Pick<MemberPlace, "name" | "minter">[];
 }
 
-/** Tells replicas who works here, and nobody else. */
+/** Serves the list of workers to other replicas only. */
 export function rosterView(group: PeerGroup, roster: () => Roster): VirtualWorkspace {
   return defineVirtualWorkspace({
     name: "peers",
     prefix: ROSTER_PATH,
     path: "/",
-    authorize: () => allow(), // by certificate, below
+    authorize: () => allow(), // the handler checks the certificate
     handle: (req, res) => {
       if (!group.isPeer(req))
         throw ApiError.forbidden({
           resource: { group: "", resource: "" },
-          message: "only a peer may ask who there is",
+          message: "only a replica may list the workers",
         });
       answer(res, roster());
     },
   });
 }
 
-/** What another replica has told. @throws Error on what is no roster */
+/** Parses the answer of another replica. @throws Error when it is invalid */
 function readRoster(body: Uint8Array): Roster {
   const { members } = JSON.parse(Buffer.from(body).toString("utf8")) as Partial<Roster>;
-  if (!Array.isArray(members) || !members.every(isMember)) throw new Error("what it answers names no workers");
+  if (!Array.isArray(members) || !members.every(isMember)) throw new Error("invalid answer: it lists no workers");
   return { members };
 }
 
@@ -58,17 +58,17 @@ function answer(res: ServerResponse, roster: Roster): void {
 
 export interface ReplicasOptions {
   readonly peers: PeersOptions;
-  /** What names of this replica's own workers begin with: it may be among the others. */
+  /** Prefix of the names of this replica's workers, whose URL may be in the list. */
   readonly own: string;
   readonly onMembers: (members: readonly MemberPlace[]) => Promise<void>;
-  /** Told of a replica that is there, and when its workers have changed. */
+  /** Receives a found replica, and later changes of its workers. */
   readonly onFound: (url: string, workers: number) => void;
   readonly log: Log;
 }
 
-/** How often others are asked who there is, ms. */
+/** Interval of the requests to other replicas, ms. */
 const EVERY = 1_000;
-/** How often one may not answer in a row before it counts as gone. */
+/** Consecutive failures after which a replica counts as gone. */
 const PATIENCE = 2;
 const HEADERS: readonly string[] = Object.freeze(remoteHeaders({ name: REPLICA }));
 
@@ -79,21 +79,21 @@ interface Replica {
   failures: number;
 }
 
-/** Keeps up with who works in other replicas. */
+/** Tracks the workers of other replicas. */
 export class Replicas implements AsyncDisposable {
   readonly #options: ReplicasOptions;
   readonly #replicas: readonly Replica[];
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  /** @throws Error on an authority that is none */
+  /** Creates the clients. @throws Error on an invalid certificate authority */
   constructor(options: ReplicasOptions) {
     const { peers } = options;
     this.#options = options;
     this.#replicas = peers.urls.map((url) => ({ url, upstream: toReplica(url, peers), members: [], failures: 0 }));
   }
 
-  /** Resolves when each has been asked once. */
+  /** Resolves after one request to each replica. */
   async start(): Promise<void> {
     await this.#look();
     this.#running = this.#follow();
@@ -122,7 +122,7 @@ export class Replicas implements AsyncDisposable {
     const { url, upstream } = replica;
     try {
       const answer = await upstream.send({ path: ROSTER_PATH, headers: HEADERS, deadlines: { head: EVERY } });
-      if (answer.status !== 200) throw new Error(`it answers ${answer.status}`);
+      if (answer.status !== 200) throw new Error(`unexpected status ${answer.status}`);
       const { members } = readRoster(answer.body);
       const isOwn = members.some(({ name }) => name.startsWith(`${this.#options.own}/`));
       this.#found(replica, isOwn ? [] : members.map(({ name, minter }) => ({ name, minter, at: url })));
@@ -144,6 +144,6 @@ export class Replicas implements AsyncDisposable {
     if (replica.failures < PATIENCE) return;
     replica.members = [];
     if (replica.failures > PATIENCE) return;
-    this.#options.log({ level: "warn", message: "replica is away", url: replica.url, error: String(error) });
+    this.#options.log({ level: "warn", message: "replica unavailable", url: replica.url, error: String(error) });
   }
 }

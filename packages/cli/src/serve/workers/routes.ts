@@ -7,10 +7,10 @@ import { Upstream } from "@virtual-workspaces/transport";
 import type { PeersOptions } from "./group-options.ts";
 import type { GroupTrust, MemberPlace } from "./worker-messages.ts";
 
-/** How long the connections to a peer that has left are kept for what it still has to say, ms. */
+/** Time to keep connections to a peer that has left, for its last answers, ms. */
 const LINGER = 30_000;
 
-/** The way to each of the other processes: a worker beside this one at its port, those of a replica at its URL. */
+/** Upstreams of the other processes: workers of this replica by port, those of other replicas by URL. */
 export class Routes implements AsyncDisposable {
   readonly #trust: GroupTrust;
   readonly #replicas: PeersOptions | undefined;
@@ -21,7 +21,7 @@ export class Routes implements AsyncDisposable {
     this.#replicas = replicas;
   }
 
-  /** The members as peers of this process. */
+  /** Returns the members as peers of this process. */
   to(members: readonly MemberPlace[]): readonly Peer[] {
     const places = new Set(members.map(({ at }) => at));
     for (const [at, upstream] of this.#upstreams) if (!places.has(at)) this.#leave(at, upstream);
@@ -57,9 +57,10 @@ export class Routes implements AsyncDisposable {
   }
 }
 
-/** A replica, as this one. @throws Error on an authority that is none */
+/** Returns the upstream of a replica, with this replica's certificate. @throws Error on an invalid certificate authority */
 export function toReplica(url: string, options: PeersOptions | undefined): Upstream {
-  if (options === undefined) throw new Error(`${url} is a replica, and there are to be none`);
+  if (options === undefined)
+    throw new Error(`cannot connect to replica ${url}: this process has no options for replicas`);
   return new Upstream({
     url,
     tls: { ca: readFileSync(options.caFile, "utf8") },
@@ -68,10 +69,10 @@ export function toReplica(url: string, options: PeersOptions | undefined): Upstr
   });
 }
 
-/** The name by which workers ask for one another: no name that clients could be led to. */
+/** Server name of workers. It is not resolvable, so no client can be led to it. */
 export const WORKER_NAME = "worker.virtual-workspaces.internal";
 
-/** Makes what workers of one start know one another by. */
+/** Creates the keys by which workers of one start authenticate each other. */
 export async function groupTrust(now: Date): Promise<GroupTrust> {
   const subject = { name: WORKER_NAME, groups: [] };
   const authority = await issueCertificate({ subject, purpose: { kind: "authority" }, now });

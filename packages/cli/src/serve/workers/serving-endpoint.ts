@@ -3,19 +3,19 @@ import type { SniCertificate } from "@virtual-workspaces/framework/tls";
 import { Interrupt } from "../../process/interrupt.ts";
 import { type ListenAddress, startFailure, tellReady } from "../../server/listening.ts";
 
-/** Where a process serves: alone at a port of its own, or as one of several. */
+/** Endpoint of a process: its own port, or the connections that a primary process hands over. */
 export interface ServingEndpoint extends AsyncDisposable {
   readonly peers?: ServerOptions["peers"];
-  /** To stand before all others. */
+  /** Authenticators that precede all others. */
   readonly authenticators: readonly Authenticator[];
   readonly sni: readonly SniCertificate[];
-  /** Served besides. */
+  /** Additional views. */
   readonly views: readonly VirtualWorkspace[];
-  /** Serves until it is asked to end. @param paths of views @throws Failure */
+  /** Serves until a signal or message stops it. @param paths paths of views @throws Failure */
   serve(server: Server, paths: readonly string[]): Promise<void>;
 }
 
-/** The only process of its kind. */
+/** Endpoint of a single process. */
 export class SingleProcess implements ServingEndpoint {
   readonly authenticators: ServingEndpoint["authenticators"] = [];
   readonly sni: ServingEndpoint["sni"] = [];

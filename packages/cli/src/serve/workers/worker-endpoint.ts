@@ -17,7 +17,7 @@ export interface WorkerEndpointOptions {
   readonly onServing: (serving: Serving) => void;
 }
 
-/** One of several processes: clients are handed to it, other workers come by a port on this machine alone. */
+/** Endpoint of a worker: the primary process hands clients over, and other workers connect to a port on this machine alone. */
 export class WorkerEndpoint implements ServingEndpoint {
   readonly authenticators: ServingEndpoint["authenticators"];
   readonly sni: ServingEndpoint["sni"];
@@ -30,7 +30,7 @@ export class WorkerEndpoint implements ServingEndpoint {
   #members: readonly MemberPlace[] = [];
   #server: Server | undefined;
 
-  /** @throws Error on authorities that are none */
+  /** Creates the endpoint. @throws Error on invalid certificate authorities */
   constructor({ trust, replicas, log, onServing }: WorkerEndpointOptions) {
     const others = replicas === undefined ? [] : [{ caFile: replicas.caFile }];
     this.#group = peerGroup({
@@ -48,18 +48,18 @@ export class WorkerEndpoint implements ServingEndpoint {
     this.#onServing = onServing;
   }
 
-  /** From now on these answer. */
+  /** Sets the members of the group. */
   meet(members: readonly MemberPlace[]): void {
     this.#members = members;
     this.#group.members = this.#routes.to(members);
   }
 
-  /** Serves a client; of one that has left already there is none. */
+  /** Serves a client; `undefined` if it has disconnected. */
   accept(connection: Socket | undefined): void {
     if (connection !== undefined) this.#server?.accept(connection);
   }
 
-  /** Has {@link serve} come to its end. */
+  /** Makes {@link serve} return. */
   finish(): void {
     this.#finished.resolve();
   }

@@ -1,46 +1,46 @@
 import type { KeyPair } from "@virtual-workspaces/framework/tls";
 
-/** What the first process tells a worker. */
+/** Message from the primary process to a worker. */
 export type ToWorker =
-  /** Set up what the flags say, and do not serve clients yet. */
+  /** Set up the server of the flags without serving clients yet. */
   | { readonly type: "serve"; readonly args: readonly string[]; readonly trust: GroupTrust }
-  /** Who answers for what, from now on. */
+  /** The members of the group from now on. */
   | { readonly type: "members"; readonly members: readonly MemberPlace[] }
-  /** Comes with a connection. */
+  /** Accompanies a connection. */
   | { readonly type: "connection" }
-  /** No more connections come: end watches cleanly, finish what is under way, and exit. Within `patience`, ms. */
+  /** No more connections come: end watches cleanly, complete requests and exit within `patience`, ms. */
   | { readonly type: "finish"; readonly patience: number };
 
-/** What a worker tells the first process. */
+/** Message from a worker to the primary process. */
 export type FromWorker =
   | ({ readonly type: "serving" } & Serving)
-  /** What was told of members counts. */
+  /** The latest members are in effect. */
   | { readonly type: "members" }
-  /** A connection has arrived, in the order in which they were sent. */
+  /** A connection has arrived. Sent in the order of the connections. */
   | { readonly type: "taken" }
   | { readonly type: "failed"; readonly problem: string };
 
 /** A worker that is set up. */
 export interface Serving {
-  /** Whose versions are its own. */
+  /** Minter of its resource versions. */
   readonly minter: number;
-  /** Where other workers reach it, on this machine alone. */
+  /** Port for other workers, on this machine alone. */
   readonly port: number;
-  /** Paths of views. */
+  /** Paths of the views. */
   readonly views: readonly string[];
 }
 
-/** By what workers of one start know one another: made at the start, kept in memory, told to nobody else. */
+/** Keys by which workers of one start authenticate each other. Security: they stay in the memory of these processes. */
 export interface GroupTrust {
   readonly ca: string;
   readonly server: KeyPair;
   readonly client: KeyPair;
 }
 
-/** One of all processes that serve the same views. */
+/** A process that serves the same views. */
 export interface MemberPlace {
   readonly name: string;
   readonly minter: number;
-  /** A worker's port, or the URL of the replica that it is of. */
+  /** Port of a worker, or URL of its replica. */
   readonly at: number | string;
 }

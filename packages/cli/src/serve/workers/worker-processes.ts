@@ -9,31 +9,31 @@ import type { FromWorker, GroupTrust, MemberPlace, Serving, ToWorker } from "./w
 
 export interface WorkerProcessesOptions {
   readonly count: number;
-  /** The command line that each of them serves by. */
+  /** Command line for each worker. */
   readonly args: readonly string[];
   readonly trust: GroupTrust;
   readonly log: Log;
 }
 
-/** How long one may take to finish, ms: a little more than a server waits for what is under way. */
+/** Time limit for a worker to shut down, ms: a little more than a server waits for requests in flight. */
 const PATIENCE = 15_000;
-/** One that ends so often in a row, each time soon, will not do better. */
+/** Consecutive early ends after which workers are not restarted any more. */
 const MOST_FAILURES = 3;
-/** How long one has to last for that not to count, ms. */
+/** Lifetime from which an end is not early, ms. */
 const SOON = 10_000;
-/** Before the second one in a row is started, ms; doubled each time. */
+/** Delay before the second restart in a row, ms. It doubles each time. */
 const FIRST_PAUSE = 100;
 
-/** Where a worker works: another takes its place. */
+/** Place of a worker, whose replacement takes the same place. */
 interface Slot {
   readonly index: number;
   worker: WorkerProcess;
-  /** Set while it serves. */
+  /** Set while the worker serves. */
   serving: Serving | undefined;
   failures: number;
 }
 
-/** The workers of this replica. One that ends is replaced; clients are handed to them in turn. */
+/** Workers of this replica. It replaces workers that end, and distributes clients among them in turn. */
 export class WorkerProcesses implements AsyncDisposable {
   readonly #options: WorkerProcessesOptions;
   readonly #slots: readonly Slot[];
@@ -51,34 +51,34 @@ export class WorkerProcesses implements AsyncDisposable {
     this.#given.promise.catch(() => undefined);
   }
 
-  /** Resolves never. @throws Failure when a worker ends again and again */
+  /** Rejects when a worker ends again and again; never resolves. @throws Failure */
   get failed(): Promise<never> {
     return this.#given.promise;
   }
 
-  /** Resolves when all are set up, to the paths of views. @throws Failure when one cannot be */
+  /** Resolves when all workers are set up, to the paths of views. @throws Failure when a worker fails */
   async start(): Promise<readonly string[]> {
     await Promise.all(this.#slots.map(async (slot) => this.#began(slot, await slot.worker.serving)));
     for (const slot of this.#slots) void this.#keep(slot);
     return this.#slots[0]?.serving?.views ?? [];
   }
 
-  /** Clients are served from now on. @param name of this replica, unlike all others' */
+  /** Starts to serve clients. @param name unique name of this replica */
   async open(name: string): Promise<void> {
     this.#name = name;
     await this.#meet();
   }
 
-  /** Workers of other replicas, as they are now. */
+  /** Sets the current workers of other replicas. */
   async join(others: readonly MemberPlace[]): Promise<void> {
     this.#others = others;
     const own = this.#slots.find(({ serving }) => others.some(({ minter }) => minter === serving?.minter));
-    // What two give nobody could tell apart. Of two replicas one has the lower name.
+    // Versions of two workers with the same minter would be ambiguous: the replica with the lower name replaces its own.
     if (own !== undefined && others.some(({ name }) => this.#name < name)) own.worker.kill();
     else await this.#meet();
   }
 
-  /** Hands a client to the next one; while there is none they wait. */
+  /** Hands a client to the next worker. Clients wait while there is none. */
   readonly take = (connection: Socket): void => {
     const slot = this.#ready[this.#turn++ % this.#ready.length];
     if (slot === undefined) this.#waiting.push(connection);
@@ -96,16 +96,16 @@ export class WorkerProcesses implements AsyncDisposable {
     return { index, worker: new WorkerProcess(args, trust), serving: undefined, failures: 0 };
   }
 
-  /** @throws Failure when another has the same minter, which nobody could tell apart: one of 32,768 has */
+  /** Records a worker as serving. @throws Failure when another one has the same minter (1 in 32,768), which makes versions ambiguous */
   #began(slot: Slot, serving: Serving): void {
     if (this.#slots.some((other) => other.serving?.minter === serving.minter)) {
       slot.worker.kill();
-      throw new Failure("two workers would have numbered their versions alike: start once more");
+      throw new Failure("two workers chose the same number for their resource versions: start again");
     }
     slot.serving = serving;
   }
 
-  /** Tells all who there is; then they are handed clients. */
+  /** Sends the members to all workers, then hands clients to them. */
   async #meet(): Promise<void> {
     const serving = this.#slots.filter((slot) => slot.serving !== undefined);
     const own = serving.map(({ index, serving: told }) => ({
@@ -137,7 +137,7 @@ export class WorkerProcesses implements AsyncDisposable {
     }
   }
 
-  /** Whoever does not get so far ends, which is waited for next. */
+  /** A worker that fails here also ends, which the caller waits for next. */
   async #replaced(slot: Slot): Promise<void> {
     try {
       this.#began(slot, await slot.worker.serving);
@@ -155,7 +155,7 @@ export class WorkerProcesses implements AsyncDisposable {
   #tell({ index, failures }: Slot, how: number | string): void {
     this.#options.log({
       level: "warn",
-      message: "worker ended, another takes its place",
+      message: "worker ended, restarting it",
       worker: index,
       how,
       failures,
@@ -163,20 +163,20 @@ export class WorkerProcesses implements AsyncDisposable {
   }
 
   #giveUp(how: number | string): void {
-    const message = `a worker ended ${MOST_FAILURES + 1} times in a row, within ${SOON / 1000} s each time, at last with ${how}: what it wrote above says why`;
+    const message = `a worker ended ${MOST_FAILURES + 1} times in a row, within ${SOON / 1000} s each time, the last time with ${how}: read its output above for the reason`;
     this.#given.reject(new Failure(message));
   }
 }
 
-/** A worker, seen from the first process. */
+/** A worker, as the primary process sees it. */
 class WorkerProcess {
-  /** Resolves when it is set up. @throws Failure when it ends before */
+  /** Resolves when the worker is set up. @throws Failure when it ends before */
   readonly serving: Promise<Serving>;
-  /** Resolves to the exit code, or the signal's name. */
+  /** Resolves to the exit code or the signal's name. */
   readonly ended: Promise<number | string>;
   readonly #process: ChildProcess;
   readonly #handing: ConnectionHandover;
-  /** Told of members, and not yet heard of. */
+  /** Callbacks for members that the worker has not confirmed yet. */
   readonly #meeting: (() => void)[] = [];
 
   constructor(args: readonly string[], trust: GroupTrust) {
@@ -193,18 +193,18 @@ class WorkerProcess {
     });
     worker.once("exit", (code, signal) => {
       const how = signal ?? code ?? 0;
-      serving.reject(new Failure(`a worker ended before it served (${how})`));
+      serving.reject(new Failure(`a worker ended before it served (${how}): read its output above for the reason`));
       this.#handing.end();
       for (const met of this.#meeting.splice(0)) met();
       ended.resolve(how);
     });
     this.serving = serving.promise;
     this.ended = ended.promise;
-    this.serving.catch(() => undefined); // whoever does not wait learns of it by the end
+    this.serving.catch(() => undefined); // callers that do not wait see the end of the process
     this.#send({ type: "serve", args, trust });
   }
 
-  /** Tells it who there is. Resolves when that counts there, or it is gone. */
+  /** Sends the members. Resolves when the worker uses them or has ended. */
   async meet(members: readonly MemberPlace[]): Promise<void> {
     if (!this.#process.connected) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -213,12 +213,12 @@ class WorkerProcess {
     await promise;
   }
 
-  /** Hands a client over. */
+  /** Hands a client to the worker. */
   get take(): ConnectionHandover["hand"] {
     return this.#handing.hand;
   }
 
-  /** Ends watches cleanly, and then the process: by force after `patience` ms. */
+  /** Ends watches cleanly, then the process; kills it after `patience`, ms. */
   async finish(patience: number): Promise<void> {
     this.#send({ type: "finish", patience });
     const impatient = setTimeout(() => this.kill(), patience);

@@ -5,21 +5,21 @@ import { shellWord } from "../../process/programs.ts";
 import { Dish, type Tree } from "./demo-tree.ts";
 import { ACME, CLUSTER, DISHES, LAB, LINK, MENU, MOVED, SHOP } from "./names.ts";
 
-/** Who asks where, and what is answered. */
+/** A user and server for a query, with their description. */
 export interface AskedAs {
   readonly who: string;
   readonly context: string;
-  /** @default that of the context */
+  /** URL of the server. @default that of the context */
   readonly server?: string;
 }
 
-/** What is asked: as kubectl is told, and as we do. */
+/** A query, as arguments of kubectl and as a call of the client. */
 export interface DemoQuery {
   readonly get: readonly string[];
   readonly ask: (client: Client) => Promise<string>;
 }
 
-/** What is in a ConfigMap of the namespace `default`. */
+/** Reads a ConfigMap of the namespace `default`. */
 export const configMap = (name: string): DemoQuery => ({
   get: ["configmap", name],
   ask: async (client) => {
@@ -30,7 +30,7 @@ export const configMap = (name: string): DemoQuery => ({
   },
 });
 
-/** A question, as it is answered to whom: each with the command that asks it. */
+/** Runs a query as several users. Each row has the kubectl command and the answer. */
 export function rows(kubeconfig: string, question: DemoQuery, ways: readonly AskedAs[]): Promise<string[]> {
   return Promise.all(ways.map((way) => row(kubeconfig, question, way)));
 }
@@ -45,21 +45,21 @@ async function row(kubeconfig: string, { get, ask }: DemoQuery, { who, context, 
   return `  ${who}\n    $ ${command}\n    ${await ask(client).catch(refusal)}`;
 }
 
-/** As kubectl says it. @throws what is no answer */
+/** Formats an error as kubectl does. @throws errors that are not API errors */
 function refusal(error: unknown): string {
   if (!isApiError(error)) throw error;
   return `Error from server (${error.status.reason}): ${error.message}`;
 }
 
-/** The view that shows the object, by its name. */
+/** Name of the view that shows the object. */
 const VIEW = "published";
 
-/** Where the demonstration is. */
+/** Place of the demonstration. */
 export interface DemoPlace {
   readonly kubeconfig: string;
-  /** Of the server. */
+  /** URL of the server. */
   readonly url: string;
-  /** The names of the views that are served. */
+  /** Names of the served views. */
   readonly views: readonly string[];
 }
 
@@ -76,34 +76,38 @@ const ALL_DISHES: DemoQuery = {
   },
 };
 
-/** One object, and what is exported, as they are answered to whom. */
+/** Shows one object, and the exported objects, as several users see them. */
 export async function demoText({ kubeconfig, url, views }: DemoPlace, tree: Tree): Promise<string> {
   const through = `${url}/services/${VIEW}/clusters/${tree.shop}`;
   const asked = (question: DemoQuery, ways: readonly AskedAs[]): Promise<string[]> => rows(kubeconfig, question, ways);
   const object = await asked(THE_MENU, [
     { who: "in its workspace, as Alice", context: "alice" },
     ...(views.includes(VIEW) ? [{ who: "through a view, as Alice", context: "alice", server: through }] : []),
-    { who: "as Bob, who is refused", context: "bob" },
+    { who: "as Bob, whose request is denied", context: "bob" },
   ]);
   const text = ["One object, seen three ways:", ...object, ""].join("\n");
   const { exported } = tree;
   if (exported === undefined) return text;
   const dishes = await asked(ALL_DISHES, [
-    { who: "in one that has bound it", context: "alice" },
-    { who: "through its view, in all that have bound it", context: "alice", server: `${exported}/clusters/*` },
-    { who: "in one that has not", context: "alice", server: `${exported}/clusters/${tree.acme}` },
+    { who: "in a workspace that has bound it", context: "alice" },
+    {
+      who: "through its view, in all workspaces that have bound it",
+      context: "alice",
+      server: `${exported}/clusters/*`,
+    },
+    { who: "in a workspace that has not bound it", context: "alice", server: `${exported}/clusters/${tree.acme}` },
   ]);
   const mounted = tree.mounts ? await mountedSeen(url, asked) : [];
   return [
     text,
     ...mounted,
-    `What ${ACME} exports to ${SHOP} and ${LAB}, and its view at ${exported}:`,
+    `Exported by ${ACME} to ${SHOP} and ${LAB}, with a view at ${exported}:`,
     ...dishes,
     "",
   ].join("\n");
 }
 
-/** What is behind mounts, by the paths of the workspaces that are mounted. */
+/** Reads objects through the paths of mounted workspaces. */
 async function mountedSeen(
   url: string,
   asked: (question: DemoQuery, ways: readonly AskedAs[]) => Promise<string[]>,
@@ -111,9 +115,9 @@ async function mountedSeen(
   const at = (name: string): Pick<AskedAs, "server"> => ({ server: `${url}/clusters/${ACME}:${name}` });
   const cluster = await asked(configMap("about"), [
     { who: "a cluster in a process of its own, as Alice", context: "alice", ...at(CLUSTER) },
-    { who: "as Bob, whom it lets in as well", context: "bob", ...at(CLUSTER) },
+    { who: "as Bob, whom the cluster accepts, too", context: "bob", ...at(CLUSTER) },
   ]);
   const link = await asked(THE_MENU, [{ who: `a link to ${SHOP}, as Alice`, context: "alice", ...at(LINK) }]);
-  const head = `What is mounted in ${ACME}, besides ${ACME}:${MOVED}, which sends who asks on to ${LAB}:`;
+  const head = `Mounted in ${ACME}, besides ${ACME}:${MOVED}, which redirects to ${LAB}:`;
   return [[head, ...cluster, ...link, ""].join("\n")];
 }

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { environment } from "../../process/programs.ts";
 
-/** An API server in a process of its own, which ends with this. */
+/** An API server in a child process, which ends with this one. */
 export class PlainCluster implements AsyncDisposable {
-  /** By which kubectl finds it, and whoever has it may ask there as anybody. */
+  /** Kubeconfig of the cluster. Security: its credential may impersonate any user there. */
   readonly kubeconfig: string;
   readonly #child: ChildProcess;
 
@@ -14,18 +14,18 @@ export class PlainCluster implements AsyncDisposable {
     this.kubeconfig = kubeconfig;
   }
 
-  /** @param dir where its certificates are kept @throws Error when it does not start */
+  /** Starts the cluster. @param dir folder for its certificates @throws Error when it does not start */
   static async start(dir: string): Promise<PlainCluster> {
     const token = randomBytes(32).toString("base64url");
-    // From source as well as built.
+    // Works from source and from the build.
     const file = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
     const child = fork(file, { env: environment(), stdio: ["ignore", "inherit", "inherit", "ipc"] });
-    const ended = once(child, "exit").then(([code, signal]) => ({ error: `it ended with ${code ?? signal}` }));
+    const ended = once(child, "exit").then(([code, signal]) => ({ error: `the process ended with ${code ?? signal}` }));
     child.send({ dir, token } satisfies ToCluster);
     const place = await Promise.race([once(child, "message").then(([told]) => told as FromCluster), ended]);
     if ("error" in place) {
       child.kill("SIGKILL");
-      throw new Error(`the cluster of the demonstration does not start: ${place.error}`);
+      throw new Error(`cannot start the cluster of the demonstration: ${place.error}`);
     }
     return new PlainCluster(child, kubeconfigOf(place, token));
   }
@@ -38,7 +38,7 @@ export class PlainCluster implements AsyncDisposable {
   }
 }
 
-/** As JSON, which is YAML. */
+/** JSON is valid YAML. */
 function kubeconfigOf({ url, ca }: Exclude<FromCluster, { error: string }>, token: string): string {
   const name = "cluster";
   const authority = Buffer.from(ca).toString("base64");
@@ -50,13 +50,13 @@ function kubeconfigOf({ url, ca }: Exclude<FromCluster, { error: string }>, toke
   });
 }
 
-/** What the process of a cluster is told first. */
+/** First message to the process of a cluster. */
 export interface ToCluster {
-  /** Where its certificates are kept. */
+  /** Folder for its certificates. */
   readonly dir: string;
-  /** Who asks with it is let in. */
+  /** Token that the cluster accepts. */
   readonly token: string;
 }
 
-/** Where it is, or why it is not there. */
+/** URL and certificate authority of the cluster, or the error of its start. */
 export type FromCluster = { readonly url: string; readonly ca: string } | { readonly error: string };

@@ -6,24 +6,24 @@ import { waitForObject } from "../../server/objects.ts";
 import { configMap, type DemoQuery, rows } from "./answers.ts";
 import { ABOUT, ALL_SPACES, LOCAL } from "./names.ts";
 
-/** How long what is made may take to answer, ms, and how long is waited before it is asked again. */
+/** Time limit for new objects to answer, and delay between attempts, ms. */
 const [WITHIN, AGAIN] = [30_000, 200];
 
-/** As whom they are made and asked: Alice and Bob are nobody there. */
+/** Context that creates and reads them: Alice and Bob have no access there. */
 const CONTEXT = "root";
 
-/** Where Spaces are made. */
+/** Place of the Spaces. */
 export interface SpacesPlace {
   readonly kubeconfig: string;
-  /** Of the server. */
+  /** URL of the server. */
   readonly url: string;
-  /** The path of the workspace that has them. */
+  /** Path of the workspace with the Spaces. */
   readonly spaces: string;
 }
 
 /**
- * Makes a provider besides the default one, Spaces of both, and in each an object that says which one it is, and leaves what is there as it is.
- * Resolves once all of them are seen together.
+ * Creates a provider besides the default one, Spaces of both, and in each an object that names it. Existing objects stay
+ * unchanged. Resolves when the view shows all Spaces.
  *
  * @throws ApiError, TransportError
  */
@@ -47,19 +47,22 @@ export async function makeSpaces({ kubeconfig, url, spaces: path }: SpacesPlace)
   await using all = at(TOGETHER);
   await soon(async () => {
     const { items } = await all.resource(ConfigMap).list({ fields: NAMED });
-    if (items.length < ALL_SPACES.length) throw new Error(`${items.length} of ${ALL_SPACES.length} Spaces are seen`);
+    if (items.length < ALL_SPACES.length)
+      throw new Error(`the view shows ${items.length} of ${ALL_SPACES.length} Spaces`);
   });
 }
 
-/** What there is, one of them, and all of them as one. */
+/** Shows the Spaces, one of them, and all of them as one. */
 export async function spacesText({ kubeconfig, url, spaces: path }: SpacesPlace): Promise<string> {
   const as = { context: CONTEXT };
-  const there = await rows(kubeconfig, THERE, [{ who: "what there is", ...as, server: `${url}/clusters/${path}` }]);
+  const there = await rows(kubeconfig, THERE, [{ who: "all Spaces", ...as, server: `${url}/clusters/${path}` }]);
   const one = `${url}/services/spaces/${LOCAL}/edge-east`;
-  const inOne = await rows(kubeconfig, configMap(ABOUT), [{ who: "in one, a process of its own", ...as, server: one }]);
-  const together = { who: "in all of them, as one API server", ...as, server: url + TOGETHER };
+  const inOne = await rows(kubeconfig, configMap(ABOUT), [
+    { who: "in one Space, a process of its own", ...as, server: one },
+  ]);
+  const together = { who: "in all Spaces, as one API server", ...as, server: url + TOGETHER };
   const all = await rows(kubeconfig, EACH, [together]);
-  const head = `Spaces of two providers, in ${path}: workspaces below it, and processes that serve as it does:`;
+  const head = `Spaces of two providers in ${path}: workspaces below it, and processes of the same program:`;
   return [head, ...there, ...inOne, ...all, ""].join("\n");
 }
 
@@ -83,7 +86,7 @@ const EACH: DemoQuery = {
 
 const TOGETHER = "/services/spaces/*/*";
 
-/** What is still being followed, or started again on its data, answers after a moment. @throws what it says at last */
+/** Repeats a request while the Space is still connecting or starting. @throws the last error */
 async function soon<T>(ask: () => Promise<T>): Promise<T> {
   for (const end = performance.now() + WITHIN; ; ) {
     try {

@@ -13,30 +13,30 @@ import { ClusterRoleBinding, ConfigMap, Secret } from "@virtual-workspaces/works
 import { waitForObject } from "../../server/objects.ts";
 import { ACME, CLUSTER, DISHES, LAB, LINK, MENU, MOVED, PUBLISHED, SHOP } from "./names.ts";
 
-/** What of the tree is shown. */
+/** Parts of the tree that the demonstration shows. */
 export interface Tree {
-  /** The logical cluster of `shop`: views are asked by that. */
+  /** Logical cluster of `shop`, which the view's URL contains. */
   readonly shop: string;
-  /** That of `acme`. */
+  /** Logical cluster of `acme`. */
   readonly acme: string;
-  /** Where the view of the export of `acme` is; `undefined` where none is served. */
+  /** URL of the view of `acme`'s export; `undefined` if no view is served. */
   readonly exported: string | undefined;
-  /** Whether workspaces of `acme` are mounted. */
+  /** Whether `acme` has mounted workspaces. */
   readonly mounts: boolean;
 }
 
-/** What there is to show. */
+/** Features that the demonstration shows. */
 export interface TreeOptions {
-  /** Whether there is a view of exports. */
+  /** Whether exports have a view. */
   readonly exports: boolean;
-  /** The kubeconfig of a plain cluster; `undefined` where there are no mounts. */
+  /** Kubeconfig of a plain cluster; `undefined` without mounts. */
   readonly cluster: string | undefined;
 }
 
 /**
- * Makes the tree of the demonstration, and leaves what is there as it is: `root:acme` with Alice as its administrator, and in
- * it `shop` and `lab`, which she makes; both have bound what `acme` exports, where there is a view of it. Beside them others are mounted,
- * where there are mounts.
+ * Creates the tree of the demonstration: `root:acme` with Alice as its administrator, and her workspaces `shop` and `lab` in
+ * it. If exports have a view, both bind the export of `acme`. With mounts, further workspaces are mounted. Existing objects
+ * stay unchanged.
  *
  * @throws ApiError, TransportError
  */
@@ -84,7 +84,7 @@ async function bind(
   });
 }
 
-/** What a workspace exports to others. */
+/** Kind that a workspace exports to others. */
 export const Dish: Resource<{ spec: { price?: string } }> = defineResource({
   group: "menu.example.dev",
   version: "v1",
@@ -95,16 +95,16 @@ export const Dish: Resource<{ spec: { price?: string } }> = defineResource({
   columns: { Price: ".spec.price" },
 });
 
-/** Who exports it, from where, and a dish for each workspace that binds it. */
+/** Exporting client, its path, and a dish for each workspace that binds the export. */
 interface Menu {
   readonly provider: Client;
   readonly path: string;
-  /** By path of the workspace. */
+  /** Dishes by path of the workspace. */
   readonly dishes: Readonly<Record<string, { readonly name: string; readonly price: string }>>;
 }
 
 /**
- * Makes an export and the bindings to it, with an object in each workspace that has one, and leaves what is there as it is.
+ * Creates an export, bindings to it and an object in each binding workspace. Existing objects stay unchanged.
  *
  * @returns the URL of the export's view, once it is published
  * @throws ApiError, TransportError
@@ -127,7 +127,7 @@ async function makeExport({ provider, path, dishes }: Menu): Promise<string> {
   return waitForObject(slices, DISHES, ({ status }) => status?.endpoints?.[0]?.url);
 }
 
-/** What the mounts are called, and what they lead to. */
+/** Mounts by name, with their targets. */
 const MOUNTS = {
   [CLUSTER]: { type: "URL", ref: { apiVersion: "v1", kind: "Secret", namespace: "default", name: CLUSTER } },
   [LINK]: { type: "Workspace", path: SHOP },
@@ -135,8 +135,8 @@ const MOUNTS = {
 } as const;
 
 /**
- * Mounts a cluster, a link to another workspace and a redirect to a third in a workspace, and leaves what is there as it is but for
- * where the cluster is. Resolves once they can be used.
+ * Mounts a cluster, a link to another workspace and a redirect to a third. Existing objects stay unchanged, except the
+ * address of the cluster. Resolves when the mounts are usable.
  *
  * @throws ApiError, TransportError
  */

@@ -1,23 +1,23 @@
 import type { PlainUser } from "@virtual-workspaces/workspace-server";
 
-/** The workspace that exports something. */
+/** Workspace with an export. */
 export const ACME = "root:acme";
-/** Where the object is that is shown. */
+/** Workspace with the shown object. */
 export const SHOP = "root:acme:shop";
-/** Another that has bound what is exported. */
+/** Another workspace that binds the export. */
 export const LAB = "root:acme:lab";
-/** Workspaces of the first that are mounted: on a plain cluster, on the shop, and with a redirect to the lab. */
+/** Mounted workspaces in the first one: a plain cluster, a link to the shop, and a redirect to the lab. */
 export const CLUSTER = "cluster";
 export const LINK = "link";
 export const MOVED = "moved";
-/** What the object is called, in the namespace `default`. */
+/** Name of the object, in the namespace `default`. */
 export const MENU = "menu";
-/** What is exported, and what the export is called. */
+/** Name of the exported resource and of the export. */
 export const DISHES = "dishes";
 
-/** A provider of Spaces besides the one that is always there: processes of this machine. */
+/** Provider of Spaces besides the default one: processes of this machine. */
 export const LOCAL = "local";
-/** Which Spaces there are, by who provides them. */
+/** All Spaces with their providers. */
 export const ALL_SPACES: readonly { readonly provider: string; readonly name: string }[] = [
   { provider: "default", name: "dev" },
   { provider: "default", name: "staging" },
@@ -25,13 +25,13 @@ export const ALL_SPACES: readonly { readonly provider: string; readonly name: st
   { provider: LOCAL, name: "edge-east" },
   { provider: LOCAL, name: "edge-west" },
 ];
-/** In each, in the namespace `default`: which one it is. */
+/** Name of an object in each Space, in the namespace `default`, which names the Space. */
 export const ABOUT = "about";
 
-/** The label by which an object is in the view of the demonstration, `examples/over-workspaces/published.ts`. */
+/** Label that selects objects for the view of the demonstration, `examples/over-workspaces/published.ts`. */
 export const PUBLISHED = "published";
 
-/** Alice made the workspace that her context leads to, and is its administrator; Bob may enter only the one above it. */
+/** Alice created the workspace of her context and administers it. Bob has access only to its parent. */
 export const DEMO_USERS: readonly PlainUser[] = [
   { name: "alice", workspace: SHOP },
   { name: "bob", workspace: SHOP },

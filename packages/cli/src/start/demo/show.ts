@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import type { DemoPlace } from "./answers.ts";
 
-/** What there is to show, and where. */
+/** Parts of the server that the demonstration shows. */
 export interface Demonstrated extends DemoPlace {
   readonly rootDirectory: string;
-  /** The path of the workspace that has the Spaces. */
+  /** Path of the workspace with the Spaces. */
   readonly spaces: string;
 }
 
 /**
- * Makes the tree, and prints what views, mounts and Spaces are for. What it starts for that ends with `stack`.
+ * Creates the tree, and prints what views, mounts and Spaces do. `stack` ends the processes that it starts.
  *
  * @throws ApiError, TransportError, Error
  */
@@ -17,7 +17,7 @@ export async function showDemo(
   { kubeconfig, rootDirectory, ...place }: Demonstrated,
   stack: AsyncDisposableStack,
 ): Promise<void> {
-  // Who does without starts without them.
+  // Imported here, so that a start without the demonstration is faster.
   const [{ makeTree }, { demoText }] = await Promise.all([import("./demo-tree.ts"), import("./answers.ts")]);
   const cluster = place.views.includes("mounts") ? await clusterIn(rootDirectory, stack) : undefined;
   const tree = await makeTree(kubeconfig, { exports: place.views.includes("apiexport"), cluster });
@@ -28,7 +28,7 @@ export async function showDemo(
   console.log(await spacesText({ kubeconfig, ...place }));
 }
 
-/** @returns its kubeconfig */
+/** Starts the plain cluster. @returns its kubeconfig */
 async function clusterIn(rootDirectory: string, stack: AsyncDisposableStack): Promise<string> {
   const { PlainCluster } = await import("./cluster.ts");
   return stack.use(await PlainCluster.start(join(rootDirectory, "demo-cluster"))).kubeconfig;

@@ -1,4 +1,4 @@
-// The plain cluster of the demonstration: an API server that knows nothing of workspaces, in a process of its own, at this machine alone.
+// The plain cluster of the demonstration: an API server without workspaces, in its own process, on the loopback interface.
 import {
   allow,
   authenticated,
@@ -18,7 +18,7 @@ const ConfigMap = defineResource({
   },
 });
 
-/** Whoever has the token may say as whom they ask, as a credential may that a Mount impersonates by. */
+/** Security: the token may impersonate any user, like the credential of a Mount. */
 async function serve({ dir, token }: ToCluster): Promise<FromCluster> {
   const { tls, ca } = await generatedTls({ dir });
   const configMaps = ConfigMap.collection();
@@ -46,5 +46,5 @@ process.once("message", (message: ToCluster) => {
     (error: unknown) => process.send?.({ error: String(error) }),
   );
 });
-// A terminal sends Ctrl-C to all: whoever started this one ends it.
+// A terminal sends Ctrl-C to the whole process group, but the parent process ends this one.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);

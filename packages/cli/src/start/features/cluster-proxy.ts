@@ -28,7 +28,7 @@ export const clusterProxy: WorkspaceServerFeature<typeof FLAGS> = {
       views: async (shard) => {
         const { upstream, everywhere, log } = shard;
         const onError = (error: unknown): void =>
-          log({ level: "warn", message: "cluster proxies lack something", error: String(error) });
+          log({ level: "warn", message: "error of the cluster proxies", error: String(error) });
         const { clusterProxy } = await load();
         const address = addressOf(shard, hub);
         return orFail(() => clusterProxy({ upstream, everywhere, shard: shard.shard, onError, address }));
@@ -38,12 +38,12 @@ export const clusterProxy: WorkspaceServerFeature<typeof FLAGS> = {
   },
 };
 
-/** Who has no remote clusters starts without it. */
+/** Imported only with the feature, so that other starts are faster. */
 function load(): Promise<typeof import("@virtual-workspaces/cluster-proxy")> {
   return import("@virtual-workspaces/cluster-proxy");
 }
 
-/** Where the hub of a shard is: a further shard is where the process is, at a port of its own. */
+/** Returns the address of a shard's hub. Further shards have their own ports of this process. */
 async function addressOf({ isRoot, address, ca }: FeatureShard, hub: string | undefined): Promise<HubAddress> {
   const { processURL } = await address;
   if (hub === undefined) return { url: processURL, ca };

@@ -35,7 +35,7 @@ const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "
 
 type Given = FeatureFlags<typeof FLAGS, typeof USES>;
 
-/** The views that kcp has itself: here, or forwarded to where they are; and how other servers of views are asked. */
+/** kcp's own views, in this process or forwarded to another server, and the credentials for views of other servers. */
 export const kcpViews: WorkspaceServerFeature<typeof FLAGS, typeof USES> = {
   name: "kcp-views",
   heading: "Views",
@@ -56,54 +56,54 @@ export const kcpViews: WorkspaceServerFeature<typeof FLAGS, typeof USES> = {
   },
 };
 
-/** @param others by what other servers are asked whose views keep resources of exports; `undefined`: none is */
+/** @param others credentials for servers whose views store resources of exports; `undefined`: no such servers */
 async function optionsOf(others: ShardIdentity | undefined): Promise<FeatureServerOptions> {
   if (others === undefined) return { virtualStorage: {} };
   const { asShard } = await import("../../server/upstreams.ts");
   return { virtualStorage: { others: asShard(others) } };
 }
 
-/** Where the views of a shard are, if the flags say. @throws UsageError */
+/** Returns the upstream for the views of a shard, if the flags name one. @throws UsageError */
 function forwardedOf(
   { values, warn }: Given,
   others: ShardIdentity | undefined,
 ): ((shard: string) => ForwardedTo) | undefined {
   const missing = missingOf(values);
   const url = shardUrlOf(values, "shard-virtual-workspace-url");
-  // As in kcp: a front proxy may know where they are.
+  // As in kcp: a front proxy may serve the views.
   if (url === undefined || missing.length === IDENTITY.length) {
     const lacking: readonly string[] = [
       ...(url === undefined ? (["shard-virtual-workspace-url"] as const) : []),
       ...missing,
     ];
-    warn(`requests below /services are answered 404: to have them passed on give ${flagged(lacking)}`);
+    warn(`requests below /services are answered 404: to forward them, set ${flagged(lacking)}`);
     return undefined;
   }
   if (values["miniproxy-mapping-file"] !== undefined)
     throw new UsageError(
-      "--miniproxy-mapping-file and --shard-virtual-workspace-url both say where what is below /services is: name one",
+      "--miniproxy-mapping-file and --shard-virtual-workspace-url both map paths below /services: use only one",
     );
   if (others === undefined)
     throw new UsageError(
-      `--run-virtual-workspaces=false: ${flagged(IDENTITY)} go together, and ${flagged(missing)} is missing`,
+      `--run-virtual-workspaces=false: ${flagged(IDENTITY)} must be set together, and ${flagged(missing)} is missing`,
     );
-  // A server of views is over the shard of its kubeconfig: for the others it would answer about that one.
+  // Rejects one URL for several shards: a server of views serves only the shard of its kubeconfig.
   for (const shard of shardNames(values)) url.of(shard);
   return (shard) => ({ url: url.of(shard), ...others });
 }
 
-/** The view that forwards everything. @throws Failure on an authority that is none */
+/** Returns the view that forwards all requests. @throws Failure on an invalid certificate authority */
 async function forwardedView(to: ForwardedTo, log: Log): Promise<VirtualWorkspace> {
   const [{ forwardedServices }, { upstreamAt }] = await Promise.all([
     import("@virtual-workspaces/workspace-server"),
     import("../../server/upstreams.ts"),
   ]);
   const onError = (error: unknown): void =>
-    log({ level: "warn", message: "virtual workspaces elsewhere cannot be had", error: String(error) });
+    log({ level: "warn", message: "cannot reach the server of virtual workspaces", error: String(error) });
   return orFail(() => forwardedServices({ upstream: upstreamAt(to), onError }));
 }
 
-/** @returns `undefined` unless all of it is given @throws UsageError on what cannot be read */
+/** Reads the credentials. @returns `undefined` if one is missing @throws UsageError when a file cannot be read */
 function identityOf(values: Given["values"]): ShardIdentity | undefined {
   const [ca, certFile, keyFile] = IDENTITY.map((name) => values[name]);
   if (ca === undefined || certFile === undefined || keyFile === undefined) return undefined;
@@ -112,12 +112,12 @@ function identityOf(values: Given["values"]): ShardIdentity | undefined {
   return { ca: contentOf(ca, IDENTITY[0]), certFile, keyFile };
 }
 
-/** A part says nothing: without an authority nobody else is asked, and without a certificate nobody would answer. */
+/** Warns of incomplete credentials: without an authority no server is trusted, and without a certificate none accepts requests. */
 function warnOfNeedless({ values, warn }: Given): void {
   const missing = missingOf(values);
   const given = IDENTITY.filter((name) => values[name] !== undefined);
   if (given.length > 0 && missing.length > 0)
-    warn(`${flagged(given)} has no effect without ${flagged(missing)}: no view at another server is asked`);
+    warn(`${flagged(given)} has no effect without ${flagged(missing)}: views of other servers are not used`);
 }
 
 function missingOf(values: Given["values"]): readonly string[] {

@@ -42,7 +42,7 @@ const FLAGS = {
 const NAMES = Object.keys(FLAGS) as (keyof typeof FLAGS)[];
 const GATES = { "feature-gates": "list" } as const;
 
-/** Workspaces that are mounted on objects of any kind, unless the feature gate WorkspaceMounts is off: their controller, and how other servers are asked. */
+/** Workspaces mounted on objects of any kind, unless the feature gate WorkspaceMounts is off: controller, and target options. */
 export const workspaceMounts: WorkspaceServerFeature<typeof FLAGS, typeof GATES> = {
   name: "workspace-mounts",
   heading: "Mounts",
@@ -62,7 +62,7 @@ export const workspaceMounts: WorkspaceServerFeature<typeof FLAGS, typeof GATES>
 
 const OF_MOUNTS = { "mount-allow": "list", "mount-caller-hosts": "list" } as const;
 
-/** The kind Mount, and the view of what Mounts lead to, within the rules of the flags of {@link workspaceMounts}. */
+/** The kind Mount, and the view of the targets of Mounts, within the limits of the flags of {@link workspaceMounts}. */
 export const mounts: WorkspaceServerFeature<FlagSet, typeof OF_MOUNTS> = {
   name: "mounts",
   uses: OF_MOUNTS,
@@ -78,7 +78,7 @@ export const mounts: WorkspaceServerFeature<FlagSet, typeof OF_MOUNTS> = {
   }),
 };
 
-/** Who mounts nothing starts without it. */
+/** Imported only with mounts, so that other starts are faster. */
 function load(): Promise<Plugin> {
   return import("@virtual-workspaces/mounts");
 }
@@ -86,32 +86,32 @@ function load(): Promise<Plugin> {
 const onErrorOf =
   (log: Log) =>
   (error: unknown): void =>
-    log({ level: "warn", message: "mounted workspaces are not kept right", error: String(error) });
+    log({ level: "warn", message: "cannot reconcile mounted workspaces", error: String(error) });
 
-/** How servers are asked to which objects of other kinds lead. */
+/** Options for the targets of mount objects of other kinds. */
 interface MountSettings {
-  /** What may be dialled although it is restricted. */
+  /** Restricted hosts that may be dialed. */
   readonly allow: readonly string[];
-  /** Who certifies them, PEM. @default as Node trusts */
+  /** Certificate authorities of the targets, PEM. @default those that Node.js trusts */
   readonly ca: string | undefined;
-  /** By which certificate they know this server. @default they are not told who asks */
+  /** Client certificate for the targets. @default none: targets do not learn the user */
   readonly certificate: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
 type Given = FeatureFlags<typeof FLAGS, typeof GATES>;
 
-/** @throws UsageError where the gate is off, and something is said of mounts */
+/** Returns whether mounts are on. @throws UsageError when the gate is off and a flag needs it */
 function mayMount({ values, batteries }: Given): boolean {
   if (gatesOf(values).mounts) return true;
   const [given] = NAMES.filter((name) => values[name] !== undefined);
   if (given !== undefined || batteries.has("mounts"))
     throw new UsageError(
-      `${given === undefined ? "--batteries-included=+mounts" : `--${given}`}: workspaces may not be mounted with --feature-gates=WorkspaceMounts=false`,
+      `${given === undefined ? "--batteries-included=+mounts" : `--${given}`} does not work with --feature-gates=WorkspaceMounts=false: remove one of them`,
     );
   return false;
 }
 
-/** @throws UsageError */
+/** Reads the flags. @throws UsageError */
 function settingsOf({ values, batteries }: Given): MountSettings {
   if ((values["mount-caller-hosts"] ?? []).length > 0 && !batteries.has("mounts"))
     throw new UsageError("--mount-caller-hosts needs Mounts: add --batteries-included=+mounts");
@@ -123,7 +123,7 @@ function settingsOf({ values, batteries }: Given): MountSettings {
   };
 }
 
-/** @throws Error on what may be dialled */
+/** Returns the options for target servers. @throws Error on invalid hosts */
 async function othersOf({ allow, ca, certificate }: MountSettings): Promise<Others> {
   const asked: Others =
     allow.length === 0

@@ -12,7 +12,7 @@ const FLAGS = {
   },
 } as const satisfies FlagSet;
 
-/** Other servers behind paths below `/services`, at the address of each shard. */
+/** Proxies paths below `/services` to other servers, at the address of each shard. */
 export const pathMappings: WorkspaceServerFeature<typeof FLAGS> = {
   name: "path-mappings",
   heading: "Views",

@@ -8,23 +8,23 @@ import { waitForObject } from "../../server/objects.ts";
 
 const DEFAULT = "default";
 
-/** Where the Spaces are, how those are reached that users name, and what is told of them. */
+/** Workspace of the Spaces, connection rules for addresses that users choose, and callbacks. */
 export interface SpacesSettings {
-  /** The workspace below `root` that has them. */
+  /** Name of the workspace below `root` with the Spaces. */
   readonly workspace: string;
-  /** Restricted hosts that imported Spaces and space providers may be at. */
+  /** Restricted hosts that imported Spaces and space providers may use. */
   readonly allow: readonly string[];
   readonly onError: (failure: plugin.SpaceFailure) => void;
-  /** Given the Spaces, once they are followed. */
+  /** Receives the Spaces, once they are watched. */
   readonly followed: (spaces: plugin.Spaces) => void;
 }
 
-/** Of the workspace that has the Spaces. */
+/** Returns a client of the workspace with the Spaces. */
 export function spacesClient({ upstream }: FeatureShard, workspace: string): Client {
   return new Client({ upstream, cluster: `${ROOT_CLUSTER}:${workspace}` });
 }
 
-/** Makes the workspace where there is none; manages and follows its Spaces until what it returns is disposed of. */
+/** Creates the workspace if necessary, then manages and watches its Spaces until the result is disposed. */
 export async function runSpaces(
   shard: FeatureShard,
   { workspace, allow, onError, followed }: SpacesSettings,
@@ -37,7 +37,7 @@ export async function runSpaces(
   stack.use(new plugin.SpaceManager({ client, types, log: shard.log }));
   const provider = { metadata: { name: DEFAULT }, spec: { ProviderType: "workspaces" } };
   await client.resource(plugin.SpaceProviderDesc).apply(provider, { force: true });
-  // Spaces that somebody has imported lead wherever they say: not into this machine, nor its network, unless mounts may as well.
+  // Security: users choose the address of imported Spaces, so the dial rules of mounts apply to it.
   const { dial } = await orFail(() => mountedServers({ allow, whose: "imported Spaces" }));
   const followSpaces = plugin.followSpaces({
     client,
@@ -56,7 +56,7 @@ async function makeWorkspace({ upstream }: FeatureShard, name: string): Promise<
   await waitForObject(workspaces, name, ({ status }) => (status?.phase === "Ready" ? true : undefined));
 }
 
-/** The types of space providers that SpaceProviderDescs may name. */
+/** Returns the provider types that SpaceProviderDescs may name. */
 async function typesOf(
   client: Client,
   { address, ca, directory }: FeatureShard,
@@ -66,16 +66,16 @@ async function typesOf(
   return {
     workspaces: plugin.workspacesProvider({ own: { client, url, ca } }),
     kubeconfigs: plugin.kubeconfigsProvider(),
-    // Providers are where mounts may lead: whoever makes one chooses the address.
+    // Security: users choose the address of providers, so the dial rules of mounts apply to it.
     kind: plugin.kindProvider(),
     k3d: plugin.k3dProvider(),
-    // They end with this process, and are started again on their data by the next.
+    // They end with this process; the next one starts them again with their data.
     processes: plugin.processesProvider({ directory, command: anotherOfThis, keep: false }),
     rest: plugin.restProvider(mountedServers({ allow, whose: "space providers" })),
   };
 }
 
-/** The same program, over a folder of its own, for this machine alone. */
+/** Returns the command of the same program with its own folder, on the loopback interface. */
 function anotherOfThis(folder: string): [string, ...string[]] {
   const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
   return [process.execPath, ...process.execArgv, process.argv[1] ?? "", "start", `--root-directory=${folder}`, ...at];

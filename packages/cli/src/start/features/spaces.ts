@@ -2,16 +2,16 @@ import type { Spaces as FollowedSpaces, SpaceFailure } from "@virtual-workspaces
 import type { FeatureShard, WorkspaceServerFeature } from "@virtual-workspaces/workspace-server";
 import type { FlagSet } from "../../flags/table.ts";
 
-/** The workspace below `root` that has the Spaces, and below which the default provider makes them. */
+/** Workspace below `root` with the Spaces, and parent of those of the default provider. */
 const WORKSPACE = "spaces";
-/** Its path. */
+/** Path of that workspace. */
 export const SPACES: string = `root:${WORKSPACE}`;
 
 const USES = { "mount-allow": "list" } as const;
 
 /**
- * Spaces in `root:spaces`: a manager of them with a provider of workspaces below that workspace, and the view of them. Addresses that users choose are
- * reached by the dial rules of mounts (`--mount-allow`).
+ * Spaces in `root:spaces`: their manager with a provider of workspaces below it, and their view. Addresses that users choose
+ * follow the dial rules of mounts (`--mount-allow`).
  */
 export const spaces: WorkspaceServerFeature<FlagSet, typeof USES> = {
   name: "spaces",
@@ -33,7 +33,7 @@ export const spaces: WorkspaceServerFeature<FlagSet, typeof USES> = {
   },
 };
 
-/** Who does without starts without them. */
+/** Imported only with the feature, so that other starts are faster. */
 function load(): Promise<typeof import("./spaces-manager.ts")> {
   return import("./spaces-manager.ts");
 }
@@ -41,4 +41,4 @@ function load(): Promise<typeof import("./spaces-manager.ts")> {
 const onErrorOf =
   ({ log }: FeatureShard) =>
   ({ space, error }: SpaceFailure): void =>
-    log({ level: "warn", message: "a space cannot be served", ...(space && { space }), error: String(error) });
+    log({ level: "warn", message: "cannot serve space", ...(space && { space }), error: String(error) });

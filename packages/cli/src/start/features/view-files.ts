@@ -4,7 +4,7 @@ import { UsageError } from "../../process/failure.ts";
 import type { ViewHost } from "../../views/load.ts";
 import { type ViewFiles, viewPaths } from "../../views/view-files.ts";
 
-/** Names that the server's own views have. */
+/** Names of the server's own views. */
 const OWN: readonly string[] = ["clusters", "shard", "cache", "workspaces", "virtual-workspaces", "services"];
 
 const FLAGS = {
@@ -17,8 +17,8 @@ const FLAGS = {
 const USES = { "run-virtual-workspaces": "switch" } as const;
 
 /**
- * Views in files. A function is called for each shard, with its workspaces, and a store of its own. What is no function knows nothing of shards, and is
- * at the server's address alone.
+ * Views in files. A function is called for each shard, with its workspaces and a store. Other exports do not depend on a
+ * shard, and are served at the server's address alone.
  */
 export const viewFiles: WorkspaceServerFeature<typeof FLAGS, typeof USES> = {
   name: "view-files",
@@ -30,7 +30,7 @@ export const viewFiles: WorkspaceServerFeature<typeof FLAGS, typeof USES> = {
     if (paths.length === 0) return undefined;
     if (values["run-virtual-workspaces"] === false)
       throw new UsageError(
-        "--view and --run-virtual-workspaces=false: run the view here, or elsewhere with virtual-workspaces serve --view",
+        "--view does not work with --run-virtual-workspaces=false: remove one, or use virtual-workspaces serve --view",
       );
     let files: Promise<ViewFiles> | undefined;
     return {

@@ -2,21 +2,22 @@ import type { Entry, Kubeconfig } from "../../kubectl/kubeconfig.ts";
 import { Failure } from "../../process/failure.ts";
 import { formatWorkspaceUrl, parseWorkspaceUrl, type WorkspaceUrl } from "./path.ts";
 
-/** The contexts, and clusters, that `kubectl ws` writes. */
+/** Names of the contexts and clusters that `kubectl ws` writes. */
 const CURRENT = "workspace.kcp.io/current";
 const PREVIOUS = "workspace.kcp.io/previous";
 
-/** A context and the cluster that it names. */
+/** A context and its cluster. */
 interface Context {
   readonly context: Entry;
   readonly cluster: Entry;
 }
 
 /**
- * Makes a workspace the current one, and where one was the previous one. Host, trust and user stay those of the context: what a
- * server says of itself is not asked.
+ * Makes a workspace the current one, and the current one the previous. Security: host, trust and user stay those of the
+ * context; URLs in server answers are not used.
  *
- * @returns the URL @throws Failure
+ * @returns the URL
+ * @throws Failure
  */
 export async function goTo(kubeconfig: Kubeconfig, to: string | Omit<WorkspaceUrl, "base">): Promise<string> {
   const here = contextOf(kubeconfig, kubeconfig.context);
@@ -29,7 +30,7 @@ export async function goTo(kubeconfig: Kubeconfig, to: string | Omit<WorkspaceUr
   return url;
 }
 
-/** Back to where one was before. @returns the URL @throws Failure */
+/** Returns to the previous workspace. @returns the URL @throws Failure */
 export async function goBack(kubeconfig: Kubeconfig): Promise<string> {
   const here = contextOf(kubeconfig, kubeconfig.context);
   if (kubeconfig.find("contexts", PREVIOUS) === undefined)
@@ -44,14 +45,14 @@ export async function goBack(kubeconfig: Kubeconfig): Promise<string> {
 
 export interface NewContext {
   readonly name: string;
-  /** The workspace. @default the current one */
+  /** Path of the workspace. @default the current one */
   readonly path?: string;
   readonly overwrite: boolean;
-  /** Whether it becomes the current one. */
+  /** Whether to make it the current context. */
   readonly enter: boolean;
 }
 
-/** Writes a context of its own for a workspace. @returns what was done, in kcp's words @throws Failure when there is one, and it is not to be overwritten */
+/** Writes a context for a workspace. @returns kcp's text for the result @throws Failure when it exists and may not be overwritten */
 export async function writeContext(
   kubeconfig: Kubeconfig,
   { name, path, overwrite, enter }: NewContext,
@@ -67,7 +68,7 @@ export async function writeContext(
   return `${existed ? "Updated" : "Created"} context ${JSON.stringify(name)}${switched}.`;
 }
 
-/** The workspace that the used context names. @throws Failure */
+/** Returns the workspace of the current context. @throws Failure */
 export function placeOfContext(kubeconfig: Kubeconfig): WorkspaceUrl {
   return placeIn(contextOf(kubeconfig, kubeconfig.context));
 }
@@ -81,7 +82,7 @@ function contextOf(kubeconfig: Kubeconfig, name: string): Context {
   return { context, cluster };
 }
 
-/** What stands under our own names is written anew with each step, so it is kept under the other name. */
+/** Copies the cluster of `kubectl ws` itself, because every step overwrites it; other clusters stay. */
 function remember(kubeconfig: Kubeconfig, here: Context): void {
   const ours = here.context.value["cluster"] === CURRENT;
   if (ours) put(kubeconfig, PREVIOUS, here);

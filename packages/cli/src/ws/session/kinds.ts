@@ -1,8 +1,8 @@
-// Why: the kinds of `kcp` come with their schemas and with what serves them, which takes longer to load than all the rest here.
+// Why: the kinds of the `kcp` package include schemas and server code, which take longer to load than everything else here.
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import type * as kcp from "@virtual-workspaces/kcp";
 
-/** What the objects of a kind hold. */
+/** Type of a kind's objects. */
 type HeldBy<Kind> = Kind extends KindReference<infer T> ? T : never;
 
 export type Workspace = kcp.Workspace;

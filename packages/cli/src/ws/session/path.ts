@@ -1,31 +1,31 @@
 import { isWorkspacePath, joinWorkspacePath, parentPath, splitWorkspacePath } from "@virtual-workspaces/apimachinery";
 import { Failure, UsageError } from "../../process/failure.ts";
 
-/** Where a URL leads: the server, and a workspace there. */
+/** Parts of a URL: the server, and the workspace. */
 export interface WorkspaceUrl {
-  /** Without a slash at its end, and without `/clusters/…`. */
+  /** URL without a trailing slash and `/clusters/…`. */
   readonly base: string;
-  /** A workspace path, or the name of a logical cluster. */
+  /** Workspace path, or name of a logical cluster. */
   readonly path: string;
-  /** The ClusterProxy in that workspace whose cluster is asked in its place. @default the workspace itself is */
+  /** ClusterProxy in the workspace, if the URL is that of its cluster. @default the URL is that of the workspace */
   readonly proxy?: string;
 }
 
-/** What somebody wants to go to, as kcp's `kubectl ws` reads it. */
+/** Destination of `kubectl ws`, in kcp's syntax. */
 export type Destination =
   | { readonly to: "current" | "previous" | "top" }
-  /** One's home workspace, or below it. */
+  /** The home workspace, or a path below it. */
   | { readonly to: "home"; readonly below: string }
-  /** By its name below the current one, with `.` and `..`. */
+  /** A path below the current workspace, with `.` and `..`, or an absolute one. */
   | { readonly to: "relative" | "absolute"; readonly path: string }
-  /** That cluster and no other, by its URL. */
+  /** The cluster of a ClusterProxy, given by its URL. */
   | { readonly to: "proxy"; readonly path: string; readonly proxy: string };
 
 const CLUSTERS = "/clusters/";
-/** Where the view of ClusterProxies serves one. */
+/** Path at which the view serves a ClusterProxy. */
 const PROXY = /^(.*)\/services\/clusterproxy\/([^/]+)\/([^/]+)\/?$/;
 
-/** The place that a URL names, `undefined` if it names none (kcp's `ParseClusterURL`: the first `/clusters/` counts). */
+/** Parses the URL of a workspace; `undefined` for other URLs. As in kcp's `ParseClusterURL`, the first `/clusters/` counts. */
 export function parseWorkspaceUrl(url: string): WorkspaceUrl | undefined {
   if (!URL.canParse(url)) return undefined;
   const { origin, pathname } = new URL(url);
@@ -49,9 +49,9 @@ function throughProxy(origin: string, pathname: string): WorkspaceUrl | undefine
 const unescaped = (segment: string): string => segment.replaceAll(/%3a/gi, ":");
 
 /**
- * What a word means: `.`, `-`, `:`, `~`, `~:x`, a name, `a:b`, `a/b`, `..`, `:root:a`, or a URL of this server.
+ * Parses a destination: `.`, `-`, `:`, `~`, `~:x`, a name, `a:b`, `a/b`, `..`, `:root:a`, or a URL of this server.
  *
- * @param home the user's folder: a shell puts it in the place of `~`
+ * @param home home directory, which a shell substitutes for `~`
  * @throws Failure on a URL of another server
  */
 export function parseDestination(
@@ -68,7 +68,7 @@ export function parseDestination(
   return text.startsWith(":") ? { to: "absolute", path: text.slice(1) } : { to: "relative", path: text };
 }
 
-/** A path from where one is, without `.` and `..`. @throws Failure above the top, and on what is no path */
+/** Resolves `.` and `..` in a path. @throws Failure above the root, and on an invalid path */
 export function resolvePath(path: string, from: string, asGiven: string): string {
   let at = from;
   for (const part of path.split(":")) {
@@ -81,7 +81,7 @@ export function resolvePath(path: string, from: string, asGiven: string): string
   return at;
 }
 
-/** The first name on the way: `root`, or whatever it is. */
+/** Returns the first name of a path, usually `root`. */
 export function topOf(path: string): string {
   return splitWorkspacePath(path)[0] ?? path;
 }
@@ -91,7 +91,7 @@ function destinationAtUrl(url: string, base: string): Destination {
   if (place === undefined) throw new UsageError(`the URL ${JSON.stringify(url)} does not point to a workspace`);
   if (place.base !== base)
     throw new Failure(
-      `${url} is of another server than ${base}: take a kubeconfig of that server, with --kubeconfig or --context`,
+      `${url} is not a URL of ${base}: use a kubeconfig of that server, with --kubeconfig or --context`,
     );
   const { path, proxy } = place;
   return proxy === undefined ? { to: "absolute", path } : { to: "proxy", path, proxy };

@@ -3,16 +3,16 @@ import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { header, isTransportError } from "@virtual-workspaces/transport";
 import type { Session } from "./session.ts";
 
-/** What came of a GET, whatever its status. */
+/** Answer to a GET, with any status. */
 export interface Answer {
   readonly status: number;
-  /** Where a redirect leads, which nobody has followed. */
+  /** Location of a redirect, which is not followed. */
   readonly location: string | undefined;
-  /** `undefined`: no JSON object. */
+  /** Body; `undefined` if it is not a JSON object. */
   readonly body: JsonObject | undefined;
 }
 
-/** A GET of this server, as the session's user. @throws TransportError when there is no answer */
+/** Sends a GET to the server as the session's user. @throws TransportError without an answer */
 export async function ask(session: Session, path: string, accept = "application/json"): Promise<Answer> {
   const { headers, signal } = session.calling;
   const request = { path, headers: ["Accept", accept, ...headers], ...(signal && { signal }) };
@@ -21,7 +21,7 @@ export async function ask(session: Session, path: string, accept = "application/
   return { status: answer.status, location, body: objectIn(answer.body) };
 }
 
-/** What a server says in place of what it was asked for. */
+/** Turns an unexpected answer into an error. */
 export function refusal(path: string, { status, body }: Answer): ApiError {
   const message = `GET ${path.split("?", 1)[0]}: answered ${status} without a Status`;
   return new ApiError({ ...statusFrom(body ?? {}, { code: status, message }), code: status });
@@ -36,12 +36,12 @@ function objectIn(body: Buffer): JsonObject | undefined {
   }
 }
 
-/** Whether a server has said no, or nothing in time: that is about one workspace, and no end of the command. */
+/** Returns whether a request failed or timed out, which concerns one workspace but not the whole command. */
 export function isRefusal(error: unknown): error is Error {
   return isApiError(error) || isTransportError(error) || (error instanceof Error && error.name === "TimeoutError");
 }
 
-/** What one may not see, or what does not answer, is left out. */
+/** Returns `undefined` for objects that the user may not read, and for servers that do not answer. */
 export async function known<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -51,7 +51,7 @@ export async function known<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Lets so many work at a time; the others wait, in order. */
+/** Limits concurrent work. Further work waits, in order. */
 export class ConcurrencyLimit {
   readonly #waiting: (() => void)[] = [];
   #free: number;

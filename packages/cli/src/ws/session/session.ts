@@ -7,12 +7,12 @@ import { Kubeconfig } from "../../kubectl/kubeconfig.ts";
 import { Failure } from "../../process/failure.ts";
 import { formatWorkspaceUrl, parseDestination, parseWorkspaceUrl, resolvePath, type WorkspaceUrl } from "./path.ts";
 
-/** One run of a command: what the kubeconfigs say, and a client of that server. */
+/** State of one command: the kubeconfigs, and a client of the server. */
 export class Session implements AsyncDisposable {
   readonly kubeconfig: Kubeconfig;
-  /** Where kubectl would ask, with these flags. */
+  /** URL that kubectl would use with these flags. */
   readonly url: string;
-  /** The user's folder. */
+  /** Home directory of the user. */
   readonly home: string = process.env["HOME"] ?? homedir();
   readonly #loaded: LoadedKubeconfig;
   readonly #timeout: number;
@@ -26,54 +26,54 @@ export class Session implements AsyncDisposable {
     this.#timeout = timeout;
   }
 
-  /** @throws Failure, KubeconfigError on a kubeconfig that cannot be used */
+  /** Loads the kubeconfigs. @throws Failure, KubeconfigError when they cannot be used */
   static async open({ file, context, overrides, timeout }: Connection): Promise<Session> {
     const kubeconfig = Kubeconfig.read(file, context);
     const { contents } = kubeconfig;
     return new Session(kubeconfig, await loadKubeconfig({ file, contents, context, overrides }), timeout);
   }
 
-  /** Where one is. @throws Failure where that is no workspace */
+  /** Current workspace. @throws Failure when the URL is not that of a workspace */
   get place(): WorkspaceUrl {
     const place = parseWorkspaceUrl(this.url);
     if (place === undefined) throw new Failure(`current URL ${JSON.stringify(this.url)} does not point to a workspace`);
     return place;
   }
 
-  /** In which namespace objects are, where none is said. */
+  /** Default namespace. */
   get namespace(): string {
     return this.#loaded.namespace;
   }
 
-  /** A client of a workspace of this server. */
+  /** Returns a client of a workspace on this server. */
   client(path: string): Client {
     return new Client({ upstream: this.upstream, ...this.as, cluster: path, fieldManager: "kubectl-ws" });
   }
 
-  /** As whom a client asks. */
+  /** Impersonation of the clients. */
   get as(): Pick<ClientOptions, "impersonate"> {
     const { impersonate } = this.#loaded;
     return impersonate === undefined ? {} : { impersonate };
   }
 
-  /** The whole server, also where the URL is that of a view. */
+  /** The server without a path, even if the URL is that of a view. */
   get upstream(): Upstream {
     this.#upstream ??= new Upstream({ ...this.#loaded.upstream, url: this.place.base.replace(/\/services\/.*$/, "") });
     return this.#upstream;
   }
 
-  /** What a request of one's own needs: as whom, and until when. */
+  /** Impersonation headers and timeout of a request. */
   get calling(): { readonly headers: readonly string[]; readonly signal?: AbortSignal } {
     const { impersonate } = this.#loaded;
     return { headers: impersonate === undefined ? [] : impersonationHeaders(impersonate), ...this.patience };
   }
 
-  /** How long a request may take. */
+  /** Timeout of a request. */
   get patience(): { readonly signal?: AbortSignal } {
     return this.#timeout === 0 ? {} : { signal: AbortSignal.timeout(this.#timeout) };
   }
 
-  /** The workspace that `-w` means: absolute, or from where one is. @throws Failure, UsageError */
+  /** Returns the workspace in `-w`, which may be relative to the current one. @throws Failure, UsageError */
   pathOf(word: string | undefined): string {
     const { base, path } = this.place;
     if (word === undefined) return path;

@@ -8,7 +8,7 @@ import { Terminal } from "./terminal.ts";
 
 type Action = "quit" | "choose" | "up" | "down" | "open" | "close" | "toggle" | "none";
 
-/** kcp's keys. */
+/** Keys of kcp's plugin. */
 const ACTION_OF: Readonly<Record<string, Action>> = {
   q: "quit",
   escape: "quit",
@@ -29,21 +29,21 @@ const ACTION_OF: Readonly<Record<string, Action>> = {
 
 export interface BrowseOptions {
   readonly session: Session;
-  /** Where the tree begins. */
+  /** Path of the topmost workspace. */
   readonly path: string;
-  /** Whether whole paths are shown. */
+  /** Whether to show whole paths. */
   readonly full: boolean;
 }
 
 /**
- * Shows a tree in which one goes about by keys, kcp's (`tree -i`). What is in a workspace is asked for when it is opened.
+ * Shows a tree for navigation with the keyboard, like kcp's (`tree -i`). Lists a workspace when it is opened.
  *
- * @returns the workspace that was chosen, if one was
- * @throws Failure where there is no terminal; ApiError when the workspace at its top cannot be listed
+ * @returns the selected workspace, if any
+ * @throws Failure without a terminal; ApiError when the topmost workspace cannot be listed
  */
 export async function browse(options: BrowseOptions): Promise<string | undefined> {
   const browser = new Browser(options);
-  // Before the screen is taken: what is wrong with it is said as of every command.
+  // Before it switches screens, so that errors appear as for every command.
   await browser.load();
   return await browser.run();
 }
@@ -62,7 +62,7 @@ class Browser {
     this.#items = new Items(item(path));
   }
 
-  /** What is in the topmost. */
+  /** Lists the topmost workspace. */
   async load(): Promise<void> {
     const { root } = this.#items;
     root.children = await this.#list(root);
@@ -124,7 +124,7 @@ class Browser {
       .map((workspace) => item(joinWorkspacePath(one.path, workspace.metadata.name ?? ""), one, workspace));
   }
 
-  /** Draws what there is now. */
+  /** Draws the current state. */
   #show(): void {
     const { path } = this.#items.at;
     if (this.#terminal === undefined) return;
@@ -144,7 +144,7 @@ class Browser {
   }
 }
 
-/** The APIs of a workspace: what it exports, where, and what it binds. What may not be read is left out. */
+/** Returns the APIs of a workspace: its exports with their URLs, and its bindings. Omits objects that the user may not read. */
 async function readDetails(session: Session, path: string): Promise<readonly string[]> {
   const list = async <T extends object>(kind: KindReference<T>) => {
     try {
@@ -180,7 +180,7 @@ async function readDetails(session: Session, path: string): Promise<readonly str
   ];
 }
 
-/** In kcp's way: a title with their number, then each with what belongs to it. */
+/** Formats a section as kcp does: a title with the number of items, then the items. */
 function section(title: string, items: readonly (readonly string[])[]): readonly string[] {
   if (items.length === 0) return [];
   const lines = items.flatMap(([first = "", ...more]) => [`  • ${first}`, ...more.map((line) => `  ${line}`)]);

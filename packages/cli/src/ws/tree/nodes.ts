@@ -4,31 +4,31 @@ import { WORKSPACES, type Workspace } from "../session/kinds.ts";
 import { ConcurrencyLimit } from "../session/requests.ts";
 import type { Session } from "../session/session.ts";
 
-/** A workspace, and what is in it. */
+/** A workspace and its children. */
 export interface TreeNode {
   readonly path: string;
-  /** None for the one that one is in. */
+  /** Unset for the topmost node. */
   readonly workspace?: Workspace;
   readonly children: readonly TreeNode[];
-  /** Why what is in it is not known. */
+  /** Reason why the children are unknown. */
   readonly problem?: string;
 }
 
-/** Where servers of ours show the workspaces of all shards that whoever asks may enter. */
+/** Path of this project's view of the workspaces that the user can access, on all shards. */
 const VIEW = "/services/workspaces";
 const ROOT = "root";
-/** Of a Workspace there, the path of its parent. */
+/** Annotation of Workspaces in that view: path of the parent. */
 const PARENT = "kcp.io/path";
 
 /**
- * What is in a workspace, and in what is in it: by one list, where the server shows all of them as one tree, and else, as at a kcp, list by list.
+ * Reads the tree below a workspace: with one list if the server has the view, or else, as for kcp, with a list per workspace.
  *
- * @throws ApiError when the workspace cannot be listed, and on any answer of the view but 401, 403 and 404
+ * @throws ApiError when the workspace cannot be listed, and on answers of the view other than 401, 403 and 404
  */
 export async function readTree(session: Session, path: string): Promise<TreeNode> {
   const all = await listed(session);
   const parents = byParent(all ?? []);
-  // A path by another name than the workspace's own, what is behind a mount, or what may not be entered: for the server to say.
+  // Asks the server about other paths: aliases, paths behind mounts, and workspaces without access.
   const isKnown = path === ROOT ? parents.has(ROOT) : all?.some((one) => pathOf(one) === path && !one.spec.mount);
   return isKnown ? { path, children: below(path, parents) } : walkTree(session, path);
 }
@@ -38,8 +38,8 @@ async function listed(session: Session): Promise<readonly Workspace[] | undefine
   try {
     return (await client.resource(WORKSPACES).all(session.patience)).items;
   } catch (error) {
-    // There is no such view, or none for this user, who may be known in their workspace alone. On any other answer a walk would
-    // pass off another tree as this one.
+    // The view does not exist, or not for this user, who may exist in one workspace only. After another answer, a walk could
+    // return a different tree.
     if (isApiError(error) && [401, 403, 404].includes(error.code)) return undefined;
     throw error;
   }
@@ -62,28 +62,28 @@ const pathOf = (workspace: Workspace): string =>
   joinWorkspacePath(workspace.metadata.annotations?.[PARENT] ?? "", nameOf(workspace));
 const byName = (a: Workspace, b: Workspace): number => (nameOf(a) < nameOf(b) ? -1 : 1);
 
-/** One that is deleted may be there no more in a moment. */
+/** Excludes workspaces in deletion, which may be gone at any time. */
 export const isAlive = ({ metadata }: Workspace): boolean => metadata.deletionTimestamp === undefined;
 
-/** The workspaces of a tree that one can be in, the topmost first; mounted ones are another's. */
+/** Returns the workspaces of a tree, the topmost first. Omits mounted ones, which belong to another server or workspace. */
 export function ownPaths({ path, workspace, children }: TreeNode): readonly string[] {
   if (workspace?.spec.mount !== undefined) return [];
   return [path, ...children.flatMap(ownPaths)];
 }
 
-/** Those of a tree that could not be listed. */
+/** Returns the nodes that could not be listed. */
 export function problemsIn(node: TreeNode): readonly TreeNode[] {
   return [...(node.problem === undefined ? [] : [node]), ...node.children.flatMap(problemsIn)];
 }
 
-/** How many lists are asked for at once. */
+/** Maximum number of concurrent lists. */
 const AT_ONCE = 8;
 
 /**
- * Reads the tree, list by list. Mounted workspaces are leaves: what is in them is another's, and may lead back here. What cannot be
- * listed is a leaf with its reason, but for the workspace that was asked for.
+ * Reads the tree list by list. Mounted workspaces are leaves, because their target may lead back here. A workspace that
+ * cannot be listed is a leaf with the reason, except the topmost one.
  *
- * @throws ApiError when that one cannot be listed
+ * @throws ApiError when the topmost workspace cannot be listed
  */
 export async function walkTree(session: Session, path: string): Promise<TreeNode> {
   const walk = new Walk(session);
@@ -120,7 +120,7 @@ class Walk {
       const workspaces = this.#session.client(path).resource(WORKSPACES);
       return (await this.#atOnce.run(() => workspaces.all(this.#session.patience))).items;
     } catch (error) {
-      // What is no kcp has no workspaces.
+      // A server that is not kcp has no workspaces.
       if (isApiError(error) && error.code === 404) return [];
       throw error;
     }

@@ -3,27 +3,27 @@ import { baseName } from "@virtual-workspaces/apimachinery";
 import type { Workspace } from "../session/kinds.ts";
 import { printable } from "../session/output.ts";
 
-/** A workspace in the tree that is shown. */
+/** A workspace in the displayed tree. */
 export interface Item {
   readonly path: string;
   readonly depth: number;
   readonly parent: Item | undefined;
-  /** None for the topmost. */
+  /** Unset for the topmost item. */
   readonly workspace: Workspace | undefined;
-  /** What is in it: unknown until somebody asks. */
+  /** Children; `undefined` until the workspace is opened. */
   children: readonly Item[] | undefined;
   isOpen: boolean;
   isLoading: boolean;
-  /** Why what is in it is not known. */
+  /** Reason why the children are unknown. */
   problem: string | undefined;
 }
 
-/** What there is to be shown, and how much of it a terminal has room for. */
+/** Content of the screen, and the size of the terminal. */
 export interface ScreenContent {
   readonly items: Items;
-  /** Of the workspace that one is at; `undefined` while they are being read. */
+  /** Details of the selected workspace; `undefined` while they load. */
   readonly details: readonly string[] | undefined;
-  /** Whole paths. */
+  /** Whether to show whole paths. */
   readonly full: boolean;
   readonly height: number;
 }
@@ -31,11 +31,11 @@ export interface ScreenContent {
 const TITLE = "kcp Workspaces";
 const HELP = "↑/↓: navigate  →/←/Space: expand/collapse  Enter: switch to it  q: quit";
 const MORE = "  ...";
-/** Title, an empty line, a rule, a heading, an empty line, the help. */
+/** Number of lines for the title, rule, heading, help and two empty lines. */
 const AROUND = 6;
 const FEWEST = 3;
 
-/** The lines of the screen, as many as it has. */
+/** Returns the lines of the screen, one for each line of the terminal. */
 export function screenOf({ items, details, full, height }: ScreenContent): readonly string[] {
   const { rows, at } = items;
   const below = detailLines(at, details);
@@ -59,7 +59,7 @@ export function screenOf({ items, details, full, height }: ScreenContent): reado
   ].slice(0, height);
 }
 
-/** So many lines around one; dots where there are more. */
+/** Returns the lines around a given one, with dots where lines are left out. */
 function windowOf(lines: readonly string[], at: number, room: number): readonly string[] {
   if (lines.length <= room) return lines;
   const first = Math.min(lines.length - room, Math.max(0, at - Math.floor(room / 2)));
@@ -81,7 +81,7 @@ function iconOf({ children, isOpen, isLoading, problem, workspace }: Item): stri
   if (isLoading) return "… ";
   if (isOpen) return "▼ ";
   const isLeaf = children?.length === 0 || problem !== undefined;
-  // What is in a mount is another's.
+  // The tree does not show workspaces behind a mount.
   return isLeaf || (children === undefined && workspace?.spec.mount !== undefined) ? "  " : "▶ ";
 }
 
@@ -97,16 +97,16 @@ function detailLines({ workspace }: Item, details: readonly string[] | undefined
   return [...(message === undefined ? [] : [message]), ...(details ?? ["Loading..."])];
 }
 
-/** What a server says, on one line. */
+/** Formats a server's text on one line. */
 const oneLine = (text: string): string => printable(text.replace(/[\n\t]+/g, " "));
 
-/** A workspace in another, of which nothing is known yet but its name. */
+/** Creates an item whose children are unknown. */
 export function item(path: string, parent?: Item, workspace?: Workspace): Item {
   const depth = parent === undefined ? 0 : parent.depth + 1;
   return { path, depth, parent, workspace, children: undefined, isOpen: false, isLoading: false, problem: undefined };
 }
 
-/** The tree as it is shown: what is open, and where one is in it. */
+/** The displayed tree: open items, and the selected one. */
 export class Items {
   readonly root: Item;
   at: Item;
@@ -116,12 +116,12 @@ export class Items {
     this.at = root;
   }
 
-  /** Those that are shown, from the top. */
+  /** Visible items, from the top. */
   get rows(): readonly Item[] {
     return shownOf(this.root);
   }
 
-  /** Goes so many rows down, or up, as far as there are any. */
+  /** Moves the selection down, or up with a negative number, as far as possible. */
   move(by: number): void {
     const { rows } = this;
     this.at = rows[Math.min(rows.length - 1, Math.max(0, rows.indexOf(this.at) + by))] ?? this.at;
@@ -131,7 +131,7 @@ export class Items {
     one.isOpen = (one.children?.length ?? 0) > 0;
   }
 
-  /** What is in it is shown no more; whoever was there is at it now. */
+  /** Collapses an item, and selects it if one of its children was selected. */
   close(one: Item): void {
     one.isOpen = false;
     if (isWithin(this.at, one)) this.at = one;

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { emitKeypressEvents, type Key } from "node:readline";
 import { Failure } from "../../process/failure.ts";
 
-/** Another screen without a cursor, on which long lines end at its edge; and back. */
+/** Switches to the alternate screen without cursor and line wrapping, and back. */
 const ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 const HOME = "\x1b[H";
@@ -11,27 +11,25 @@ const REST_OF_SCREEN = "\x1b[J";
 const SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
 const SMALLEST = 10;
 
-/** What happens at the terminal. */
+/** Callbacks for the terminal. */
 export interface TerminalEvents {
   readonly key: (name: string) => void;
   readonly resize: () => void;
 }
 
-/** The terminal, all of it, until it is given back: however this ends. */
+/** Controls the whole terminal until it is disposed, on every way out. */
 export class Terminal implements Disposable {
   readonly #events: TerminalEvents;
   readonly #input = process.stdin;
   readonly #output = process.stdout;
 
-  /** @throws Failure where there is no terminal, or too small a one */
+  /** Switches screens. @throws Failure without a terminal, or on a small one */
   constructor(events: TerminalEvents) {
     if (!this.#input.isTTY || !this.#output.isTTY)
-      throw new Failure(
-        "-i needs a terminal, for what is typed and for what is shown: leave it out in scripts and pipes",
-      );
+      throw new Failure("--interactive needs a terminal for input and output: remove it in scripts and pipes");
     if (this.height < SMALLEST)
       throw new Failure(
-        `-i needs a terminal of at least ${SMALLEST} lines, and this one has ${this.height}: leave it out`,
+        `--interactive needs a terminal of at least ${SMALLEST} lines, and this one has ${this.height}: remove it`,
       );
     this.#events = events;
     emitKeypressEvents(this.#input);
@@ -42,12 +40,12 @@ export class Terminal implements Disposable {
     this.#take();
   }
 
-  /** How many lines it has. */
+  /** Height in lines. */
   get height(): number {
     return this.#output.rows;
   }
 
-  /** Shows these lines, from the top. */
+  /** Draws these lines from the top. */
   draw(lines: readonly string[]): void {
     this.#output.write(`${HOME}${lines.join(`${REST_OF_LINE}\r\n`)}${REST_OF_LINE}${REST_OF_SCREEN}`);
   }
