@@ -14,8 +14,8 @@ export const listIn = (name) =>
 
 const QUOTED = listIn("quoted.txt");
 
-/** Title of a test at the end of a security boundary: the rules read it in the test. */
-const QUOTED_TITLE = /(?<=\btested by \uFFFC )".+"(?=\.$)/;
+/** Title of a test at the end of an entry of a reference page: the rules read it in the test. */
+const QUOTED_TITLE = /(?<=\b[Tt]ested by \uFFFC )".+"(?=\.$)/;
 
 /** Blocks of running text: what rules visit. */
 export const BLOCKS = ["Paragraph", "Header", "TableCell"];

@@ -13,7 +13,7 @@ export interface Found extends Difference {
 }
 
 export interface Known {
-  /** As docs/reference/conformance.md has it. */
+  /** Its name in docs/reference/kcp/answers.md. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }

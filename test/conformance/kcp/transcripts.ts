@@ -1,5 +1,5 @@
 // What people type: commands of plain kubectl, by user, each list in a new workspace that Bob may enter.
-// Without what is known to be told otherwise: docs/reference/conformance.md.
+// Without what is known to be told otherwise: docs/reference/kcp/answers.md.
 import {
   apiBinding,
   apiExport,

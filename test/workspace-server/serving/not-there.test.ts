@@ -1,4 +1,4 @@
-// What docs/reference/conformance.md says is not there: nobody takes a rule for one that holds.
+// What docs/reference/kcp/differences.md says is not there: nobody takes a rule for one that holds.
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
 import { startWorkspaces } from "../support/workspaces.ts";

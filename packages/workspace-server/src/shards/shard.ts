@@ -142,7 +142,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.authorizer = shardAuthorizer({ state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
-    // Of all kinds. What docs/reference/conformance.md says is not there would be asked here, in kcp's order: mutating webhooks and
+    // Of all kinds. What docs/reference/kcp/differences.md says is not there would be asked here, in kcp's order: mutating webhooks and
     // policies before the labels of claims (`admitClaims`, the last to change anything), validating ones and ResourceQuota
     // behind them, where the object is as it will be kept.
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
