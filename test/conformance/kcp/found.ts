@@ -13,7 +13,7 @@ export interface Found extends Difference {
 }
 
 export interface Known {
-  /** Its name in docs/reference/kcp/answers.md. */
+  /** Name in docs/reference/kcp/answers.md. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }

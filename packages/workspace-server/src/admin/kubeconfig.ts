@@ -1,6 +1,6 @@
 import { type AdminTokens, KCP_ADMIN, type PlainUser, SHARD_ADMIN } from "./users.ts";
 
-/** Options of {@link adminKubeconfig}. */
+/** Options of `adminKubeconfig`. */
 export interface AdminKubeconfigOptions {
   readonly tokens: AdminTokens;
   /** Users whose tokens the file contains. @default none */
