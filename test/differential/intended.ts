@@ -45,7 +45,7 @@ export const INTENDED: readonly Intended[] = [
       messageOf(ours) === NOT_FOUND,
   },
   {
-    name: "Errors are in JSON",
+    name: "Errors are always JSON",
     is: ({ theirs, ours }) =>
       theirs.status === ours.status &&
       isStatus(ours.body) &&
@@ -53,24 +53,24 @@ export const INTENDED: readonly Intended[] = [
         (ours.status === 406 && ours.headers === undefined && theirs.headers?.["content-type"] !== undefined)),
   },
   {
-    name: "Errors come before media types",
+    name: "Missing objects come before media types",
     is: ({ name, theirs, ours }) => name === "of errors" && theirs.status === 406 && refuses(ours, 404),
   },
   {
-    name: "Subresources that are not there",
+    name: "Missing subresources",
     is: ({ theirs, ours }) => theirs.status === 404 && refuses(ours, 404) && messageOf(ours) === NOT_FOUND,
   },
   {
-    name: "A verb that a path has not is 405",
+    name: "Unsupported verbs are always 405",
     is: ({ sent, theirs, ours }) =>
       refuses(ours, 405) && (theirs.body === NOT_FOUND_TEXT || /^POST .*\/(?:plains|cards)\/a$/.test(sent)),
   },
   {
-    name: "Mistakes of clients are not 500",
+    name: "Client errors are never 500",
     is: ({ theirs, ours }) => theirs.status === 500 && refuses(ours, 400, 406, 409),
   },
   {
-    name: "A scale can be applied",
+    name: "An apply to a scale",
     is: ({ sent, theirs, ours }) => /^PATCH .*\/scale\?/.test(sent) && theirs.status === 500 && ours.status === 200,
   },
   {
@@ -78,7 +78,7 @@ export const INTENDED: readonly Intended[] = [
     is: ({ theirs, ours }) => theirs.status === 0 && refuses(ours, 415),
   },
   {
-    name: "Names come before media types",
+    name: "Missing names come before media types",
     is: ({ theirs, ours }) =>
       theirs.status === 415 && refuses(ours, 400) && messageOf(ours) === "name must be provided",
   },
@@ -87,7 +87,7 @@ export const INTENDED: readonly Intended[] = [
     is: ({ asked, theirs, ours }) => asked.endsWith(";v=v1beta1") && theirs.status === 200 && refuses(ours, 406),
   },
   {
-    name: "Parameters of media types without as",
+    name: "Media type parameters without `as`",
     is: ({ asked, theirs, ours }) =>
       asked === "application/json;g=meta.k8s.io;v=v1" && theirs.status === 406 && ours.status === 200,
   },
@@ -100,7 +100,7 @@ export const INTENDED: readonly Intended[] = [
         (theirs.status === 415 && expected === `${actual}, application/vnd.kubernetes.protobuf`)),
   },
   {
-    name: "Bodies that cannot be read",
+    name: "Unreadable bodies",
     is: ({ at, expected, actual, theirs, ours }) =>
       isMessage(at) &&
       theirs.status === 400 &&
@@ -109,37 +109,37 @@ export const INTENDED: readonly Intended[] = [
       (GO_DECODERS.test(String(expected)) || UNREADABLE.test(String(expected))),
   },
   {
-    name: "YAML of several documents",
+    name: "YAML with several documents",
     is: ({ theirs, ours }) =>
       theirs.status === 201 && refuses(ours, 400) && /more than one document/.test(messageOf(ours)),
   },
   {
-    name: "Values printed in messages",
+    name: "Values in messages",
     is: ({ at, expected, actual }) =>
       /\/message$/.test(at) &&
       (lettersOf(expected) === lettersOf(actual) || [expected, actual].every((told) => PATCHED.test(String(told)))),
   },
   {
-    name: "Values printed by Go",
+    name: "Values in messages about replicas",
     is: ({ at, expected, actual }) =>
       at.endsWith("/message") && String(expected).replace(SCALED, "") === String(actual).replace(SCALED, ""),
   },
   {
-    name: "Message expressions over an optional old value",
+    name: "Message expressions with `optionalOldSelf`",
     is: ({ at, expected, actual }) =>
       at.endsWith("/message") &&
       /failed rule: .*oldSelf\.value\(\)/.test(String(expected)) &&
       /Invalid value: -?\d+: must not shrink$/.test(String(actual)),
   },
   {
-    name: "Comparisons of what is no number",
+    name: "Comparisons with NaN",
     is: ({ at, expected, actual }) =>
       at.endsWith("/message") &&
       String(expected).includes("NaN values cannot be ordered") &&
       /Invalid value: 0: failed rule: /.test(String(actual)),
   },
   {
-    name: "Owners of what is written beside nonsense",
+    name: "Owners beside malformed parts",
     is: ({ name, at, expected, actual }) =>
       name === "beside nonsense" &&
       at.endsWith("/metadata/managedFields") &&
@@ -148,21 +148,21 @@ export const INTENDED: readonly Intended[] = [
       expected.every((entry) => actual.some((told) => equalJson(entry, told))),
   },
   {
-    name: "What an apply prunes is gone",
+    name: "Pruned fields of an apply",
     is: ({ name, at, actual }) =>
       name === "of what is pruned, then of nothing" &&
       /^2\/(?:body\/metadata\/resourceVersion|order)$/.test(at) &&
       actual === "rv1",
   },
   {
-    name: "Defaults of a status are kept",
+    name: "Defaults of a status",
     is: ({ name, at, actual }) =>
       name === "with defaults, then of nothing" &&
       /^2\/(?:body\/metadata\/resourceVersion|order)$/.test(at) &&
       actual === "rv1",
   },
   {
-    name: "A scale to what it is changes nothing",
+    name: "A scale without a change",
     is: ({ name, at, actual }) =>
       /^of (\d), to \1$/.test(name) &&
       (/^[23]\/(?:body\/metadata\/resourceVersion|order)$/.test(at)
@@ -170,24 +170,24 @@ export const INTENDED: readonly Intended[] = [
         : at === "3/body/metadata/managedFields" && Array.isArray(actual) && actual.length === 1),
   },
   {
-    name: "Continue tokens that cannot be read",
+    name: "Unreadable continue tokens",
     is: ({ at, expected, actual }) =>
       isMessage(at) &&
       String(actual).startsWith("invalid continue token") &&
       String(expected).startsWith(`${actual}: `),
   },
   {
-    name: "Field selectors that are not supported",
+    name: "Unsupported field selectors",
     is: ({ at, expected, actual }) => isMessage(at) && String(actual).startsWith(`${expected}; use one of `),
   },
   {
-    name: "Methods that are not supported",
+    name: "Unsupported methods",
     is: ({ sent, at, expected, actual, ours }) =>
       (isMessage(at) && actual === `${sent.slice(0, sent.indexOf(" "))}${expected}`) ||
       (sent.startsWith("NONSENSE ") && refuses(ours, 400)),
   },
   {
-    name: "Other uids",
+    name: "Other UIDs",
     is: ({ at, expected, actual }) =>
       isMessage(at) && typeof expected === "string" && expected.replace(STORAGE_ERROR, "") === actual,
   },
@@ -200,11 +200,11 @@ export const INTENDED: readonly Intended[] = [
       actual.every(({ field }) => /^patch\[\d+\]$/.test(field)),
   },
   {
-    name: "JSON patches that explode",
+    name: "JSON patches that grow",
     is: ({ theirs, ours }) => theirs.status === 422 && refuses(ours, 413),
   },
   {
-    name: "Causes are told once",
+    name: "Causes are listed once",
     is: ({ at, expected, actual }) =>
       at.endsWith("/details/causes") &&
       Array.isArray(expected) &&
@@ -213,7 +213,7 @@ export const INTENDED: readonly Intended[] = [
       actual.every((told) => expected.some((cause) => equalJson(cause, told))),
   },
   {
-    name: "No empty continue",
+    name: "No empty `continue`",
     is: ({ at, expected, actual }) => at.endsWith("/metadata/continue") && expected === "" && actual === undefined,
   },
   {
@@ -221,11 +221,11 @@ export const INTENDED: readonly Intended[] = [
     is: ({ at, expected, actual }) => at.endsWith("/items") && expected === null && Array.isArray(actual),
   },
   {
-    name: "Every Table has its columns",
+    name: "Every Table has columns",
     is: ({ at, expected, actual }) => at.endsWith("/columnDefinitions") && expected === null && Array.isArray(actual),
   },
   {
-    name: "Limits hold for every list",
+    name: "Limits apply to every list",
     is: ({ sent, at, actual, ours }) =>
       sent.endsWith("?resourceVersion=0&limit=1") &&
       ours.status === 200 &&
@@ -233,7 +233,7 @@ export const INTENDED: readonly Intended[] = [
         (at.endsWith("/items") && Array.isArray(actual) && actual.length === 1)),
   },
   {
-    name: "Sizes that a store allows",
+    name: "Object size",
     is: ({ theirs, ours }) =>
       messageOf(theirs) === "etcdserver: request is too large" &&
       (ours.status === 201 || messageOf(ours)?.startsWith("Request entity too large: ") === true),
@@ -254,12 +254,12 @@ export const INTENDED: readonly Intended[] = [
       ours.status === 400,
   },
   {
-    name: "Warnings that a header cannot carry",
+    name: "Characters in warnings",
     is: ({ at, expected, actual }) =>
       at.endsWith("/headers/warning") && String(actual).replace(/299 - "[^,]*\?[^,]*", /, "") === expected,
   },
   {
-    name: "The export parameter",
+    name: "The `export` parameter",
     is: ({ sent, theirs, ours }) =>
       sent.endsWith("?exact=true&export=true") && theirs.status === 400 && ours.status === 200,
   },

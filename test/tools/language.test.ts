@@ -75,6 +75,8 @@ const BAD: readonly (readonly [rules: string, file: string, text: string])[] = [
   ["spelling", MD, page("The server recieves a request.")],
   ["spelling", MD, page("A neighbour is recognised by its colour.")],
   ["spelling", TS, message('the certifcate of "a" has expired: renew it')],
+  ["glossary", MD, page('- Nobody guesses.\n  Enforced in `a.ts` `a`; tested by `a.test.ts` "is refused".')],
+  ["glossary", MD, page('The server rejects it, which is tested by the test "is refused".')],
 ];
 
 /** Sentences in plain English with the same meaning, and correct text that resembles a fault. */
@@ -103,6 +105,7 @@ const GOOD: readonly (readonly [file: string, text: string])[] = [
     ),
   ],
   [MD, page('```yaml\nkind: Mount\n```\n\n```console\n$ kubectl get nobody -o json | echo "{told}"\n```')],
+  [MD, page('- The server rejects it.\n  Enforced in `a.ts` `a`; tested by `a.test.ts` "is refused, or "told"".')],
   [MD, page("See [what nobody asked](what-nobody-asked.md) of `nobody`.").replace("what nobody asked", "the page")],
 ];
 

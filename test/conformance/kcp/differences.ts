@@ -1,4 +1,4 @@
-// Differences between kcp's answers and ours that stay, with reasons in docs/reference/conformance.md. An entry that no
+// Differences between kcp's answers and ours that stay, with reasons in docs/reference/kcp/answers.md. An entry that no
 // longer applies to any answer fails a test.
 import { isEmpty, isNothing, isStatus, type Known, kindOf, messageOf, refuses } from "./found.ts";
 import { OF_WAITING } from "./lifecycle-differences.ts";
@@ -14,14 +14,14 @@ export const KNOWN: readonly Known[] = [
     is: ({ theirs, ours }) => typeof theirs.body === "string" && theirs.status === ours.status && isStatus(ours),
   },
   {
-    name: "Groups that nobody serves",
+    name: "Groups that are not served",
     is: ({ sent, theirs, ours }) =>
       /\/apis\/[^/]+\/[^/]+$/.test(sent) &&
       (isNothing(theirs) || (sent.endsWith("/nothing.dev/v1") && theirs.status === 200)) &&
       refuses(ours, 404),
   },
   {
-    name: "Groups that are not served here",
+    name: "Groups of kcp that are not served yet",
     is: ({ sent, at, expected, ours }) =>
       (/\/body\/(?:groups|order|names of groups)/.test(at) && NOT_SERVED.test(at + JSON.stringify(expected))) ||
       (NOT_SERVED.test(sent) && ours.status === 404),
@@ -44,12 +44,12 @@ export const KNOWN: readonly Known[] = [
     is: ({ sent, at }) => sent.endsWith("/openapi/v3") && at.endsWith("/names of paths"),
   },
   {
-    name: "What unauthorized clients are told",
+    name: "The header of a 401",
     is: ({ at, actual, ours }) =>
       at.endsWith("/headers") && ours.status === 401 && JSON.stringify(actual) === '{"www-authenticate":"Bearer"}',
   },
   {
-    name: "Strangers learn nothing",
+    name: "Unknown paths without valid credentials",
     is: ({ sent, theirs, ours }) => sent.endsWith(" by stranger") && theirs.status === 404 && ours.status === 401,
   },
   {
@@ -57,11 +57,11 @@ export const KNOWN: readonly Known[] = [
     is: ({ sent, theirs, ours }) => sent.endsWith("/configmaps:abc") && theirs.status === 200 && ours.status === 404,
   },
   {
-    name: "Methods that a path of a built-in kind has not",
+    name: "Unsupported methods of built-in kinds",
     is: ({ sent, theirs }) => /^(?:PUT|POST|OPTIONS|DELETE) /.test(sent) && theirs.status === 405,
   },
   {
-    name: "Media types that can be had",
+    name: "Supported media types",
     is: ({ at, actual, theirs, ours }) =>
       (theirs.status === 406 && ours.status === 406) ||
       (refuses(ours, 415) &&
@@ -69,11 +69,11 @@ export const KNOWN: readonly Known[] = [
         String(actual).endsWith(", application/vnd.kubernetes.protobuf")),
   },
   {
-    name: "Bodies of built-in kinds that cannot be read",
+    name: "Unreadable bodies of built-in kinds",
     is: ({ theirs, ours }) => /cannot be handled as a /.test(messageOf(theirs)) && refuses(ours, 422),
   },
   {
-    name: "Types that are no objects",
+    name: "Types that are not objects",
     is: ({ theirs, ours }) => messageOf(theirs).includes("cannot restore struct from") && refuses(ours, 422),
   },
   {
@@ -82,12 +82,12 @@ export const KNOWN: readonly Known[] = [
       at.endsWith("/message") && String(expected).replace(/Invalid value: [{[].*[}\]]: /, "Invalid value: ") === actual,
   },
   {
-    name: "What is empty",
+    name: "Empty values",
     is: ({ at, expected, actual }) =>
       !at.endsWith("/headers") && at.includes("/body/") && isEmpty(expected) && isEmpty(actual),
   },
   {
-    name: "Items of lists say what they are",
+    name: "Kinds of list items",
     is: ({ at, expected }) => /\/items\/\d+\/(?:apiVersion|kind)$/.test(at) && expected === undefined,
   },
   {
@@ -98,36 +98,36 @@ export const KNOWN: readonly Known[] = [
         (/conditions$/.test(at) && /VirtualWorkspaceURLsReady/.test(JSON.stringify(actual)))),
   },
   {
-    name: "Paths of endpoint slices",
+    name: "The path annotation of endpoint slices",
     is: ({ sent, at, expected }) =>
       sent.includes("/apiexportendpointslices/") && at.endsWith("/kcp.io/path") && expected === undefined,
   },
   {
-    name: "Marks of what is replicated",
+    name: "The annotation of replicated objects",
     is: ({ at }) => at.endsWith("/internal.kcp.io/replicate"),
   },
   {
-    name: "Exports that are not there, in malformed bindings",
+    name: "Missing exports in malformed bindings",
     is: ({ theirs, ours }) =>
       refuses(theirs, 403) && refuses(ours, 422) && messageOf(theirs).includes("no permission to bind to export"),
   },
   {
-    name: "Owners that others name",
+    name: "The owner annotation",
     is: ({ sent, at }) => sent.startsWith("PATCH ") && at.endsWith("/experimental.tenancy.kcp.io/owner"),
   },
   {
-    name: "Bindings of `root` that are looked at again",
+    name: "The condition of bindings in `root`",
     is: ({ sent, at, expected }) =>
       sent.startsWith("GET /clusters/root/") &&
       at.endsWith("/conditions") &&
       /"APIBindingsReconciled"/.test(JSON.stringify(expected)),
   },
   {
-    name: "Roles that nothing uses",
+    name: "Unused roles",
     is: ({ name, at }) => name === "the roles that are there from the start" && /\/items\./.test(at),
   },
   {
-    name: "Roles that are not in the workspace",
+    name: "Roles outside of the workspace",
     is: ({ name, theirs }) => name === "nobody gives more than he has" && /not found\]?$/.test(messageOf(theirs)),
   },
   {
@@ -136,7 +136,7 @@ export const KNOWN: readonly Known[] = [
       sent.includes("accessreviews") && at.endsWith("/status/reason") && !expected && actual === "access granted",
   },
   {
-    name: "Reviews that are none",
+    name: "Invalid reviews",
     is: ({ sent, theirs, ours }) => sent.includes("accessreviews") && refuses(theirs, 422) && refuses(ours, 422),
   },
   {
@@ -145,16 +145,16 @@ export const KNOWN: readonly Known[] = [
       /\/(?:details\/\w+|message)$/.test(at) && messageOf(theirs).includes("impersonate-on:user-info:"),
   },
   {
-    name: "Impersonated groups of nobody",
+    name: "Impersonated groups without a user",
     is: ({ name, theirs, ours }) => name === "impersonation" && refuses(theirs, 403) && refuses(ours, 400),
   },
   {
-    name: "Fields that cannot be selected by",
+    name: "Unsupported fields in selectors",
     is: ({ at, expected, actual }) =>
       at.endsWith("/message") && /^field label not supported: /.test(String(expected)) && isLonger(actual, expected),
   },
   {
-    name: "Metadata of the objects of one name",
+    name: "Metadata by name",
     is: ({ sent, at, expected }) =>
       isOfAll(sent) &&
       sent.includes("fieldSelector=metadata.name=") &&
@@ -162,16 +162,16 @@ export const KNOWN: readonly Known[] = [
       expected === undefined,
   },
   {
-    name: "Metadata of the objects of an identity",
+    name: "Metadata by identity",
     is: ({ name, sent, at, actual }) =>
       name === "of an identity" && isOfAll(sent) && at.includes("/items.") && isEmpty(actual),
   },
   {
-    name: "Whole objects for those who want metadata as well",
+    name: "Whole objects beside metadata",
     is: ({ sent, theirs, ours }) => isOfAll(sent) && kindOf(theirs) === "WidgetList" && refuses(ours, 406),
   },
   {
-    name: "In which version built-in kinds are kept",
+    name: "The stored version of built-in kinds",
     is: ({ sent, at, expected, actual }) =>
       isOfAll(sent) && at.endsWith("/kcp.io/original-api-version") && expected === "" && actual === "v1",
   },

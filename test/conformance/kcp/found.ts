@@ -13,7 +13,7 @@ export interface Found extends Difference {
 }
 
 export interface Known {
-  /** Name, as in docs/reference/conformance.md. */
+  /** Name, as in docs/reference/kcp/answers.md. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }

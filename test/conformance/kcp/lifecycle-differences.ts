@@ -1,4 +1,4 @@
-// Differences between kcp's views of waiting workspaces and ours that stay, with reasons in docs/reference/conformance.md.
+// Differences between kcp's views of waiting workspaces and ours that stay, with reasons in docs/reference/kcp/answers.md.
 import { type Found, isEmpty, isStatus, type Known, messageOf, refuses } from "./found.ts";
 
 const NO_HOLDER = /workspaces\/(?:setup|\$\(ws\):|:setup|\$\(path\):setup|\$\(ws\):setup:x|a%20b:setup)\/clusters/;
@@ -7,24 +7,24 @@ const STATUS = /^(?:PUT|PATCH) .*\/logicalclusters\/cluster\/status/;
 
 const OF_LIFECYCLE: readonly Known[] = [
   {
-    name: "What content is refused",
+    name: "Messages about forbidden content",
     is: ({ at, theirs, ours }) =>
       /\/(?:message|details\/\w+)$/.test(at) &&
       /cannot \w+ path "\/clusters\/<cluster\d>\/apis?\//.test(messageOf(theirs)) &&
       refuses(ours, 403),
   },
   {
-    name: "Initializers that are none",
+    name: "Invalid initializer names",
     is: ({ sent, ours }) => NO_HOLDER.test(sent) && (refuses(ours, 403) || refuses(ours, 404)),
   },
   {
-    name: "Owners of a type as somebody else",
+    name: "Impersonation by controllers of a type",
     is: ({ name, theirs, ours }) =>
       (messageOf(ours).includes("impersonat") && Number(theirs.status) !== 404) ||
       (name === "as somebody else" && theirs.status === 200 && refuses(ours, 403)),
   },
   {
-    name: "Content of workspaces that nobody has",
+    name: "Content of missing workspaces",
     is: ({ theirs, ours }) => String(theirs.body).startsWith("error getting logicalcluster ") && isStatus(ours),
   },
   {
@@ -35,17 +35,17 @@ const OF_LIFECYCLE: readonly Known[] = [
       ours.status === 200,
   },
   {
-    name: "The status of all",
+    name: "The status over all workspaces",
     is: ({ at, sent, actual }) =>
       sent.includes("/clusters/*/") && at.endsWith("/resources/logicalclusters/status") && actual === undefined,
   },
   {
-    name: "One LogicalCluster of all",
+    name: "One LogicalCluster over all workspaces",
     is: ({ sent, theirs, ours }) =>
       sent.includes(`${ALL}/`) && isStatus(theirs) && isStatus(ours) && [404, 405].includes(Number(ours.status)),
   },
   {
-    name: "In which version LogicalClusters are kept",
+    name: "The stored version of LogicalClusters",
     is: ({ at, actual }) => at.endsWith("/kcp.io/original-api-version") && actual === undefined,
   },
   {
@@ -62,21 +62,21 @@ const OF_LIFECYCLE: readonly Known[] = [
       sent.includes("fieldSelector=metadata.name=cluster") && at.includes("/items.") && isEmpty(expected),
   },
   {
-    name: "What begins to go",
+    name: "Workspaces that start to terminate",
     is: ({ at, expected, actual }) => at.endsWith("/type") && expected === "MODIFIED" && actual === "ADDED",
   },
   {
-    name: "Kinds in refusals of a status",
+    name: "The kind in rejections of a status",
     is: ({ at, theirs, ours }) =>
       refuses(ours, 422) && messageOf(theirs).includes("LogicalCluster.tenancy.kcp.io") && isOfKind(at),
   },
   {
-    name: "What an owner may write",
+    name: "Writable fields of the status",
     is: ({ sent, at, theirs, ours }) =>
       STATUS.test(sent) && refuses(ours, 422) && (theirs.status === 200 || /\/(?:message|details\/causes.*)$/.test(at)),
   },
   {
-    name: "Statuses that are none",
+    name: "Invalid statuses",
     is: ({ sent, theirs, ours }) => STATUS.test(sent) && theirs.status === 500 && refuses(ours, 422),
   },
   {
@@ -85,11 +85,11 @@ const OF_LIFECYCLE: readonly Known[] = [
       /StorageError/.test(messageOf(theirs)) && refuses(ours, 409) && at.endsWith("/message"),
   },
   {
-    name: "Owners of a status",
+    name: "Field owners of a status",
     is: ({ sent, ours }) => sent.includes("/status?fieldManager=one") && (refuses(ours, 409) || refuses(ours, 422)),
   },
   {
-    name: "Where a dry run is",
+    name: "The annotation of a dry run",
     is: ({ sent, at, expected }) =>
       sent.includes("?dryRun=All") && at.endsWith("/annotations") && expected === undefined,
   },
@@ -115,7 +115,7 @@ export const OF_WAITING: readonly Known[] = [
     is: (found: Found) => /\/services\/(?:initializing|terminating)workspaces\//.test(found.sent) && is(found),
   })),
   {
-    name: "Groups of a view that others claim",
+    name: "Impersonated groups of a view",
     is: ({ name, theirs, ours }) =>
       name === "with the groups of the view" && theirs.status === 200 && messageOf(ours).includes("impersonation"),
   },

@@ -1,5 +1,5 @@
 // Commands of plain kubectl, by user. Each list runs in a new workspace that Bob may enter. Without commands whose output is
-// known to differ: docs/reference/conformance.md.
+// known to differ: docs/reference/kcp/answers.md.
 import {
   apiBinding,
   apiExport,

@@ -1,4 +1,4 @@
-// Differences between kcp's view of APIExports and ours that stay, with reasons in docs/reference/conformance.md.
+// Differences between kcp's view of APIExports and ours that stay, with reasons in docs/reference/kcp/answers.md.
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { type Found, isEmpty, isStatus, type Known, kindOf, messageOf, refuses } from "./found.ts";
 
@@ -10,14 +10,14 @@ const NO_SUBRESOURCE = /\/(?:scale|nothing)$|\/apiresourceschemas\/[^/]+\/status
 
 const OF_EXPORTS: readonly Known[] = [
   {
-    name: "Paths in refusals",
+    name: "Paths in messages",
     is: ({ at, expected, actual }) =>
       at.endsWith("/message") &&
       pathOf(actual) !== undefined &&
       pathOf(actual)?.endsWith(pathOf(expected) ?? "-") === true,
   },
   {
-    name: "Paths that no view is at",
+    name: "Paths without a view",
     is: ({ sent, theirs, ours }) =>
       (/\$\(kid\.spec\.cluster\)\/services\//.test(sent) && refuses(theirs, 403) && refuses(ours, 404)) ||
       (messageOf(theirs).includes("Path not resolved") && (refuses(ours, 403) || refuses(ours, 400))) ||
@@ -35,7 +35,7 @@ const OF_EXPORTS: readonly Known[] = [
     is: ({ sent, theirs, ours }) => /\/\//.test(sent) && theirs.status === 307 && isStatus(ours),
   },
   {
-    name: "Names of logical clusters that none can have",
+    name: "Invalid names of logical clusters",
     is: ({ sent, ours }) => STRANGE_NAMES.test(sent) && refuses(ours, 400),
   },
   {
@@ -57,35 +57,35 @@ const OF_EXPORTS: readonly Known[] = [
     is: ({ name, theirs, ours }) => name === "hops" && theirs.status === 200 && refuses(ours, 500),
   },
   {
-    name: "Versions of lists that nobody has",
+    name: "The version of an unbound list",
     is: ({ at, expected, actual }) =>
       /\/metadata(?:\/resourceVersion)?$/.test(at) &&
       isEmpty(expected) &&
       String(JSON.stringify(actual)).includes("<version>"),
   },
   {
-    name: "Who has applied what",
+    name: "Field managers of an apply",
     is: ({ sent, at, theirs, ours }) =>
       APPLIES.test(sent) &&
       ((at.endsWith("/status") && theirs.status === 200 && ours.status === 201) ||
         messageOf(theirs).includes('conflict with "one" using')),
   },
   {
-    name: "Applied to nothing",
+    name: "An apply to a missing status",
     is: ({ sent, theirs, ours }) =>
       sent.includes("/status?fieldManager=") && refuses(theirs, 405) && refuses(ours, 404),
   },
   {
-    name: "Causes of patches that fail",
+    name: "Causes of failed patches",
     is: ({ at, sent, expected }) =>
       sent.startsWith("PATCH ") && at.endsWith("/details/causes") && expected === undefined,
   },
   {
-    name: "Subresources that a resource has not",
+    name: "Missing subresources",
     is: ({ sent, theirs, ours }) => NO_SUBRESOURCE.test(sent) && refuses(theirs, 404) && refuses(ours, 404),
   },
   {
-    name: "Marks of the cache",
+    name: "Annotations of the cache",
     is: ({ at, actual }) => /\/annotations\/(?:cache\.kcp\.io\/|kcp\.io\/shard$)/.test(at) && actual === undefined,
   },
   {
@@ -97,16 +97,16 @@ const OF_EXPORTS: readonly Known[] = [
     is: ({ at, expected, actual }) => at.endsWith("/message") && [expected, actual].every(lacksKind),
   },
   {
-    name: "Causes of what is not found",
+    name: "Causes of a 404",
     is: ({ at, expected, sent, ours }) =>
       sent.includes("/services/") && at.endsWith("/details/causes") && isPlain404(expected) && refuses(ours, 404),
   },
   {
-    name: "Tokens to go on with",
+    name: "Invalid continue tokens",
     is: ({ at, expected, actual }) => at.endsWith("/message") && String(expected).startsWith(`${actual}: `),
   },
   {
-    name: "Versions that are no numbers",
+    name: "Invalid resource versions",
     is: ({ sent, theirs, ours }) => sent.includes("resourceVersion=x") && theirs.status === 500 && refuses(ours, 400),
   },
   {
@@ -124,11 +124,11 @@ const OF_EXPORTS: readonly Known[] = [
       sent.includes("fieldSelector=metadata.namespace=") && at.includes("/items.") && isEmpty(expected),
   },
   {
-    name: "Deleting what is not let",
+    name: "Deletes outside of a claim",
     is: ({ sent, theirs, ours }) => sent.startsWith("DELETE ") && selects(messageOf(theirs)) && refuses(ours, 404),
   },
   {
-    name: "Names of claimed kinds",
+    name: "Short names of claimed kinds",
     is: ({ at, expected, actual }) =>
       /\/(?:shortNames|categories)$/.test(at) && expected === undefined && Array.isArray(actual),
   },

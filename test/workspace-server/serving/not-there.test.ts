@@ -1,4 +1,4 @@
-// Missing features in docs/reference/conformance.md: users must not mistake a rule without effect for an enforced one.
+// Missing features in docs/reference/kcp/differences.md: users must not mistake a rule without effect for an enforced one.
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
 import { startWorkspaces } from "../support/workspaces.ts";

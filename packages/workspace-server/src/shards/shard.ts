@@ -142,7 +142,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.authorizer = shardAuthorizer({ state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
-    // Admission of all kinds. The missing plugins in docs/reference/conformance.md belong here, in kcp's order: mutating
+    // Admission of all kinds. The missing plugins in docs/reference/kcp/differences.md belong here, in kcp's order: mutating
     // webhooks and policies before the labels of claims (`admitClaims`, the last mutation). Validating ones and ResourceQuota
     // come after it, where the object is final.
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
