@@ -177,7 +177,7 @@ export const INTENDED: readonly Intended[] = [
   },
   {
     name: "Field selectors that are not supported",
-    is: ({ at, expected, actual }) => isMessage(at) && String(actual).startsWith(`${expected}; there are `),
+    is: ({ at, expected, actual }) => isMessage(at) && String(actual).startsWith(`${expected}; use one of `),
   },
   {
     name: "Methods that are not supported",

@@ -268,7 +268,7 @@ describe("a forwarded list", () => {
         expect([answer.status, answer.body.rows?.length], body).to.deep.equal([status, status === 200 ? 1 : undefined]);
       }
     }
-    expectFault(/a list cannot be read/);
+    expectFault(/reading a list failed/);
   });
 
   it("of a wrong kind, not JSON or empty is 503", async () => {

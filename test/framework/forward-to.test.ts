@@ -79,7 +79,7 @@ describe("a forwarded resource", () => {
       socket.destroy();
       return text;
     };
-    expect(await said(server, "notes take no upgrades")).to.match(/^HTTP\/1.1 400 /);
+    expect(await said(server, "notes do not take upgrades")).to.match(/^HTTP\/1.1 400 /);
     await using other = await start({
       upgrade: (_req, socket, { user, head }) => void socket.end(`HTTP/1.1 101 Go\r\n\r\n${user.name} says ${head}`),
     });

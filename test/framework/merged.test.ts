@@ -290,7 +290,7 @@ describe("a failing source among several", () => {
     b.break("forbidden");
     const { body, headers } = await server.get(ALL);
     expect(body.items).to.have.length(1);
-    expect(headers["warning"]).to.include("source b may not be read: its objects are left out");
+    expect(headers["warning"]).to.include("access to source b is forbidden: its objects are left out");
     expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
     expect(all.conditions[1]).to.include({ status: "False", reason: "Forbidden" });
     // An open stream still sends it.

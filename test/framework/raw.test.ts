@@ -286,7 +286,7 @@ describe("an upgrade", () => {
     const answer = await server.ask("/x", ...GOOD, ...UPGRADE);
     expect(statusOf(answer)).to.include({
       code: 400,
-      message: "virtual workspace raw does not take upgrades; ask without the Upgrade header",
+      message: "virtual workspace raw does not take upgrades: remove the Upgrade header",
     });
   });
 

@@ -38,7 +38,7 @@ describe("field selectors", () => {
       for (const field of ["spec.auhtor", "metadata.namespace", "spec"]) {
         const { status, body } = await server.get(`${PATH}?${watch}fieldSelector=${field}=x`);
         expect(status, field).to.equal(400);
-        expect(body.message).to.equal(`field label not supported: ${field}; there are metadata.name, spec.author`);
+        expect(body.message).to.equal(`field label not supported: ${field}; use one of metadata.name, spec.author`);
       }
     });
   }

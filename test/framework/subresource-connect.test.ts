@@ -279,7 +279,7 @@ describe("a subresource that takes connections over", () => {
     expect(outcome(await server.get(`${MACHINES}/m/exec`))).to.deep.equal([
       400,
       "BadRequest",
-      "Upgrade request required: machines/exec takes connections to be upgraded, and nothing else",
+      "Upgrade request required: machines/exec only takes requests with Connection: Upgrade",
     ]);
   });
 

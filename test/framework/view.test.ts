@@ -215,7 +215,7 @@ describe("a view", () => {
     }
     expect(told).to.have.length(2);
     expect(told[0]).to.match(/^root\/\/a: TypeError: .*circular/);
-    expect(told[1]).to.equal("root//a: Error: map must make an object");
+    expect(told[1]).to.equal("root//a: Error: map must return an object");
   });
 
   it("a view of a view that differs by caller differs by caller", async () => {

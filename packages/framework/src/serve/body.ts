@@ -17,19 +17,19 @@ import type { WriteOptions } from "../storage.ts";
 import { checkType } from "../write/identity.ts";
 import { type Findings, once, reportFindings } from "../write/strict.ts";
 
-/** An object as a client sent it, and what strict decoding will complain about besides fields that the kind has not. */
+/** An object as a client sent it, with the findings of strict decoding except fields outside the schema. */
 export interface SentObject {
   readonly object: KubeObject;
   readonly findings: Findings;
 }
 
-/** The body of a request, read and parsed. */
+/** Reads and parses the body of a request. */
 async function sentBody(exchange: AuthorizedExchange, expected: Expected = {}): Promise<DecodedBody> {
   const { req, res, signal } = exchange;
   return decoded(exchange, await readBody(req, { res, signal }), expected);
 }
 
-/** What a body holds that need not be there; `undefined` when it is not, or is empty. */
+/** Reads and parses an optional body. Returns `undefined` when it is missing or empty. */
 export async function sentOptions(
   exchange: AuthorizedExchange,
   { protobuf }: Pick<ResourceDefinition, "protobuf">,
@@ -40,10 +40,10 @@ export async function sentOptions(
   return body.length === 0 ? undefined : (await decoded(exchange, body, protobuf === undefined ? {} : OPTIONS)).value;
 }
 
-/** Whoever sends a kind in protobuf sends the options of its deletion so. */
+/** Clients that send a kind in protobuf also send its DeleteOptions in protobuf. */
 const OPTIONS: Expected = { protobuf: PROTOBUF_DELETE_OPTIONS };
 
-/** What is to be read. */
+/** Kind and protobuf message that the decoder expects. */
 type Expected = Pick<DecodeOptions, "kind" | "protobuf">;
 
 async function decoded(exchange: AuthorizedExchange, body: Buffer, expected: Expected): Promise<DecodedBody> {
@@ -53,15 +53,15 @@ async function decoded(exchange: AuthorizedExchange, body: Buffer, expected: Exp
   return read;
 }
 
-/** How objects of a kind are read. */
+/** Options for reading the objects of a kind. */
 export interface Reading {
-  /** @default one that does not say what it is is refused */
+  /** Checks the type of the object. @default rejects a missing or different one */
   readonly check?: (object: JsonObject, definition: ResourceDefinition) => void;
-  /** Makes one well-formed, in place, and names what is unknown in it. @default its metadata alone */
+  /** Normalizes the object in place and returns the names of its unknown fields. @default normalizes its metadata alone */
   readonly normalize?: (object: JsonObject) => string[];
 }
 
-/** The object that a request brings. @throws ApiError 400 when it is none of the kind, 413, 415 */
+/** Reads the object in the body. @throws ApiError 400 when it is not of the kind, 413, 415 */
 export async function sentObject(
   exchange: AuthorizedExchange,
   definition: ResourceDefinition,
@@ -76,7 +76,7 @@ export async function sentObject(
   return { object: value as KubeObject, findings: { duplicates, others, unknown } };
 }
 
-/** Says of what is wrong with an object what it should have been, as Kubernetes does. */
+/** Names the expected type in errors about an object, as Kubernetes does. */
 function named<R>({ kind, version }: ResourceDefinition, read: () => R): R {
   try {
     return read();
@@ -86,7 +86,7 @@ function named<R>({ kind, version }: ResourceDefinition, read: () => R): R {
   }
 }
 
-/** Reports everything that strict decoding finds: what is known already and, when the schema has been applied, the rest. */
+/** Returns a function that reports all findings: the known ones and, once the schema is applied, the unknown fields. */
 export function reporter(
   { unknown: known, ...found }: Findings,
   definition: ResourceDefinition,

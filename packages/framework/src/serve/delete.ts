@@ -15,16 +15,13 @@ import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 import { writeRequest } from "./write-request.ts";
 import { passes } from "./writes.ts";
 
-/**
- * Answers a DELETE: with a Status when the object is gone, unless its kind wants it to be shown; with the object when something
- * still holds it.
- */
+/** Answers a DELETE: with a Status when the object is gone, or with the object when its removal is blocked or its kind returns it. */
 export async function serveDelete(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const wanted = wantedObject(exchange);
   const query = await deleteQuery(exchange, resource);
   const { object, gone, details } = await deleted(exchange, resource, query);
   if (object !== undefined) {
-    // Kubernetes accepts, rather than answers, what was asked for in the older form.
+    // Kubernetes answers 202 when the deprecated `orphanDependents: false` leaves the object in place.
     const code = query.orphanDependents === false && !gone ? 202 : 200;
     answerObject(exchange, resource, { object, code, wanted });
     return;
@@ -33,7 +30,7 @@ export async function serveDelete(exchange: AuthorizedExchange, resource: Served
   respondSuccess(exchange.res, { details, format: wanted.format });
 }
 
-/** What is answered: an object, or the details of what went. */
+/** Result of a delete: an object, or the details of the removed one. */
 interface Left {
   readonly object?: KubeObject | Encoded;
   readonly gone?: boolean;
@@ -58,7 +55,7 @@ async function deleted(exchange: AuthorizedExchange, resource: ServedResource, q
   return isTold ? { object, gone, details: about } : { details: { ...about, uid: uidOf(object) } };
 }
 
-/** The options of a delete, from its body if it has one. */
+/** Parses the options of a delete, from the query and the body. */
 async function deleteQuery(exchange: AuthorizedExchange, { definition }: ServedResource): Promise<DeleteQuery> {
   refuseWildcard(exchange, definition);
   return parseDeleteOptions(exchange.query, await sentOptions(exchange, definition));
@@ -69,8 +66,8 @@ function uidOf(object: KubeObject | Encoded): string {
 }
 
 /**
- * Answers a DELETECOLLECTION: deletes what the list would show, one by one, and answers that list, as it was. Not atomic, as in
- * Kubernetes: what was deleted before a failure stays deleted.
+ * Answers a DELETECOLLECTION: deletes the objects that a list would show, one by one, and returns that list. Not atomic, as
+ * in Kubernetes: objects deleted before a failure stay deleted.
  */
 export async function serveDeleteCollection(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const wanted = negotiate(exchange.req.headers.accept, "list");
@@ -89,7 +86,7 @@ export async function serveDeleteCollection(exchange: AuthorizedExchange, resour
   await writeList(exchange, resource, { page, wanted });
 }
 
-/** The same by a storage that can do it at once. */
+/** Forwards a DELETECOLLECTION to a storage that supports it. */
 async function passDeleteCollection(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -110,7 +107,7 @@ async function passDeleteCollection(
   respondSuccess(exchange.res, { details: answer.details ?? {}, format: wanted.format });
 }
 
-/** Somebody else was faster. */
+/** Ignores an object that another request has deleted meanwhile. */
 function unlessGone(error: unknown): void {
   if (!isApiError(error) || error.reason !== "NotFound") throw error;
 }

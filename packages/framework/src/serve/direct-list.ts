@@ -15,13 +15,13 @@ import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache
 import type { Selection } from "../watch/selection.ts";
 import { requestOptions, scopeOf } from "./scope.ts";
 
-/** What a client asks to see of a list. */
+/** Options and selection of a list that a client requests. */
 export interface PageRequest {
   readonly options: ListOptions;
   readonly selection: Selection;
 }
 
-/** A list from a storage that keeps no history here: it is asked each time, and pages as it can itself. */
+/** Answers a list from a storage that keeps no history here. Each request calls the storage, which pages as it can. */
 export async function serveDirectList(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -31,7 +31,7 @@ export async function serveDirectList(
   return answerDirectList(exchange, resource, { ...request, list: await listed(exchange, resource, asked) });
 }
 
-/** What a storage has listed, in the form that was asked for. */
+/** Writes a storage's list in the requested form. */
 export async function answerDirectList(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -41,7 +41,7 @@ export async function answerDirectList(
   await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
 }
 
-/** The same, as objects. */
+/** Returns a list of such a storage as objects. */
 export async function directPage(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -56,7 +56,7 @@ async function listed(
   { options, selection }: PageRequest,
 ): Promise<ListResult> {
   if (options.continue !== undefined && storage.appliesSelectors !== true) {
-    throw ApiError.badRequest("invalid continue token: this resource is listed whole; leave continue out");
+    throw ApiError.badRequest("invalid continue token: lists of this resource have a single page; leave continue out");
   }
   const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
   const page = pageOptions(options, storage.appliesSelectors === true);
@@ -76,7 +76,7 @@ async function pageFrom(
   };
 }
 
-/** A storage that leaves selecting to us cannot page either: its page would be selected from after it was cut. */
+/** A storage that leaves selectors to the framework gets no page options: selection must come before paging. */
 function pageOptions(options: ListOptions, appliesSelectors: boolean): Partial<ListRequest> {
   const { limit, continue: token, resourceVersion, resourceVersionMatch } = options;
   return {
@@ -88,9 +88,9 @@ function pageOptions(options: ListOptions, appliesSelectors: boolean): Partial<L
 }
 
 /**
- * The items of a list that came as bytes, cut out of it one by one: no more is parsed than a form of them needs.
+ * Splits a list that arrived as bytes into items, and parses no more than the requested form needs.
  *
- * @throws ApiError 503 when it is not whole or not of this kind: a shorter list must not pass for the whole
+ * @throws ApiError 503 when the list is incomplete or of another kind: a shorter list must not pass for the whole
  */
 async function readItems(
   exchange: AuthorizedExchange,
@@ -102,12 +102,12 @@ async function readItems(
     const context = { definition, scope: exchange };
     const around = await cutList(list, (bytes) => void items.push(EncodedBytes.item(bytes, context)));
     const { kind, metadata } = around;
-    if (kind !== undefined && kind !== definition.listKind) throw new Error(`it is a ${String(kind)}`);
+    if (kind !== undefined && kind !== definition.listKind) throw new Error(`unexpected kind ${String(kind)}`);
     return { ...metadata, items };
   } catch (error) {
     if (isApiError(error) || exchange.signal.aborted) throw error;
-    exchange.log({ level: "warn", message: "a list cannot be read", error: String(error) });
-    throw ApiError.serviceUnavailable(`the list of ${definition.plural} that came cannot be read; try again`, 1);
+    exchange.log({ level: "warn", message: "reading a list failed", error: String(error) });
+    throw ApiError.serviceUnavailable(`cannot read the list of ${definition.plural} from its source: try again`, 1);
   }
 }
 
@@ -116,7 +116,7 @@ interface Around {
   readonly metadata?: Omit<ItemList, "items">;
 }
 
-/** Tells of each item, and returns what else the list says. @throws Error on what is none */
+/** Calls `item` for each item and returns the rest of the list. @throws Error on bytes that are no list */
 async function cutList(list: EncodedList, item: (bytes: Buffer) => void): Promise<Around> {
   const around: Buffer[] = [];
   const splitter = new ListSplitter({ around: (bytes) => void around.push(Buffer.from(bytes)), item });
@@ -141,8 +141,8 @@ function encode(
 }
 
 /**
- * Answers a list with the storage's own bytes, at the client's pace; without their encoding for a client that does not
- * take it. One that breaks off cuts the connection: a shorter list must not pass for the whole.
+ * Answers a list with the storage's own bytes, at the client's pace, decompressed for clients that do not accept the
+ * encoding. A list that breaks off closes the connection: a shorter list must not pass for the whole.
  */
 async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Promise<void> {
   const { req, res } = exchange;
@@ -158,7 +158,7 @@ async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Pro
     res.end(body);
     return;
   }
-  // Cuts the body off too when the client leaves: an iterator that is left is ended.
+  // When the client disconnects, leaving the loop ends the iterator and with it the body.
   const left = whenClosed(exchange);
   for await (const piece of body) {
     if (!res.write(piece) && (await left.drained())) break;
@@ -166,7 +166,7 @@ async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Pro
   if (!res.destroyed) res.end();
 }
 
-/** Waits for room, or for the client to leave, with one listener each however often. */
+/** Waits until the socket drains or the client disconnects, with one listener each for all waits. */
 function whenClosed({ res }: AuthorizedExchange): { drained(): Promise<boolean> } {
   let goOn: ((left: boolean) => void) | undefined;
   res.on("drain", () => goOn?.(false));
@@ -196,23 +196,23 @@ function acceptsEncoding(header: string | string[] | undefined, encoding: string
     });
 }
 
-/** The bytes of a list without its `contentEncoding`. @throws Error on an encoding that Node cannot decode */
+/** Decompresses a list. @throws Error on an encoding that Node cannot decode */
 function decoded({ body, contentEncoding }: EncodedList): EncodedList["body"] {
   if (contentEncoding === undefined) return body;
   const decoder = DECODERS[contentEncoding]?.();
   if (decoder === undefined) throw new Error(`cannot decode a list encoded as ${contentEncoding}`);
-  // Errors of either end come out of the iteration.
+  // Errors of both ends surface in the iteration.
   pipeline(Readable.from(body instanceof Uint8Array ? [body] : body), decoder, () => undefined);
   return decoder;
 }
 
-/** What is to be written of a list. */
+/** Items and metadata of a list to write. */
 export interface Page {
   readonly items: readonly Encoded[];
   readonly meta: ListMetadata;
 }
 
-/** Writes a list in the form that was asked for: small ones whole, large ones piece by piece at the client's pace. */
+/** Writes a list in the requested form: small lists at once, large ones in pieces at the client's pace. */
 export async function writeList(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -223,7 +223,7 @@ export async function writeList(
   const representation = core.representations.of(resource, wanted, exchange);
   exchange.answered = true;
   const { head, tail } = representation.list(page.meta);
-  // Asked of all: what cannot be told must be so before a head promises it.
+  // Reads the length of every item: one that cannot be converted must fail before the head is sent.
   const verbatim = bodyLength(page, head.length + tail.length);
   const length = representation.verbatim ? verbatim : undefined;
   if (wanted.format === "yaml" || (length ?? page.items.length * TYPICAL_ROW) <= SMALL) {
@@ -241,19 +241,19 @@ export async function writeList(
   res.end();
 }
 
-/** Bodies up to this size are written at once. */
+/** Maximum size of a body that is written at once, in bytes. */
 const SMALL = 128 * 1024;
 
 const COMMA = 44;
 
 const SEPARATOR = Buffer.of(COMMA);
 
-/** Seats that a large list takes: its pieces are made in turns of their own (Kubernetes: one for 100 objects, at most 10). */
+/** Returns the seats of a large list, whose pieces are made in turns (Kubernetes: one for 100 objects, at most 10). */
 function widthOf(length: number): number {
   return Math.min(10, Math.ceil(length / SMALL));
 }
 
-/** Bytes of a Table row or an object's metadata, roughly. */
+/** Typical size of a Table row or an object's metadata, in bytes. */
 const TYPICAL_ROW = 512;
 
 function bodyLength({ items }: Page, frame: number): number {

@@ -9,15 +9,15 @@ import type { CacheLease } from "../storage.ts";
 import { type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
 import { freshen, isCached, leaseOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
-/** Answers a GET of one object. Synchronous as long as the storage is. */
+/** Answers a GET of one object. Synchronous when the storage is. */
 export function serveGet(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   return readObject(exchange, resource, answerFound);
 }
 
-/** What is to be done with an object that was read. */
+/** Callback that receives the object that was read. */
 type Use = (exchange: AuthorizedExchange, resource: ServedResource, found: KubeObject | Encoded) => void;
 
-/** Reads the object that a request names, as fresh as it asks. @throws ApiError 404 */
+/** Reads the object that a request names, as fresh as the request demands. @throws ApiError 404 */
 export function readObject(exchange: AuthorizedExchange, resource: ServedResource, use: Use): void | Promise<void> {
   refuseWildcard(exchange, resource.definition);
   const { storage } = resource;
@@ -46,7 +46,7 @@ interface Read {
   readonly use: Use;
 }
 
-/** Whether a version is asked for: then the cache knows whether it has come yet, which a storage need not. */
+/** Whether a request names a version. The cache knows whether it has reached the version, a storage may not. */
 function isVersion(resourceVersion: string | undefined): boolean {
   return resourceVersion !== undefined && resourceVersion !== "0";
 }
@@ -82,18 +82,18 @@ function answerFound(exchange: AuthorizedExchange, resource: ServedResource, obj
   answerObject(exchange, resource, { object, code: 200, wanted: wantedObject(exchange) });
 }
 
-/** How an object is to be answered. */
+/** Status code and form of an answered object. */
 interface ObjectAnswer {
   readonly code: 200 | 201 | 202;
   readonly wanted: Wanted;
 }
 
-/** What the client wants an object as. Asked before a write, so that one whose answer nobody could read is not done. */
+/** Returns the form that the client accepts. Writes call it first, so that nothing is written when no form can answer. */
 export function wantedObject({ req }: AuthorizedExchange): Wanted {
   return negotiate(req.headers.accept, "object");
 }
 
-/** The one place that answers an object. */
+/** Writes an object as the response; all handlers answer objects through it. */
 export function answerObject(
   exchange: AuthorizedExchange,
   presented: Presented,

@@ -13,7 +13,7 @@ import { keyOf } from "./scope.ts";
 import { subresourceRequest } from "./subresource-request.ts";
 import { writeOptions, writeQuery } from "./write-request.ts";
 
-/** Answers a request about a subresource that speaks a kind of its own. */
+/** Answers a request to a subresource with a kind of its own. */
 export async function serveKind(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -34,7 +34,7 @@ export async function serveKind(
   else answerKind(exchange, handlers.kind, { content: content as SubresourceAnswer<object>, code, wanted });
 }
 
-/** What came, as the handler is told of it: of the kind, pruned, defaulted, valid. @throws ApiError 400, 404, 413, 415, 422 */
+/** Reads the body for the handler: of the kind, pruned, defaulted, valid. @throws ApiError 400, 404, 413, 415, 422 */
 async function writeOf(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -61,14 +61,14 @@ interface Answering {
   readonly wanted: Wanted;
 }
 
-/** Answers the subresource's own kind, under the name of the object whose it is unless it has another. */
+/** Answers an object of the subresource's kind, under the parent object's name unless it has another. */
 function answerKind(
   exchange: AuthorizedExchange,
   kind: ResourceDefinition,
   { content, ...answer }: Answering & { readonly content: SubresourceAnswer<object> },
 ): void {
   const { name, namespace } = keyOf(exchange);
-  // Handlers may hand back an object of the kind as it came.
+  // Handlers may return an object of the kind unchanged.
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = content as Partial<KubeObject>;
   const object: KubeObject = {
     apiVersion: apiVersionOf(kind),
@@ -79,7 +79,7 @@ function answerKind(
   answerObject(exchange, { definition: kind }, { object, ...answer });
 }
 
-/** Done, and nothing to tell: a Status, as Kubernetes answers a binding. */
+/** Answers a Status when the handler returns nothing, as Kubernetes answers a binding. */
 function answerDone(exchange: AuthorizedExchange, { definition }: ServedResource, answer: Answering): void {
   const { info, res } = exchange;
   const { group, plural } = definition;

@@ -26,13 +26,13 @@ export async function serveList(exchange: AuthorizedExchange, resource: ServedRe
   await writeList(exchange, resource, { page, wanted });
 }
 
-/** The objects that a request selects, for whatever is to be done with them. */
+/** Returns the objects that a request selects. */
 export function selectedPage(exchange: AuthorizedExchange, resource: ServedResource): Promise<Page> {
   const request = pageRequest(exchange, resource);
   return isCached(resource) ? readPage(exchange, resource, request) : directPage(exchange, resource, request);
 }
 
-/** What a client asks to see of a list. @throws ApiError 400, 422 on options that are wrong */
+/** Parses the options of a list. @throws ApiError 400, 422 on invalid options */
 export function pageRequest(exchange: AuthorizedExchange, resource: ServedResource): PageRequest {
   const options = parseListOptions(exchange.query);
   validateListOptions(options, { isWatch: false });
@@ -55,11 +55,11 @@ async function readPage(exchange: AuthorizedExchange, resource: ServedResource, 
 
 type RememberedState = Required<Pick<Past, "objects">>;
 
-/** A state that the cache remembers no more, but the storage does. */
+/** A state that the cache no longer holds, but the storage does. */
 interface PastState {
   readonly past: RememberedState;
   readonly version: string;
-  /** What is said when the storage does not remember either. */
+  /** Message when the storage no longer holds it either. */
   readonly tooOld: string;
 }
 
@@ -88,7 +88,7 @@ function continued(lease: CacheLease, options: ListOptions): Start {
   return { snapshot: exact(lease, token.resourceVersion, TOKEN_TOO_OLD), after: cacheKey(token.start) };
 }
 
-/** Kubernetes' rule for lists that name a version without saying how it is meant: exact when paged, else not older. */
+/** Kubernetes' rule for lists that name a version without `resourceVersionMatch`: exact when paged, otherwise not older. */
 function isExact({ resourceVersion, resourceVersionMatch, limit }: ListOptions): boolean {
   if (resourceVersion === undefined || resourceVersion === "0") return false;
   return resourceVersionMatch === "Exact" || (resourceVersionMatch === undefined && limit !== undefined);
@@ -117,11 +117,11 @@ function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest &
     else remaining += 1;
     return remaining === 0 || !isSelective;
   });
-  // Kubernetes does not count what it would have to select.
+  // Kubernetes does not count the remaining items of a selector.
   return cut(items, snapshot.version, isSelective || remaining === 0 ? remaining > 0 : remaining);
 }
 
-/** What is left is not counted: that would be to read all of it, page by page. */
+/** Does not count the remaining items: that would read them all. */
 async function pastPage(
   { past, version, tooOld }: PastState,
   { options, selection, after }: PageRequest & { readonly after: string },
@@ -143,7 +143,7 @@ async function pastPage(
   return cut(items, version, false);
 }
 
-/** @param remaining how many more there are, or whether there are any */
+/** @param remaining number of remaining items, or whether there are any */
 function cut(items: readonly Encoded[], version: string, remaining: number | boolean): Page {
   const last = items.at(-1);
   if (remaining === false || last === undefined) return { items, meta: { resourceVersion: version } };

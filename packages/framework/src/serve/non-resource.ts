@@ -5,7 +5,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import type { Advertised } from "../resource/served.ts";
 import { rawRequest } from "./raw.ts";
 
-/** Answers what is about no object: discovery, OpenAPI, version and health. @returns whether there is such a thing */
+/** Answers requests about no object: discovery, OpenAPI, version and health. @returns whether it has answered */
 export function serveNonResource(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const path = exchange.info.path;
   if (path === "/version") return answerJson(exchange, VERSION);
@@ -28,7 +28,7 @@ function serveDocument(exchange: AuthorizedExchange): boolean {
   return true;
 }
 
-/** What there is, as Kubernetes' API servers tell at their root. A raw handler has its root to itself, unless it says what it handles. */
+/** Answers the list of paths, as Kubernetes does. A raw handler without `handleWhen` serves its root itself. */
 function serveIndex(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const { handle, handleWhen } = exchange.mounted.workspace;
   if (handle !== undefined && handleWhen === undefined) return false;
@@ -84,7 +84,7 @@ function answerCacheable(
   exchange.answered = true;
   const { contentType, body, etag } = document;
   const unchanged = etagMatches(req.headers["if-none-match"], etag);
-  // What a view shows may differ by caller: no cache in between may keep it, but for documents named by their hash.
+  // Security: documents may differ by caller, so shared caches must not keep them, except those named by their hash.
   const cacheable = { "Cache-Control": "no-cache, private", ETag: etag, ...headers };
   if (unchanged) res.writeHead(304, cacheable).end();
   else respond(res, { code: 200, contentType, body, headers: cacheable });
@@ -103,7 +103,7 @@ function answerText(exchange: AuthorizedExchange, text: string): boolean {
   return true;
 }
 
-/** What `/version` answers (Kubernetes' version.Info). */
+/** Body of `/version` (Kubernetes' version.Info). */
 interface VersionInfo {
   readonly major: string;
   readonly minor: string;
@@ -116,13 +116,12 @@ interface VersionInfo {
   readonly platform: string;
 }
 
-/** The Kubernetes minor release whose wire behaviour is served: clients decide by it what they may ask. */
+/** Kubernetes minor release whose wire behavior is served. Clients choose features by it. */
 const KUBERNETES_MINOR = "37";
 
-/** What `/version` answers. */
 const VERSION: VersionInfo = versionInfo();
 
-/** The version of the API that is served; build fields name this runtime. */
+/** Returns the version of the served API; build fields name this runtime. */
 function versionInfo(): VersionInfo {
   return {
     major: "1",

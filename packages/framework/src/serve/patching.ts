@@ -25,7 +25,7 @@ import { once, reportFindings } from "../write/strict.ts";
 import type { Change, WriteRequest } from "../write/write-request.ts";
 import type { FieldOwners } from "../write/write-rules.ts";
 
-/** A patch as it came, and what it is for. */
+/** A patch as received, and its target. */
 export interface SentPatch {
   readonly type: PatchType;
   readonly body: Buffer;
@@ -33,16 +33,17 @@ export interface SentPatch {
   readonly key: ObjectKey;
   readonly definition: ResourceDefinition;
   /**
-   * Makes what the patch has made well-formed, in place, and names what is unknown in it. @throws ApiError 400
-   * @default an object of the definition, whose content is checked by whoever writes it
+   * Normalizes the patched object in place and returns its unknown fields.
+   * @throws ApiError 400
+   * @default expects an object of the definition and leaves its content to the writer
    */
   readonly read?: (object: KubeObject) => string[];
 }
 
-/** What a write takes from the way its object is made. */
+/** Parts of a write request that depend on how the object is made. */
 export type Making = Pick<WriteRequest, "unknown"> & { readonly change: Change };
 
-/** A patch that says what to change of the object as it is: JSON, merge or strategic. */
+/** Prepares a patch that changes the current object: JSON, merge or strategic. */
 export function patching(patch: SentPatch, { options }: WriteRequest): Making {
   const { type, definition, key, read = readWhole(definition) } = patch;
   const { value, duplicates } = decodeJsonPatch(patch.body);
@@ -72,7 +73,7 @@ function readWhole(definition: ResourceDefinition): (object: JsonObject) => stri
   };
 }
 
-/** The result shares nothing: not with the patch, which may be applied again, nor with itself; it is changed in place. */
+/** Applies the patch. The result is changed in place, so it shares nothing with the patch, which may be applied again. */
 function applied(object: KubeObject, patch: unknown, { type, definition }: SentPatch): JsonObject {
   if (type === "merge") return applyMergePatch(object, cloneJson(patch));
   if (type === "strategic") return applyStrategicMergePatch(object, cloneJson(patch), wholeSchema(definition.schema));
@@ -81,7 +82,7 @@ function applied(object: KubeObject, patch: unknown, { type, definition }: SentP
   return cloneJson(result);
 }
 
-/** How the lists of metadata are merged, whatever the kind (the patch strategies of metav1.ObjectMeta). */
+/** Merge rules for the lists of metadata, whatever the kind (the patch strategies of metav1.ObjectMeta). */
 const METADATA: JsonSchema = {
   type: "object",
   properties: {
@@ -99,7 +100,7 @@ function wholeSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...schema.properties, metadata: METADATA } };
 }
 
-/** What a patch has made of an object is the patch's fault. */
+/** Reports an invalid patched object as an error of the patch. */
 function readable<R>(object: unknown, read: () => R): R {
   try {
     return read();
@@ -115,7 +116,7 @@ function unreadable(object: unknown, problem: string): ApiError {
 
 const APPLY = "application/apply-patch+yaml";
 
-/** An apply: what the object should look like as far as the manager is concerned (server-side apply). */
+/** Prepares a server-side apply: the fields that the manager wants the object to have. */
 export async function applying(
   patch: SentPatch,
   request: WriteRequest & { readonly force: boolean },

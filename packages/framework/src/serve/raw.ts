@@ -18,7 +18,7 @@ export function serveRaw(exchange: AuthorizedExchange): Promise<void> {
   return takeRaw(exchange, () => mounted.workspace.handle?.(req, res, rawRequest(exchange)));
 }
 
-/** Hands the request over to whoever answers it in bytes. Nobody behind us is to take a client's word for who asks. */
+/** Hands the request to a handler. Security: removes identity headers first, so that no upstream trusts a client's claim. */
 async function takeRaw(exchange: AuthorizedExchange, take: () => Awaitable<void>): Promise<void> {
   exchange.answered = true;
   noteCaller(exchange);
@@ -27,11 +27,11 @@ async function takeRaw(exchange: AuthorizedExchange, take: () => Awaitable<void>
   await take();
 }
 
-/** Hands a connection over to the view, or refuses in HTTP what was asked as an upgrade. */
+/** Hands an upgraded connection to the view, or rejects the upgrade in HTTP. */
 export async function serveUpgrade(exchange: AuthorizedExchange): Promise<void> {
   const { mounted, req, upgradeHead: head } = exchange;
   const { upgrade } = mounted.workspace;
-  // What a view's handlers are not for they are not handed.
+  // The handlers of a view with `handleWhen` get only the requests that it handles.
   const isTheirs = exchange.handled || mounted.workspace.handleWhen === undefined;
   if (upgrade === undefined || head === undefined || !isTheirs) return refuseUpgrade(mounted);
   await handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
@@ -39,24 +39,24 @@ export async function serveUpgrade(exchange: AuthorizedExchange): Promise<void> 
 
 /** @throws ApiError 400 */
 function refuseUpgrade({ name }: Pick<Mounted, "name">): never {
-  throw ApiError.badRequest(`virtual workspace ${name} does not take upgrades; ask without the Upgrade header`);
+  throw ApiError.badRequest(`virtual workspace ${name} does not take upgrades: remove the Upgrade header`);
 }
 
 /**
- * How many may listen to a connection that is handed over before Node takes it for a leak and says so on stderr. Over TLS the
- * server alone has six for its end, and a pipeline adds another five.
+ * Maximum number of listeners on a connection that is handed over; above it Node reports a leak on stderr. Over TLS the
+ * server alone has six for the connection's end, and a pipeline adds five.
  */
 const LISTENERS = 30;
 
-/** Hands a connection over to whoever takes it. What they throw before they have said anything is answered in HTTP. */
+/** Hands a connection to `take`. An exception before `take` writes is answered in HTTP. */
 export async function handOver(exchange: AuthorizedExchange, take: (socket: Duplex) => Awaitable<void>): Promise<void> {
   const { core, req, res } = exchange;
   const { socket } = res;
-  if (socket === null) throw new Error("the client left");
+  if (socket === null) throw new Error("the client disconnected");
   exchange.answered = true;
   noteCaller(exchange);
   core.identityHeaders.drop(req);
-  // The response was only there to refuse with.
+  // The response only served to reject the upgrade.
   res.detachSocket(socket);
   socket.setMaxListeners(LISTENERS);
   exchange.leaveSeat();
@@ -65,21 +65,21 @@ export async function handOver(exchange: AuthorizedExchange, take: (socket: Dupl
   try {
     await take(socket);
   } catch (error) {
-    // Nothing has been said yet: it can be refused as if it had never begun.
+    // Nothing was written yet, so an error can still be answered in HTTP.
     if (socket.bytesWritten === bytesWritten && socket.writable) res.assignSocket(socket);
     else socket.destroy();
     throw error;
   }
 }
 
-/** What a view takes of what says who asks, which is about to be taken off. */
+/** Remembers the credentials and identity that the view takes, before their headers are removed. */
 function noteCaller(exchange: AuthorizedExchange): void {
   noteToken(exchange);
   if (exchange.mounted.workspace.passesImpersonation === true)
     exchange.impersonation = impersonationLines(exchange.req.rawHeaders);
 }
 
-/** Of callers who go on as somebody else it is not: whoever has it would go on as them. */
+/** Security: does not remember the token of a caller who impersonates: with it the view would act as the impersonator. */
 function noteToken(exchange: AuthorizedExchange): void {
   const { core, mounted, impersonator, req } = exchange;
   if (mounted.workspace.takesToken !== true) return;
@@ -87,10 +87,10 @@ function noteToken(exchange: AuthorizedExchange): void {
   else if (impersonator === undefined) exchange.token = bearerToken(req);
 }
 
-/** Made when it is first asked for: what is not open-ended has no use for it. */
+/** Made on first use: only open-ended requests need it. */
 function endingOf(exchange: AuthorizedExchange): AbortSignal {
   const { core, res } = exchange;
-  // Of a client that has left nothing would ever say that it is over.
+  // After the client has disconnected, no `close` event would release the permission check.
   if (!isAskedAgain(exchange) || res.destroyed) return core.ending;
   if (exchange.ending !== undefined) return exchange.ending;
   const over = new AbortController();
@@ -107,13 +107,13 @@ function isAskedAgain({ mounted }: AuthorizedExchange): boolean {
   return mounted.workspace.authorize.watchesEvery !== undefined;
 }
 
-/** Has the view's rule asked again as long as something is open. */
+/** Rechecks the view's rule as long as the stream is open, and calls `end` when the rule no longer allows it. */
 function onceWithdrawn(exchange: AuthorizedExchange, open: ServerResponse | Duplex, end: () => void): void {
   const permission = exchange.core.permissions.add(exchange, end);
   open.once("close", () => permission[Symbol.dispose]());
 }
 
-/** What raw handlers are told. */
+/** Returns the request that raw handlers receive. */
 export function rawRequest(exchange: AuthorizedExchange): RawRequest<Readonly<Record<string, string>>> {
   const { params, requestId, prefix, tail, search, signal, hops, token, impersonation } = exchange;
   return {
@@ -134,7 +134,7 @@ export function rawRequest(exchange: AuthorizedExchange): RawRequest<Readonly<Re
   };
 }
 
-/** Hands a request about objects to whoever answers it in the resource's stead. */
+/** Hands a request about objects to the handlers that forward the resource. */
 export function servePassed(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -146,11 +146,11 @@ export function servePassed(
   if (head === undefined) return takeRaw(exchange, () => passed.handle(req, res, rawRequest(exchange)));
   const { upgrade } = passed;
   if (upgrade === undefined)
-    throw ApiError.badRequest(`${resource.definition.plural} take no upgrades; ask without the Upgrade header`);
+    throw ApiError.badRequest(`${resource.definition.plural} do not take upgrades: remove the Upgrade header`);
   return handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
 }
 
-/** What discovery tells of resources: of those that are elsewhere what is said there now, if this is about them. */
+/** Returns the resources that discovery advertises. If the document lists a forwarded resource, its handlers report its verbs. */
 export function discoverable(
   exchange: AuthorizedExchange,
   resources: readonly ServedResource[],
@@ -184,7 +184,7 @@ async function askAll(
   return all;
 }
 
-/** Whether a discovery document tells verbs of a resource. */
+/** Whether a discovery document lists the verbs of a resource. */
 function isAbout({ info, req }: AuthorizedExchange, { definition: { group, version } }: ServedResource): boolean {
   const root = group === "" ? "/api" : "/apis";
   if (info.path === root) return isAggregated(req.headers.accept);

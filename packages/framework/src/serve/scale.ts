@@ -18,10 +18,10 @@ import { keyOf } from "./scope.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 import { handPatch, passes, passWrite } from "./writes.ts";
 
-/** Who owns the fields of a Scale. */
+/** Manages the owners of a Scale's fields. */
 const OWNERS = new FieldManager({ apiVersion: apiVersionOf(SCALE), kind: SCALE.kind, schema: SCALE.schema });
 
-/** Answers a GET of an object as the Scale it is. */
+/** Answers a GET of an object's Scale. */
 export function serveScaleGet(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -33,7 +33,7 @@ export function serveScaleGet(
   });
 }
 
-/** Answers an UPDATE of an object's Scale. Without a resource version it is about the object as it is. */
+/** Answers an UPDATE of an object's Scale. Without a resource version it changes the current object. */
 export async function serveScaleUpdate(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -95,10 +95,10 @@ interface ScaleWrite {
   readonly request: WriteRequest;
 }
 
-/** A change of an object's Scale as one of the object. */
+/** Turns a change of an object's Scale into a change of the object. */
 function scaled({ resource, scaling, request }: ScaleWrite, make: Change): Change {
   return async (copy): Promise<Draft> => {
-    const object = copy() as KubeObject; // there is one, since a Scale cannot create it
+    const object = copy() as KubeObject; // exists, since a Scale cannot create it
     const before = scaling.draft(object);
     const { object: scale, by } = await make(() => cloneJson(before));
     if (by === "replacing") checkUid(scale, object, resource.definition);

@@ -7,7 +7,7 @@ import type { CacheLease, RequestOptions, Scope } from "../storage.ts";
 import type { ReadableCache } from "../watch/cache/cache-event.ts";
 import { everything } from "../watch/selection.ts";
 
-/** What a storage is told of this request's place, with nothing selected. */
+/** Returns the scope of the request for a storage, without selectors. */
 export function scopeOf(exchange: AuthorizedExchange): Scope {
   const { params, cluster, info } = exchange;
   return {
@@ -22,12 +22,12 @@ export function scopeOf(exchange: AuthorizedExchange): Scope {
   };
 }
 
-/** Objects are named, and written, in one logical cluster. @throws ApiError 405 for all at once */
+/** Rejects reads of one object, and writes, over all logical clusters. @throws ApiError 405 for `*` */
 export function refuseWildcard(exchange: AuthorizedExchange, definition: ResourceDefinition): void {
   if (exchange.cluster === WILDCARD) refuseEverywhere(exchange, groupResourceOf(definition));
 }
 
-/** The same of what nobody has: over all logical clusters verbs come first. @throws ApiError 405 */
+/** Does the same for resources that are not served: over all logical clusters the verb is checked first. @throws ApiError 405 */
 export function refuseUnknown(exchange: AuthorizedExchange): void {
   const { cluster, info } = exchange;
   const { group, resource, verb } = info;
@@ -40,7 +40,7 @@ function refuseEverywhere({ info }: AuthorizedExchange, resource: GroupResource)
   throw new ApiError({ ...status, message: `${status.message} in the \`*\` logical cluster` });
 }
 
-/** What belongs to this request alone. */
+/** Returns the options that belong to this request alone. */
 export function requestOptions({ user, requestId, signal, warn, req }: AuthorizedExchange): RequestOptions {
   return { user, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
 }
@@ -49,7 +49,7 @@ function acceptEncodingOf({ headers }: AuthorizedExchange["req"]): string | unde
   return headers["accept-encoding"] as string | undefined;
 }
 
-/** A share in the cache that answers a request: the storage's own, or one that the hub keeps. @throws what the source's list throws */
+/** Leases the cache that answers a request: the storage's own, or one of the hub. @throws errors of the source's list */
 export function leaseOf(
   { core }: AuthorizedExchange,
   resource: ServedResource,
@@ -65,16 +65,16 @@ export function isCached({ storage }: ServedResource): boolean {
   return storage.cache !== undefined || storage.changes !== undefined;
 }
 
-/** The object that a request names. */
+/** Returns the key of the object that the request names. */
 export function keyOf({ cluster, info }: AuthorizedExchange): ObjectKey {
   return { cluster, namespace: info.namespace, name: info.name };
 }
 
 /**
- * Refuses a selector on fields that objects of this kind cannot be selected by, as Kubernetes does for custom kinds: a
- * mistyped field would else match as if it were empty. A storage that applies selectors itself knows its own fields.
+ * Rejects a selector on fields that the kind does not support, as Kubernetes does for custom kinds: a mistyped field would
+ * otherwise match as if it were empty. A storage that applies selectors itself knows its own fields.
  *
- * @throws ApiError 400 that names the field and those there are
+ * @throws ApiError 400 that names the field and the supported ones
  */
 export function checkSelectable({ definition, storage }: ServedResource, selector: FieldSelector): void {
   if (selector.empty || storage.appliesSelectors === true) return;
@@ -83,28 +83,28 @@ export function checkSelectable({ definition, storage }: ServedResource, selecto
   const known = ["metadata.name", ...namespace, ...own];
   const unknown = selector.fields.find((field) => !known.includes(field));
   if (unknown === undefined) return;
-  // Kubernetes' own kinds without fields of their own have other words.
+  // Kubernetes words the error of its own kinds without selectable fields differently.
   if (definition.strategy !== undefined && own.length === 0) {
     const only = known.map((field) => JSON.stringify(field)).join(", ");
     throw ApiError.badRequest(`${JSON.stringify(unknown)} is not a known field selector: only ${only}`);
   }
-  throw ApiError.badRequest(`field label not supported: ${unknown}; there are ${known.join(", ")}`);
+  throw ApiError.badRequest(`field label not supported: ${unknown}; use one of ${known.join(", ")}`);
 }
 
-/** How long a read waits for a version that has not come yet, ms (Kubernetes' watch cache: 3 s). */
+/** How long a read waits for a version that the cache has not reached, in ms (Kubernetes' watch cache: 3 s). */
 const PATIENCE = 3_000;
 
-/** Said of a version that another server or an earlier run of this one gave: it cannot be compared with ours. */
-export const FOREIGN = "too old resource version: it was not given by this server since it started";
+/** Message about a version that another server or an earlier run issued: it cannot be compared with this server's. */
+export const FOREIGN = "too old resource version: not issued by this server since it started";
 
-/** What is said of a version that nobody remembers. */
+/** Returns the error for a version that is no longer available. */
 export function tooOld(version: string, { head }: Pick<ReadableCache, "head">): ApiError {
   return ApiError.expired(`too old resource version: ${version} (${head})`);
 }
 
 /**
- * Waits until the cache is as fresh as `resourceVersion` asks: unset is no staler than the source now, "0" is anything,
- * else at least that version. `undefined` when there is nothing to wait for.
+ * Waits until the cache is as fresh as `resourceVersion` demands: unset means no staler than the source now, "0" any state,
+ * otherwise at least that version. Returns `undefined` when there is nothing to wait for.
  *
  * @throws ApiError 410 on a version that cannot be compared, 504 on one that does not come
  */
@@ -120,7 +120,7 @@ export function freshen(
   }
   if (lease.cache.isForeign(resourceVersion)) throw ApiError.expired(FOREIGN);
   if (lease.cache.reached(resourceVersion)) return undefined;
-  // Another server's version, of which it has not told yet, comes with what it is asked for.
+  // Confirming the cache fetches a version of another server that has not arrived here yet.
   if (lease.past?.waits === true) return confirmed(exchange, lease, resourceVersion);
   return lease.cache.reach(resourceVersion, { signal: exchange.signal, timeout: PATIENCE });
 }

@@ -23,7 +23,7 @@ import { serveConnect } from "./subresource-request.ts";
 import { serveWatch } from "./watch.ts";
 import { serveCreate, serveUpdate } from "./writes.ts";
 
-/** Hands the request to whatever serves it. */
+/** Routes the request to the function that serves it. */
 export function serve(exchange: AuthorizedExchange): void | Promise<void> {
   if (exchange.misfit !== undefined) throw exchange.misfit;
   const { upgradeHead, info, handled, review } = exchange;
@@ -38,7 +38,7 @@ export function serve(exchange: AuthorizedExchange): void | Promise<void> {
   return serveFrom(exchange, resources);
 }
 
-/** What is about objects. */
+/** Serves requests about objects. */
 function serveObjects(exchange: AuthorizedExchange, resources: ResourceIndex): void | Promise<void> {
   liftDeadline(exchange);
   const resource = resources.find(exchange.info);
@@ -57,7 +57,7 @@ function serveFound(exchange: AuthorizedExchange, resource: ServedResource | und
   return resource === undefined ? serveRest(exchange) : serveResource(exchange, resource);
 }
 
-/** What is about a path and nothing else: discovery, documents, or the raw handler's. */
+/** Serves requests about a path alone: discovery, documents, or the raw handler. */
 function servePath(exchange: AuthorizedExchange, resources: ResourceIndex): void | Promise<void> {
   liftDeadline(exchange);
   const { method } = exchange.req;
@@ -67,7 +67,7 @@ function servePath(exchange: AuthorizedExchange, resources: ResourceIndex): void
   return told instanceof Promise ? told.then(answer) : answer(told);
 }
 
-/** What is nothing that the view has resources for. */
+/** Serves requests for which the view has no resource. */
 function serveRest(exchange: AuthorizedExchange): void | Promise<void> {
   const { info, mounted } = exchange;
   const { handle, handleWhen } = mounted.workspace;
@@ -79,7 +79,7 @@ function serveRest(exchange: AuthorizedExchange): void | Promise<void> {
 const FORMS = { list: "PartialObjectMetadataList", watch: "PartialObjectMetadata" } as const;
 const KINDS = { list: "list", watch: "stream" } as const;
 
-/** What a view serves of a resource to somebody who asks for metadata alone; `undefined` to everybody else. */
+/** Returns the resource that a view serves only to clients that request metadata alone; `undefined` for other requests. */
 function metadataResource(exchange: AuthorizedExchange): Awaitable<ServedResource | undefined> {
   const { mounted, info } = exchange;
   const { verb, identity, subresource } = info;
@@ -90,7 +90,7 @@ function metadataResource(exchange: AuthorizedExchange): Awaitable<ServedResourc
   return found instanceof Promise ? found.then((served) => taken(exchange, served)) : taken(exchange, found);
 }
 
-/** As Kubernetes' negotiation is not asked: any clause tells what somebody is after. */
+/** Whether any clause requests metadata. Kubernetes' negotiation would only look at the one it chooses. */
 function asksForMetadata(accept: string | undefined): boolean {
   return (
     accept?.includes("PartialObjectMetadata") === true &&
@@ -98,7 +98,7 @@ function asksForMetadata(accept: string | undefined): boolean {
   );
 }
 
-/** @throws ApiError 406 when the answer would be anything else */
+/** @throws ApiError 406 when negotiation would choose another form */
 function taken(exchange: AuthorizedExchange, served: ServedResource | undefined): ServedResource | undefined {
   if (served === undefined) return undefined;
   const verb = exchange.info.verb as keyof typeof FORMS;
@@ -122,7 +122,7 @@ const SERVE: Readonly<Record<Verb, Serve>> = {
   deletecollection: serveDeleteCollection,
 };
 
-/** Answers a request about objects. */
+/** Serves a request about objects of a resource. */
 function serveResource(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   place(exchange, resource);
   const elsewhere = askedElsewhere(exchange, resource);
@@ -146,27 +146,27 @@ function serveHere(exchange: AuthorizedExchange, resource: ServedResource): void
 
 const READS: readonly string[] = ["get", "list", "watch"];
 
-/** Paths may say a verb that the method contradicts: HEAD is no way to watch, and POST names what it makes in its body. */
+/** Whether the method fits the verb that the path implies: HEAD cannot watch, and a POST names the object in its body. */
 function fits(method: string, { verb, name }: RequestInfo): boolean {
   if (READS.includes(verb)) return method === "GET" || (method === "HEAD" && verb !== "watch");
   return verb !== "create" || name === "";
 }
 
-/** Namespaced kinds are addressed by namespace and name, cluster-scoped ones by name. */
+/** Checks the path: it names a namespace for namespaced kinds, and none for cluster-scoped ones. */
 function place(exchange: AuthorizedExchange, { definition }: ServedResource): void {
   const { info } = exchange;
   if (definition.scope === "Namespaced") {
     if (info.namespace !== "" || info.verb === "list" || info.verb === "watch") return;
-    // All namespaces together can be read; nothing is in all of them.
+    // Only lists and watches work in all namespaces.
     throw ApiError.notFoundPath();
   } else if (info.namespace !== "") {
     if (definition.plural !== "namespaces") throw ApiError.notFoundPath();
-    // A namespace is said to be in itself; its object is in none.
+    // The path of a Namespace names it as a namespace too, but its object is in none.
     exchange.info = { ...info, namespace: "" };
   }
 }
 
-/** Answers a request about a part of an object, or about what else it can do. */
+/** Serves a request to a subresource. */
 function serveSubresource(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
   const { info, req } = exchange;
   const { definition, subresources, scaling, named } = resource;
@@ -182,7 +182,7 @@ function serveSubresource(exchange: AuthorizedExchange, resource: ServedResource
   return SCALE[verb]?.(exchange, resource, scaling);
 }
 
-/** Whether a connection to be upgraded is for a subresource, rather than for the virtual workspace. */
+/** Whether a subresource takes the upgrade, instead of the virtual workspace. */
 function takesUpgrade({ info }: AuthorizedExchange, { named }: ServedResource): boolean {
   const own = named.get(info.subresource);
   return own?.form === "connect" && own.handlers.upgrade !== undefined;
@@ -196,7 +196,7 @@ const SCALE = { get: serveScaleGet, update: serveScaleUpdate, patch: serveScaleP
   Partial<Record<Verb, typeof serveScaleGet>>
 >;
 
-/** Has another process answer that has what is asked for. `undefined`: this one has it. */
+/** Proxies the request to the process that has the objects. Returns `undefined` when this one has them. */
 function askedElsewhere(exchange: AuthorizedExchange, resource: ServedResource): Promise<boolean> | undefined {
   const { core, upgradeHead } = exchange;
   if (core.peers === undefined || resource.storage.local !== true || upgradeHead !== undefined) return undefined;
@@ -219,7 +219,7 @@ async function passOn(exchange: AuthorizedExchange, pass: PassOn): Promise<boole
 
 const BY_VERSION: ReadonlySet<string> = new Set(["get", "list", "watch", "deletecollection"]);
 
-/** Who gave the version that a read goes by. What is malformed is for whoever answers to refuse. */
+/** Returns the minter of the version that a read names. The process that answers rejects malformed versions. */
 function minterOf({ info, query, search }: AuthorizedExchange): number | undefined {
   if (search === "" || !BY_VERSION.has(info.verb)) return undefined;
   return Minter.of(versionOf(query) ?? "");

@@ -8,7 +8,7 @@ import { readKept } from "../write/write-commit.ts";
 import { handOver, rawRequest } from "./raw.ts";
 import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
-/** What the handler of a subresource is told; reads the object if there must be one. @throws ApiError 404, 405 for `*` */
+/** Returns the request for the handler of a subresource; reads the object if it must exist. @throws ApiError 404, 405 for `*` */
 export async function subresourceRequest(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -32,7 +32,7 @@ async function objectOf(
   return kept.object;
 }
 
-/** What follows the subresource's name. What comes before it has no empty segments: such paths are refused. */
+/** Returns the path after the subresource's name. The path before has no empty segments: such requests are rejected earlier. */
 function tailOf({ tail, info }: AuthorizedExchange, { definition }: ServedResource): string {
   const root = info.group === "" ? 2 : 3;
   const place = definition.scope === "Namespaced" ? 2 : 0;
@@ -40,7 +40,7 @@ function tailOf({ tail, info }: AuthorizedExchange, { definition }: ServedResour
   return rest.length === 0 ? "" : `/${rest.join("/")}`;
 }
 
-/** Hands a request about an object, or its connection, over to the handler of the subresource. */
+/** Hands a request, or its connection, to the handler of the subresource. */
 export async function serveConnect(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -55,7 +55,7 @@ export async function serveConnect(
   }
   if (connect === undefined) {
     const name = `${resource.definition.plural}/${exchange.info.subresource}`;
-    throw ApiError.badRequest(`Upgrade request required: ${name} takes connections to be upgraded, and nothing else`);
+    throw ApiError.badRequest(`Upgrade request required: ${name} only takes requests with Connection: Upgrade`);
   }
   const request = await subresourceRequest(exchange, resource, handlers);
   exchange.answered = true;

@@ -19,7 +19,7 @@ import { type Lane, Subscriber } from "../watch/lane.ts";
 import { everything, Selection } from "../watch/selection.ts";
 import { checkSelectable, FOREIGN, freshen, leaseOf, scopeOf, tooOld } from "./scope.ts";
 
-/** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
+/** Answers a WATCH. Returns once the stream has begun; the hub writes the events. */
 export async function serveWatch(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const options = withListDefaults({ ...parseListOptions(exchange.query), watch: true });
   validateListOptions(options, { isWatch: true });
@@ -31,12 +31,12 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
   );
   const { labelSelector: labels, fieldSelector: fields } = options;
   const scope = { ...scopeOf(exchange), labels, fields };
-  // What the storage has selected is not selected once more: it may know fields that we do not.
+  // The storage has applied its selectors already, perhaps on fields that the framework does not know.
   const selection = selectionOf(exchange, resource.storage.appliesSelectors === true ? everything : scope);
   const lease = await leaseOf(exchange, resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
-    if (exchange.res.destroyed) throw new Error("the client left");
+    if (exchange.res.destroyed) throw new Error("the client disconnected");
     open(exchange, resource, { lease, options, lane: (fanout) => fanout.lane(selection, representation) });
   } catch (error) {
     lease[Symbol.dispose]();
@@ -45,7 +45,7 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
   }
 }
 
-/** A field selector on `metadata.name`, or the old `…/watch/quotes/ssh`, is a watch of one name. */
+/** Returns the selection of a watch. A field selector on `metadata.name` and the deprecated `…/watch/quotes/ssh` select one name. */
 function selectionOf(exchange: AuthorizedExchange, { labels, fields }: Pick<Scope, "labels" | "fields">): Selection {
   const { namespace, name } = exchange.info;
   const { cluster } = exchange;
@@ -86,13 +86,13 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, { lease, o
     lease[Symbol.dispose]();
   });
   startStream(res, lane.representation.contentType);
-  // What was asked before the server began to stop, and opens only now.
+  // The request arrived before the server began to drain, and opens only now.
   if (core.draining) subscriber.end();
   const begun = begin(exchange, { subscriber, lane, options, past: lease.past }).catch((error: unknown) => {
     if (!hasLeft(exchange)) exchange.log({ level: "error", message: "watch failed", error: String(error) });
     res.destroy();
   });
-  // Initial events and the past are a list; a version that has not come yet is only waited for.
+  // Initial events and the past take a seat, as a list does; waiting for a future version does not.
   const past =
     lease.past !== undefined &&
     lease.past.waits !== true &&
@@ -107,7 +107,7 @@ interface Beginning {
   readonly past: Past | undefined;
 }
 
-/** Writes what the client has missed, then lets the lane take over. */
+/** Writes the events that the client has missed, then hands over to the lane. */
 async function begin(exchange: AuthorizedExchange, beginning: Beginning): Promise<void> {
   const { subscriber, lane, options, past } = beginning;
   const { cache } = lane;
@@ -128,7 +128,7 @@ async function begin(exchange: AuthorizedExchange, beginning: Beginning): Promis
   else subscriber.start(await writePast(exchange, { subscriber, lane, past }, version));
 }
 
-/** A version that has not come yet is waited for, as long as the client has patience. */
+/** Waits for a version that the cache has not reached, as long as the client stays. */
 async function positionOf(
   exchange: AuthorizedExchange,
   cache: ReadableCache,
@@ -140,7 +140,7 @@ async function positionOf(
   return position === "ahead" ? "expired" : position;
 }
 
-/** A write fails before the response is known to be gone. */
+/** Whether the client has disconnected. A write can fail before the response reports it. */
 function hasLeft({ res, signal }: AuthorizedExchange): boolean {
   return res.destroyed || signal.aborted || res.socket?.destroyed === true;
 }
@@ -155,7 +155,7 @@ function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Gene
   if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);
 }
 
-/** A watch that asks for more than its cache remembers. */
+/** A watch from a version that its cache no longer holds. */
 interface Resuming {
   readonly subscriber: Subscriber;
   readonly lane: Lane;
@@ -163,9 +163,10 @@ interface Resuming {
 }
 
 /**
- * Writes what the storage remembers and the cache does not, some of it at a time, so that a client that does not read costs
- * no more than that. @returns where the cache goes on, or why nothing does
- * @throws what writing throws, when the client has left
+ * Writes the events that the storage still holds and the cache does not, in batches, so that a slow client costs one batch of
+ * memory.
+ * @returns the cache's position to continue at, or the error that ends the watch
+ * @throws errors of writing, when the client has disconnected
  */
 async function writePast(
   exchange: AuthorizedExchange,
@@ -188,16 +189,16 @@ async function writePast(
     }
     await writer.finish();
     if (refused !== undefined) return refused;
-    // Where it ends is for the client to say: what it has seen last.
+    // The client resumes after the last event that it received.
     if (subscriber.ending) return cache.next;
     reached = told.version;
-    // A slow reader takes so long that the cache has forgotten again what it knew.
+    // While a slow client read, the cache may have dropped events again.
     const position = cache.position(reached);
     if (typeof position === "number") return position;
   }
 }
 
-/** What clients see of an event, or why it cannot be shown. */
+/** Returns the bytes of an event, or the error that prevents them. */
 function shown(lane: Lane, event: CacheEvent): readonly Buffer[] | ApiError {
   try {
     return lane.pieces(event);
@@ -206,10 +207,10 @@ function shown(lane: Lane, event: CacheEvent): readonly Buffer[] | ApiError {
   }
 }
 
-/** `undefined`: it is not known any more. */
+/** Returns the error to send, or `undefined` when the storage no longer has the version. */
 function refusal(exchange: AuthorizedExchange, error: unknown): ApiError | undefined {
   if (exchange.signal.aborted) throw error;
   if (isApiError(error)) return error.code === 410 ? undefined : error;
-  exchange.log({ level: "error", message: "the past of a watch cannot be read", error: String(error) });
+  exchange.log({ level: "error", message: "reading the past of a watch failed", error: String(error) });
   return toApiError(error);
 }

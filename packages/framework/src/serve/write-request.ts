@@ -16,7 +16,7 @@ import type { Part } from "../write/update.ts";
 import type { WriteRequest } from "../write/write-request.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
-/** Reads the options of a write. Only objects of one logical cluster can be written; reviews are none. */
+/** Parses the options of a write. Rejects writes over all logical clusters, except reviews. */
 export function writeQuery(
   exchange: AuthorizedExchange,
   { definition }: ServedResource,
@@ -28,15 +28,15 @@ export function writeQuery(
 
 const NOTHING = new URLSearchParams();
 
-/** What the writer goes by of what a client asks for. */
+/** Options from the client that the writer uses. */
 type Asked = Pick<WriteQuery, "dryRun"> & Partial<WriteQuery> & Partial<DeleteQuery>;
 
-/** What a request comes to for the writer. */
+/** Returns the write request for the writer. */
 export function writeRequest(exchange: AuthorizedExchange, { admit }: ServedResource, query: Asked): WriteRequest {
   return { scope: scopeOf(exchange), options: writeOptions(exchange, query), part: partOf(exchange), admit };
 }
 
-/** What a request says of how it writes. */
+/** Returns the options of a write, from the query and the headers. */
 export function writeOptions(exchange: AuthorizedExchange, query: Asked): WriteOptions {
   const { dryRun, fieldManager = "", fieldValidation = "Warn" } = query;
   return {
@@ -52,15 +52,16 @@ function partOf({ info: { subresource } }: AuthorizedExchange): Part {
   return subresource === "status" || subresource === "scale" ? subresource : "";
 }
 
-/** An apply or an update that creates is a create, and must be allowed as one. @throws ApiError 403, 404 */
+/** Authorizes an apply or update that creates as a create. @throws ApiError 403, 404 */
 export function mayCreate(exchange: AuthorizedExchange, { verbs, definition }: ServedResource): void | Promise<void> {
   if (!verbs.includes("create")) throw ApiError.notFound(groupResourceOf(definition), exchange.info.name);
   return authorizeAs(exchange, { ...exchange.info, verb: "create" });
 }
 
 /**
- * For storages that create by themselves what is not there. Who may not create may still change what is there: only then
- * is it looked for. @throws what `mayCreate` throws
+ * Authorizes a write for storages that create missing objects. Reads the object only when the caller may not create: the
+ * caller may still change it.
+ * @throws errors of `mayCreate`
  */
 export async function unlessThere(
   exchange: AuthorizedExchange,
@@ -72,6 +73,6 @@ export async function unlessThere(
   } catch (error) {
     if ((await read()) === undefined) throw error;
   } finally {
-    exchange.decision = decision; // of what was asked for
+    exchange.decision = decision; // the decision on the request itself
   }
 }

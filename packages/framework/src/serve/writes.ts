@@ -16,12 +16,12 @@ import { answerObject, wantedObject } from "./get.ts";
 import { keyOf } from "./scope.ts";
 import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
 
-/** Whether writes go to the storage as they came, since nobody here has a say in them. */
+/** Whether writes go to the storage unread: it takes them so, and no `admit` has to see them. */
 export function passes({ storage, admit }: ServedResource): boolean {
   return storage.pass !== undefined && admit === undefined;
 }
 
-/** Answers a CREATE or an UPDATE, of an object or a part of it, with what the storage makes of it. */
+/** Forwards a CREATE or an UPDATE, of an object or a part of it, to the storage and answers with its result. */
 export async function passWrite(
   exchange: AuthorizedExchange,
   resource: ServedResource,
@@ -33,7 +33,7 @@ export async function passWrite(
   const sent = await sentBody(exchange, resource);
   const { scope, options, part } = writeRequest(exchange, resource, query);
   const key = keyOf(exchange);
-  // Some of Kubernetes' own kinds are created by an update of what is not there.
+  // Kubernetes creates objects of some of its own kinds on update.
   if (verb === "update" && part === "") {
     const read = () => readKept(storage, { scope, key }, options);
     await unlessThere(exchange, { mayCreate: () => mayCreate(exchange, resource), read });
@@ -46,13 +46,13 @@ export async function passWrite(
   answerObject(exchange, answered(exchange, resource), { object, code, wanted });
 }
 
-/** A patch on its way to a storage that patches by itself. */
+/** A patch for a storage that applies patches itself. */
 export interface PassedPatch extends Pick<PatchOptions, "contentType" | "patch" | "force"> {
   readonly request: WriteRequest;
   readonly key: ObjectKey;
 }
 
-/** Hands a patch to its storage. */
+/** Forwards a patch to its storage. */
 export function handPatch(storage: Storage, patch: PassedPatch): Promise<Written> | Written {
   const { request, key, ...sent } = patch;
   const { scope, options, part } = request;
@@ -65,12 +65,12 @@ function subresourceOf(part: WriteRequest["part"]): Pick<SentWrite, "subresource
   return part === "" ? {} : { subresource: part };
 }
 
-/** Whose definition an answer is shown by. */
+/** Returns the definition by which an answer is encoded. */
 function answered({ info }: AuthorizedExchange, resource: ServedResource): Pick<ServedResource, "definition"> {
   return info.subresource === "scale" ? { definition: SCALE } : resource;
 }
 
-/** What came, and as what; protobuf, which typed Go clients send and not every server takes, as JSON. */
+/** Reads the body and its content type. Converts protobuf, which typed Go clients send and some servers reject, to JSON. */
 async function sentBody(
   exchange: AuthorizedExchange,
   { definition }: ServedResource,
@@ -88,7 +88,7 @@ async function sentBody(
   return { contentType: "application/json", body: bytesOf(value as KubeObject) };
 }
 
-/** Answers an UPDATE of an object, or of one of the parts that are written by themselves. */
+/** Answers an UPDATE of an object, or of one of its subresources. */
 export async function serveUpdate(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   if (passes(resource)) return passWrite(exchange, resource, "update");
   const { definition, writer } = resource;
@@ -100,7 +100,7 @@ export async function serveUpdate(exchange: AuthorizedExchange, resource: Served
   const request = writeRequest(exchange, resource, query);
   const unknown = reporter(findings, definition, request.options);
   writer.conform(object, { ...request, unknown });
-  // What the writer does to an object is to its metadata and its parts as wholes; what a hook does nobody knows.
+  // The writer replaces metadata and parts only as wholes; an `admit` hook may change anything.
   const copy = resource.admit === undefined ? shallow : cloneJson;
   const creates = definition.strategy?.createOnUpdate === true && request.part === "";
   const draft = (): Draft => ({ object: copy(object), by: "replacing" });

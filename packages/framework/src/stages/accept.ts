@@ -9,16 +9,16 @@ import type { Mounted } from "../mounted.ts";
 import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 import { requestInfo } from "../request/request-info.ts";
 
-/** Of a query: no client of Kubernetes comes near. Node reads as many in a millisecond, and more in quadratic time. */
+/** Maximum number of query parameters, far above Kubernetes clients'. Node parses 1000 in 1 ms, and more in quadratic time. */
 const MOST_PARAMETERS = 1000;
 
 const KNOWN: ReadonlySet<string> = new Set(METHODS);
 
-/** Gives the request its id, under Kubernetes' name for it, and turns away what comes after the server began to drain. */
+/** Sends the request's ID, in Kubernetes' header, and rejects requests that arrive after the server began to drain. */
 export function accept(exchange: Exchange): void {
   const { req, res, core, path } = exchange;
   res.setHeader("Audit-Id", exchange.requestId);
-  // Over HTTP/2 any word is a method.
+  // HTTP/2 allows any word as a method.
   if (!KNOWN.has(req.method ?? "")) throw problem(405, "the method is none of HTTP's: write it in capitals");
   if (req.headers.host === undefined && req.httpVersion !== "1.0")
     throw ApiError.badRequest("the Host header is missing");
@@ -31,7 +31,7 @@ export function accept(exchange: Exchange): void {
   throw shuttingDown(exchange);
 }
 
-/** Before anything reads it. */
+/** Rejects a query with too many parameters before anything parses it. */
 function refuseCrowded(search: string): void {
   if (search.length < MOST_PARAMETERS) return;
   let parameters = 1;
@@ -42,7 +42,7 @@ function refuseCrowded(search: string): void {
   }
 }
 
-/** Lines of which Node would believe the first, and whoever stands before or behind us perhaps another. */
+/** Rejects repeated headers. Security: Node would use the first, and a proxy or an upstream perhaps another. */
 function refuseDoubled(rawHeaders: readonly string[]): void {
   let hosts = 0;
   let authorizations = 0;
@@ -55,19 +55,19 @@ function refuseDoubled(rawHeaders: readonly string[]): void {
   if (authorizations > 1) throw ApiError.badRequest("two Authorization headers: send one");
 }
 
-/** Node takes a body that is compressed as well for one that is not, and an older one an encoding of no name for no body. */
+/** Rejects encodings other than chunked: Node reads a compressed body as plain, and older versions an unnamed one as empty. */
 function refuseEncoded({ headers }: IncomingMessage, res: ServerResponse): void {
   const encoding = headers["transfer-encoding"];
   if (encoding === undefined || encoding.toLowerCase() === "chunked") return;
   res.shouldKeepAlive = false;
-  throw ApiError.badRequest("the only transfer encoding is chunked");
+  throw ApiError.badRequest("unsupported transfer encoding: use chunked");
 }
 
 function isProbe(path: string): boolean {
   return path === "/livez" || path === "/readyz" || path.startsWith("/readyz/");
 }
 
-/** `/livez`, `/readyz` and `/readyz/<virtual workspace or check>`: the only answers before authentication besides refusals. */
+/** Answers `/livez`, `/readyz` and `/readyz/<virtual workspace or check>` before authentication. */
 export function health(exchange: Exchange): void | Promise<void> {
   const { path } = exchange;
   if (path === "/livez") return answer(exchange, [{ name: "ping", ok: true }]);
@@ -89,7 +89,7 @@ async function readyz(exchange: Exchange, only: string): Promise<void> {
   answer(exchange, [{ name: "shutdown", ok: !core.leaving }, ...checks]);
 }
 
-/** How long a probe waits for a `ready` hook, ms: a kubelet's own patience is a second. */
+/** How long a probe waits for a `ready` hook, in ms: a kubelet waits one second. */
 const PATIENCE = 500;
 
 async function checkOf(view: Mounted): Promise<Check> {
@@ -97,7 +97,7 @@ async function checkOf(view: Mounted): Promise<Check> {
   return { name: view.name, ok: answered && view.problem() === undefined };
 }
 
-/** Whether one of the server's own checks passes. */
+/** Runs one of the server's own checks. */
 async function ask([name, check]: readonly [string, ReadyCheck]): Promise<Check> {
   const controller = new AbortController();
   let ok = false;
@@ -105,7 +105,7 @@ async function ask([name, check]: readonly [string, ReadyCheck]): Promise<Check>
     try {
       await check({ signal: controller.signal });
       ok = true;
-    } catch {} // why is nobody's business who may ask without credentials
+    } catch {} // Security: callers without credentials do not learn the reason
   };
   const answered = await within(PATIENCE, asked());
   controller.abort();
@@ -122,7 +122,7 @@ function within(patience: number, pending: Promise<void>): Promise<boolean> {
   });
 }
 
-/** Kubernetes' healthz text: `ok`, or with `?verbose` or a failure one line for each check. Never why: anybody may ask. */
+/** Answers as Kubernetes' healthz: `ok`, or one line per check. Security: gives no reasons, since anyone may ask. */
 function answer(exchange: Exchange, checks: readonly Check[]): void {
   exchange.answered = true;
   const ok = checks.every((check) => check.ok);
@@ -141,7 +141,7 @@ function answer(exchange: Exchange, checks: readonly Check[]): void {
   });
 }
 
-/** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
+/** Finds the virtual workspace. Rejects a malformed URL at once, an unknown one after authentication. */
 export function match(exchange: Exchange): void {
   const { metrics } = exchange.core;
   if (metrics !== undefined && exchange.path === METRICS_PATH) {
@@ -162,7 +162,7 @@ export function match(exchange: Exchange): void {
   exchange.tail = found.tail;
 }
 
-/** Says what the request is about. */
+/** Determines the subject of the request. */
 export function info(exchange: Exchange): void {
   if (exchange.unknown !== undefined) return;
   const found = requestInfo(exchange);
@@ -170,9 +170,9 @@ export function info(exchange: Exchange): void {
 }
 
 /**
- * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`: from
- * before it is known who asks, so that no hook holds it for ever. What has begun to be written may finish, and what is
- * long-running only has to begin.
+ * Limits how long a request may take (Kubernetes' request timeout), or less if the client sets `timeout`. The limit starts
+ * before authentication, so that no hook blocks a request forever. A response that has begun may finish, and a long-running
+ * request only has to begin in time.
  *
  * @throws ApiError 400 on a `timeout` that is no duration
  */
@@ -194,7 +194,7 @@ export function deadline(exchange: Exchange): void {
   res.once("close", () => clearTimeout(timer));
 }
 
-/** Lifts it for what is served as long as the client likes. */
+/** Lifts the deadline of requests that last as long as the client likes. */
 export function liftDeadline({ deadline: timer, info, mounted }: MatchedExchange): void {
   if (info.longRunning || mounted.rawTail) clearTimeout(timer);
 }
@@ -207,13 +207,13 @@ function allowedTime({ search, query, unknown }: Exchange, most: number): number
   if (asked === undefined) {
     const shown = text.length > SHOWN ? `${quote(text.slice(0, SHOWN))}…` : quote(text);
     throw ApiError.badRequest(
-      `invalid timeout specified in the request URL - ${shown} is no duration like 30s or 1m30s`,
+      `invalid timeout specified in the request URL - ${shown} is not a duration such as 30s or 1m30s`,
     );
   }
   return asked > 0 ? Math.min(asked, most) : most;
 }
 
-/** How much of what is no duration is told back, characters. */
+/** Maximum length of an invalid duration in an error, in characters. */
 const SHOWN = 40;
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -227,10 +227,10 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 36e5,
 };
 
-/** Digits can be read in one way only: of a long text that is no duration, that is told in linear time. */
+/** Matches digits in one way only, so that a long text without a match takes linear time. */
 const DURATION = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
-/** A duration as Go writes it, in ms. */
+/** Parses a duration as Go writes it, into ms. */
 function parseDuration(text: string): number | undefined {
   const unsigned = text.replace(/^[+-]/, "");
   if (unsigned === "0") return 0;

@@ -11,9 +11,9 @@ import { enforce } from "./authorize.ts";
 type Verdict = User | undefined;
 
 /**
- * Authentication, as much of it as the client's address may use up.
+ * Limits authentication by client address.
  *
- * Rejects with 429 before any authenticator is asked, when too many have failed or are under way.
+ * Rejects with 429, before any authenticator is called, when too many attempts have failed or are under way.
  */
 export function bounded(authenticate: Stage): Stage {
   return (exchange) => {
@@ -39,13 +39,13 @@ function failed(exchange: Exchange, error: unknown): never {
   throw error;
 }
 
-/** The first authenticator that knows the caller decides: the server's, then the view's. */
+/** Authenticates the caller: the first authenticator that recognizes it decides, the server's before the view's. */
 export function authenticate(exchange: Exchange): void | Promise<void> {
   const verdict = firstOf(exchange, exchange.core.authentication);
   return verdict instanceof Promise ? verdict.then((late) => orView(exchange, late)) : orView(exchange, verdict);
 }
 
-/** Whom the server does not know the view may: it says so of nobody else. */
+/** Lets the view authenticate callers that the server does not recognize, and no others. */
 function orView(exchange: Exchange, known: Verdict): void | Promise<void> {
   if (known !== undefined) return settled(exchange, known);
   const verdict = firstOf(exchange, viewsOwn(exchange));
@@ -53,13 +53,13 @@ function orView(exchange: Exchange, known: Verdict): void | Promise<void> {
 }
 
 function viewsOwn(exchange: Exchange): readonly Authenticator[] {
-  // Of a path that nobody serves there are none.
+  // A path without a view has no authenticators.
   const view = exchange.mounted?.workspace;
   const { params, prefix, tail } = exchange;
   try {
     return view?.authentication?.(params, { prefix, tail }) ?? [];
   } catch (error) {
-    broken(exchange, { name: `of virtual workspace ${view?.name}` }, error);
+    broken(exchange, { name: `virtual workspace ${view?.name}` }, error);
     return [];
   }
 }
@@ -97,10 +97,10 @@ function ask(exchange: Exchange, authenticator: Authenticator): Verdict | Promis
   }
 }
 
-/** Whatever an authenticator returns that is no user (null, false, a promise of another make) lets nobody in. */
+/** Security: a verdict that is no user (null, false, a foreign promise) authenticates no one. */
 function known(verdict: Verdict): Verdict {
   if (verdict === undefined || isUser(verdict)) return verdict;
-  throw new TypeError("what it returned is neither a User nor undefined");
+  throw new TypeError("the authenticator returned neither a User nor undefined");
 }
 
 /** Whether a value is a user with a name, whichever copy of this package made it. */
@@ -115,12 +115,12 @@ function broken(exchange: Exchange, { name }: Pick<Authenticator, "name">, error
   exchange.authenticatorFailed = true;
   const isAway = isApiError(error) && error.code === 503;
   if (isAway) exchange.unauthenticated ??= error;
-  // The caller is told the rest.
+  // The caller receives a 503 itself.
   const level = isAway ? "info" : "error";
   exchange.log({ level, message: "authenticator failed", authenticator: name, error: String(error) });
 }
 
-/** Who may be known by what is away for now is not told that the credentials are bad. */
+/** Returns the 503 of an unavailable authenticator, which might recognize the caller, before a 401 about its credentials. */
 function nobody({ unauthenticated }: Exchange): ApiError {
   return unauthenticated ?? ApiError.unauthorized();
 }
@@ -130,12 +130,12 @@ function accepted(exchange: Exchange, user: User): void {
   if (exchange.unknown !== undefined) throw exchange.unknown;
 }
 
-/** The first audit event, once it is known who asks. Holds the request back when events cannot be written fast enough. */
+/** Writes the first audit event, once the caller is authenticated. Holds the request back when events cannot be written fast enough. */
 export function audit(exchange: Exchange): void | Promise<void> {
   return exchange.core.auditor?.received(exchange);
 }
 
-/** Goes on as somebody else, if the server's rule allows the caller every part of that; who passes that on asks nobody. */
+/** Impersonates a user, if the server's rule allows the caller every part of it. Skipped for views that forward impersonation. */
 export function impersonate(exchange: AuthenticatedExchange): void | Promise<void> {
   if (exchange.mounted.workspace.passesImpersonation === true) return;
   const wanted = impersonationOf(exchange.req.rawHeaders);
@@ -147,12 +147,12 @@ async function become(exchange: AuthenticatedExchange, { user, questions }: Impe
   const settled = await confined(exchange, user);
   for (const question of questions)
     enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
-  exchange.decision = undefined; // of who may be whom, not yet of what they want
+  exchange.decision = undefined; // that decision was about impersonation, not the request
   exchange.impersonator = exchange.user;
   exchange.user = settled;
 }
 
-/** Who the rule makes of whom the headers name. */
+/** Returns the impersonated user as the rule adjusts it. */
 function confined(exchange: AuthenticatedExchange, impersonated: User): Awaitable<User> {
   const { become } = exchange.core.impersonation;
   if (become === undefined) return impersonated;

@@ -6,22 +6,22 @@ import { checkInterpreted } from "../request/path.ts";
 import { hopsOf, MOST_HOPS, type RequestInfo, tooManyHops } from "../request/request-info.ts";
 import type { Located } from "../virtual-workspace.ts";
 
-/** Ends requests that are passed on in a circle. Whoever says so without having been passed on hurts nobody else. */
+/** Rejects requests that servers forward in a circle. A client with a false hop count harms only itself. */
 export function hops(exchange: AuthenticatedExchange): void {
   exchange.hops = hopsOf(exchange.req.headers);
   if (exchange.hops >= MOST_HOPS) throw tooManyHops(exchange.via());
 }
 
-/** A virtual workspace that is not ready yet says so, rather than that something is not there. */
+/** Rejects requests while the virtual workspace is not ready, so that it does not answer 404. */
 export function ready(exchange: AuthenticatedExchange): void {
   const problem = exchange.mounted.problem();
   if (problem !== undefined) throw problem;
 }
 
 /**
- * Has the virtual workspace say which logical cluster is meant: from here on that is the one that the request is about.
+ * Resolves the logical cluster of the request with the view's `locate`. Later stages use the resolved one.
  *
- * @throws ApiError what the hook answers; Error when that is no name of a logical cluster
+ * @throws ApiError of the hook; Error when its result is no name of a logical cluster
  */
 export function locate(exchange: AuthenticatedExchange): void | Promise<void> {
   const { locate } = exchange.mounted.workspace;
@@ -33,7 +33,7 @@ export function locate(exchange: AuthenticatedExchange): void | Promise<void> {
   return checked(exchange, place);
 }
 
-/** All clusters at once is nothing that one of them could turn out to be. */
+/** Checks the result of `locate`. One logical cluster never resolves to all of them. */
 function checked(exchange: AuthenticatedExchange, place: string | Located): void {
   const isNamed = typeof place === "string";
   const name = isNamed ? place : place?.cluster;
@@ -46,32 +46,35 @@ function checked(exchange: AuthenticatedExchange, place: string | Located): void
 function found(exchange: AuthenticatedExchange, name: string): void {
   exchange.located = true;
   if (name === exchange.cluster) return;
-  // Anew: whoever was asked before may have kept the other.
+  // A new object, since earlier hooks may have kept the old one.
   exchange.params = { ...exchange.params, cluster: name };
 }
 
 /**
- * Lets a request in, or has it wait until it is its user's turn.
+ * Admits a request, or queues it until its user's turn.
  *
- * @throws ApiError 429 when too many wait already, or it has waited too long
+ * @throws ApiError 429 when too many requests wait already, or it has waited too long
  */
 export function fairness(exchange: AuthenticatedExchange): void | Promise<void> {
   return exchange.core.fairness.enter(exchange);
 }
 
-/** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handleWhen` leaves to us, and that other views refuse. */
+/**
+ * Calls the view's `authorize`: 403 on a denial, 500 without details on an exception. 400 on a malformed path that
+ * `handleWhen` declines.
+ */
 export function authorize(exchange: AuthenticatedExchange): void | Promise<void> {
   const { mounted, info, upgradeHead } = exchange;
   const { handleWhen } = mounted.workspace;
   exchange.handled = handleWhen?.(new AuthorizeQuestion(exchange, info)) === true;
   if (handleWhen !== undefined && !exchange.handled) checkInterpreted(exchange.tail);
-  // An upgrade would be handed to the view, which has not allowed it; so would what its handler answers.
+  // Reviews skip `authorize`, so an upgrade or a request for the view's handler does not count as one.
   if (isReview(info) && upgradeHead === undefined && !exchange.handled) return authorizeReview(exchange);
   const besides = connecting(info);
   return besides === undefined ? authorizeAs(exchange, info) : authorizeBoth(exchange, besides);
 }
 
-/** As what the request is, then as what it comes to. What is told of a yes is told of the request. */
+/** Authorizes an upgrade as sent, and as the `create` that Kubernetes demands. Records the decision on the request as sent. */
 async function authorizeBoth(exchange: AuthenticatedExchange, besides: RequestInfo): Promise<void> {
   await authorizeAs(exchange, exchange.info);
   const { decision } = exchange;
@@ -79,14 +82,14 @@ async function authorizeBoth(exchange: AuthenticatedExchange, besides: RequestIn
   exchange.decision = decision;
 }
 
-/** The same about something else than the request seems to be about: an apply that creates is a create. */
+/** Authorizes the request as something else: an apply that creates is a create. */
 export function authorizeAs(exchange: AuthenticatedExchange, info: RequestInfo): void | Promise<void> {
   const decision = decide(exchange.mounted.workspace.authorize, new AuthorizeQuestion(exchange, info));
   if (decision instanceof Promise) return decision.then((settled) => enforce(exchange, info, settled));
   return enforce(exchange, info, decision);
 }
 
-/** A view is not asked about the reviews that it does not serve itself. What is decided on is what is served. */
+/** Authorizes a review without the view's rule, unless the view serves it. The review authorized here is the one served. */
 async function authorizeReview(exchange: AuthenticatedExchange): Promise<void> {
   const { mounted, info, user } = exchange;
   const review = await mounted.reviews.of(exchange, info);
@@ -95,7 +98,7 @@ async function authorizeReview(exchange: AuthenticatedExchange): Promise<void> {
   exchange.review = review;
 }
 
-/** The one place where a decision counts. @throws ApiError 403 when it is a no */
+/** Applies a decision; nothing else does. @throws ApiError 403 on a denial */
 export function enforce(exchange: AuthenticatedExchange, info: RequestInfo, decision: Decision): void {
   exchange.decision = decision;
   if (decision.allowed) return;
@@ -106,7 +109,7 @@ export function enforce(exchange: AuthenticatedExchange, info: RequestInfo, deci
   throw forbiddenFor({ user, verb, resource: { group, resource }, subresource, namespace, name, reason });
 }
 
-/** A view at a prefix of its own is a server of its own, as each of kcp's logical clusters is: it says what it was asked for. */
+/** Returns the path for a 403, without the prefix of a view that acts as a server of its own, as kcp's logical clusters do. */
 function shownPath({ prefix, mounted }: AuthenticatedExchange, { path }: RequestInfo): string {
   return mounted.prefix === undefined ? `${prefix}${path}` : path;
 }
