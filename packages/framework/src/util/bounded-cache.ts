@@ -1,15 +1,15 @@
 export interface BoundedCacheOptions<V> {
-  /** The most that all values together may weigh. */
+  /** Maximum total weight of the values. */
   readonly capacity: number;
-  /** What a value weighs. @default 1 */
+  /** Returns the weight of a value. @default 1 */
   readonly weigh?: (value: V) => number;
 }
 
-/** Values by key, the least recently used forgotten first. A value heavier than the capacity is made but not kept. */
+/** Values by key; evicts the least recently used. Returns a value heavier than the capacity without keeping it. */
 export class BoundedCache<V> {
   readonly #capacity: number;
   readonly #weigh: (value: V) => number;
-  /** In the order of use, which a Map keeps for us: the least recently used comes first. */
+  /** In the order of use, since a Map keeps its order: the least recently used comes first. */
   readonly #values = new Map<string, V>();
   #weight = 0;
 
@@ -18,12 +18,12 @@ export class BoundedCache<V> {
     this.#weigh = weigh;
   }
 
-  /** How many values are kept. */
+  /** Number of values in the cache. */
   get size(): number {
     return this.#values.size;
   }
 
-  /** The value kept under `key`, else what `make` returns. A throw is passed on and nothing is kept. */
+  /** Returns the value under `key`, or what `make` returns. When `make` throws, nothing is kept. */
   get(key: string, make: () => V): V {
     const known = this.#values.get(key);
     if (known !== undefined) {

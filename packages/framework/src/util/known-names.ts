@@ -1,8 +1,8 @@
-/** How many names are kept, and of which length at most, characters: clients make them up. */
+/** Maximum number of names, and length of a name in characters: clients may invent names. */
 const MOST = 1000;
 const LONGEST = 64;
 
-/** What holds of the names of headers: clients send the same few again and again, and what was found of them is kept. */
+/** Cached predicate on header names: clients send the same few names again and again. */
 export class KnownNames {
   readonly #find: (name: string) => boolean;
   readonly #known = new Map<string, boolean>();

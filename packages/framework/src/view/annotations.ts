@@ -9,29 +9,29 @@ import {
 import { parseFieldsV1 } from "@virtual-workspaces/apimachinery/apply";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 
-/** The annotation that tells which version of its source an object of a view was made from. */
+/** Annotation with the version of the source object from which an object of a view was made. */
 export const SOURCE_VERSION_ANNOTATION = "virtual-workspaces.dev/source-version";
 
-/** The source version that an object of a view was made from. */
+/** Returns the version of the source object from which an object of a view was made. */
 export function sourceVersionOf({ annotations }: ObjectMeta): string | undefined {
   return annotations?.[SOURCE_VERSION_ANNOTATION];
 }
 
 const OWNERS_DOMAIN = "managed-fields.virtual-workspaces.dev";
-/** What a name behind the domain may be long. */
+/** Maximum length of an annotation's name after its domain. */
 const LONGEST_NAME = 63;
 
 const APPLIED_DOMAIN = "last-applied.virtual-workspaces.dev";
 
-/** The annotations in which a source keeps what clients have said of the object as a view shows it. */
+/** Names of the annotations in which a source keeps what clients wrote through a view. */
 export interface KeptAnnotations {
-  /** Who owns which fields of the view's kind. */
+  /** Owners of the fields of the view's kind. */
   readonly owners: string;
-  /** What `kubectl apply` applied last through the view: its {@link LAST_APPLIED}. */
+  /** Configuration that `kubectl apply` applied last through the view: its {@link LAST_APPLIED}. */
   readonly applied: string;
 }
 
-/** What a source keeps on behalf of views that show a kind. */
+/** Returns the annotations that a source keeps for views that show a kind. */
 export function keptAnnotations(definition: ResourceDefinition): KeptAnnotations {
   const { group, resource } = groupResourceOf(definition);
   const name = group === "" ? resource : `${resource}.${group}`;
@@ -39,18 +39,18 @@ export function keptAnnotations(definition: ResourceDefinition): KeptAnnotations
   return { owners: `${OWNERS_DOMAIN}/${short}`, applied: `${APPLIED_DOMAIN}/${short}` };
 }
 
-/** Where client-side `kubectl apply` keeps the whole of what it applied last, fields that a view hides included. */
+/** Annotation in which client-side `kubectl apply` keeps all that it applied last, also fields that a view hides. */
 export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Whether an annotation is such a one, of whichever kind. */
+/** Whether an annotation is one of {@link KeptAnnotations}, for any kind. */
 export function isKeptAnnotation(key: string): boolean {
   return key.startsWith(`${OWNERS_DOMAIN}/`) || key.startsWith(`${APPLIED_DOMAIN}/`);
 }
 
-/** What owners may take of a source's annotations, characters: Kubernetes allows 256 KiB for all of these. */
+/** Maximum length of the owners in a source's annotations, in characters: Kubernetes allows 256 KiB for all annotations. */
 const LONGEST_OWNERS = 64 * 1024;
 
-/** Reads the owners of fields. What somebody has spoilt counts as nobody's, as in Kubernetes. */
+/** Parses the owners of fields. Malformed text counts as no owners, as in Kubernetes. */
 export function readOwners(text: string | undefined): ManagedFieldsEntry[] | undefined {
   if (text === undefined || text.length > LONGEST_OWNERS) return undefined;
   try {
@@ -71,7 +71,8 @@ function isEntry({ operation, apiVersion, fieldsType, fieldsV1 = {} }: ManagedFi
 }
 
 /**
- * Writes the owners of fields, `undefined` for nobody. Of too many those are kept that apply: they need it.
+ * Encodes the owners of fields; `undefined` when there are none. If the text is too long, keeps only those of applies, which
+ * need them.
  *
  * @throws ApiError 413 when even those are too many
  */

@@ -24,25 +24,25 @@ export interface ComputationOptions<In extends object, Out extends object, Varia
   readonly view: ViewOptions<In, Out, Variant, Inputs>;
   readonly resource: TypedDefinition<Out>;
   readonly variant: Variant;
-  /** The annotations that views of this one keep in its objects. */
+  /** Annotations that views made from this view keep in its objects. */
   readonly carried: ReadonlySet<string>;
-  /** Makes the readers, which look around from where `here` says. */
+  /** Returns the readers of the inputs, which look from the place that `here` returns. */
   readonly readers: (here: () => Required<ReaderPlace>) => InputReaders<Inputs>;
 }
 
-/** What of a view tells whether it changes its objects. */
+/** Parts of a view that decide whether it changes its objects. */
 interface Described {
   readonly from: { readonly resource: ResourceDefinition };
   readonly map?: unknown;
 }
 
-/** Whether a view shows its source's objects as they are, so that their owners of fields are the same. */
+/** Whether a view shows its source's objects unchanged, so that the owners of their fields are the same. */
 export function isPlain({ from, map }: Described, shown: ResourceDefinition): boolean {
   const { resource } = from;
   return map === undefined && resource.kind === shown.kind && apiVersionOf(resource) === apiVersionOf(shown);
 }
 
-/** What a view makes of one object, for one variant and the inputs as they are. */
+/** Computes how a view shows its objects, for one variant and the current inputs. */
 export class Computation<In extends object, Out extends object, Variant, Inputs> {
   readonly context: ViewContext<Variant, Inputs>;
   readonly #view: ViewOptions<In, Out, Variant, Inputs>;
@@ -62,8 +62,8 @@ export class Computation<In extends object, Out extends object, Variant, Inputs>
   }
 
   /**
-   * What `make` makes of the object as the view shows it, at no version yet; `undefined` when it is not in the view, which
-   * is so as well when any of it throws.
+   * Returns the result of `make` for the object as the view shows it, without a version. Returns `undefined` when the object
+   * is not in the view, or when a step throws.
    */
   show<R>(read: () => ObjectOf<In>, key: ObjectKey, make: (shown: ObjectOf<Out>) => R): R | undefined {
     try {
@@ -76,16 +76,16 @@ export class Computation<In extends object, Out extends object, Variant, Inputs>
     }
   }
 
-  /** The object as the view shows it, whether it is in the view or not. Takes its argument. */
+  /** Returns the object as the view shows it, whether or not it is in the view. May change its argument. */
   map(object: ObjectOf<In>, key: ObjectKey): ObjectOf<Out> {
     const { metadata } = object;
     const view = this.#at(key).#view;
     const mapped = view.map === undefined ? object : view.map(object, this.context);
-    if (!isJsonObject(mapped)) throw new Error("map must make an object");
+    if (!isJsonObject(mapped)) throw new Error("map must return an object");
     return this.#finish(metadata, mapped);
   }
 
-  /** Runs what reads the inputs on behalf of an object. */
+  /** Runs a function that reads the inputs on behalf of an object. */
   around<R>(key: ObjectKey, run: (context: ViewContext<Variant, Inputs>) => R): R {
     return run(this.#at(key).context);
   }
@@ -107,10 +107,10 @@ export class Computation<In extends object, Out extends object, Variant, Inputs>
     const { managedFields, resourceVersion, annotations: before, ...kept } = metadata;
     const { owners, applied } = this.#kept;
     const { [owners]: ownersText, [applied]: appliedText, ...annotations } = annotationsOf(before, changes);
-    // Of the view's own objects something else was applied.
+    // `kubectl apply` applies another configuration to the view's objects than to the source's.
     if (!this.#isPlain) delete annotations[LAST_APPLIED];
     if (!this.#isPlain && appliedText !== undefined) annotations[LAST_APPLIED] = appliedText;
-    // They tell of fields, and of values in sets, that this view may hide.
+    // Security: these annotations name fields, and values in sets, that this view may hide.
     for (const key of Object.keys(annotations))
       if (isKeptAnnotation(key) && !this.#carried.has(key)) delete annotations[key];
     if (resourceVersion !== undefined) annotations[SOURCE_VERSION_ANNOTATION] = resourceVersion;
@@ -132,7 +132,7 @@ export class Computation<In extends object, Out extends object, Variant, Inputs>
   }
 }
 
-/** Those that `map` says are all that is shown, but for what the framework needs to know of an object. */
+/** Returns the annotations to show: those from `map`, if it sets any, and those that the framework needs. */
 function annotationsOf(
   before: ObjectMeta["annotations"] = {},
   changes: Mapped<object>["metadata"],

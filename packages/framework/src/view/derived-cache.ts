@@ -22,11 +22,11 @@ export interface DerivedCacheOptions<In extends object, Out extends object, Vari
   readonly variant: Variant;
   /** As {@link ComputationOptions.carried}. */
   readonly carried: ReadonlySet<string>;
-  /** Called once, when nobody has read for a while. */
+  /** Called once, after a while without readers. */
   readonly onIdle: () => void;
 }
 
-/** What a derived cache follows. */
+/** Sources of a derived cache. */
 interface Sources<In extends object, Out extends object, Variant, Inputs> {
   readonly from: CacheLease;
   readonly inputs: readonly CacheLease[];
@@ -34,14 +34,14 @@ interface Sources<In extends object, Out extends object, Variant, Inputs> {
   readonly followed?: FollowedDependency;
 }
 
-/** A share in a derived cache, with what makes it. */
+/** A share in a derived cache, with its computation. */
 export interface DerivedLease<In extends object, Out extends object, Variant, Inputs> extends CacheLease {
   readonly computation: Computation<In, Out, Variant, Inputs>;
   /** As {@link DerivedCache.sourceVersion}. */
   readonly sourceVersion: (shown: Encoded) => string | undefined;
 }
 
-/** One computation of a view: for one logical cluster (or all) and one variant. Follows its sources at once. */
+/** One computation of a view, for one logical cluster (or all) and one variant. It follows its sources synchronously. */
 export class DerivedCache<In extends object, Out extends object, Variant, Inputs> {
   readonly cache: WatchCache;
   readonly #options: DerivedCacheOptions<In, Out, Variant, Inputs>;
@@ -62,12 +62,12 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
     this.#sources = this.#open();
   }
 
-  /** When its last reader left, ms since the process began; `undefined` while it has one. */
+  /** Time when its last reader left, in ms since the process began; `undefined` while it has one. */
   get idleSince(): number | undefined {
     return this.#holders > 0 ? undefined : this.#idleSince;
   }
 
-  /** Lets go of its sources at once, which nobody reads. */
+  /** Releases the sources at once; there must be no readers. */
   close(): void {
     clearTimeout(this.#idle);
     for (const held of this.#closing.splice(0)) held[Symbol.dispose]();
@@ -97,7 +97,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
     }
   }
 
-  /** The version of the source that an object of the cache, or of its history, was made from. */
+  /** Returns the source version from which an object of the cache or its history was made. */
   sourceVersion(shown: Encoded): string | undefined {
     return this.#madeFrom.get(shown);
   }
@@ -111,7 +111,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
     this.#recompute(sources);
   }
 
-  /** What it holds of a source is let go at once when another one fails. */
+  /** Opens all sources, or releases those already open when one fails. */
   async #open(): Promise<Sources<In, Out, Variant, Inputs>> {
     try {
       return await this.#hold();
@@ -153,13 +153,13 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
     this.#keep(sources.from.cache.listen(listener));
   }
 
-  /** Works everything out anew at the end of the turn, or before the next read if that is sooner. */
+  /** Recomputes all objects at the end of the turn, or before the next read if that is sooner. */
   #invalidate(sources: Sources<In, Out, Variant, Inputs>): void {
     this.#stale = true;
     this.#plan(sources);
   }
 
-  /** The same for one object. */
+  /** Recomputes one object at the same time. */
   #renew(sources: Sources<In, Out, Variant, Inputs>, key: ObjectKey): void {
     if (!this.#covers(key)) return;
     this.#again.set(cacheKey(key), key);
@@ -210,7 +210,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
     else if (this.cache.get(event.key) !== undefined) this.cache.delete(event.key, processMinter.next());
   }
 
-  /** Puts an object where it now belongs: in the view, changed within it, or out of it. */
+  /** Recomputes an object: it enters the view, changes in it, or leaves it. */
   #place(
     source: Encoded,
     {
@@ -221,7 +221,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
     const { key } = source;
     let before = this.cache.get(key);
     if (before !== undefined && before.uid !== source.uid) {
-      // Another object of that name: its coming is a version of its own, so that who has seen only the going resumes there.
+      // The new object of that name gets its own version, so that a client that saw only the deletion resumes there.
       this.cache.delete(key, processMinter.next());
       before = undefined;
     }
@@ -235,7 +235,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
     this.cache.set(now);
   }
 
-  /** At a new version, or as it was `before` if it is the same. */
+  /** Encodes an object at a new version, or returns `before` when nothing has changed. */
   #encoded(object: ObjectOf<Out>, cluster: string, before: Encoded | undefined): Encoded {
     const encode = (version: string): Encoded => {
       object.metadata.resourceVersion = version;

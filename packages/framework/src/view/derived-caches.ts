@@ -5,10 +5,10 @@ import { shareOf, widened } from "../watch/selection.ts";
 import { DerivedCache, type DerivedLease } from "./derived-cache.ts";
 import type { ViewOptions, ViewSource } from "./view-options.ts";
 
-/** All computations of a view that somebody reads, or has read a while ago. */
+/** All computations of a view that have readers, or had some a while ago. */
 export class DerivedCaches<In extends object, Out extends object, Variant, Inputs> {
   readonly resource: TypedDefinition<Out>;
-  /** The annotations that views of this one keep in its objects. */
+  /** Annotations that views made from this view keep in its objects. */
   readonly carried: Set<string> = new Set();
   readonly #options: ViewOptions<In, Out, Variant, Inputs>;
   readonly #derived = new Map<string, DerivedCache<In, Out, Variant, Inputs>>();
@@ -18,7 +18,7 @@ export class DerivedCaches<In extends object, Out extends object, Variant, Input
     this.#options = options;
   }
 
-  /** Callers share when `varyBy` and every source say so. */
+  /** Callers share a stream when `varyBy` and every source allow it. */
   shareKey(scope: Scope): string {
     const { varyBy, from, inputs } = this.#options;
     const sources = [from, ...Object.values((inputs ?? {}) as Record<string, ViewSource>)];
@@ -53,7 +53,10 @@ export class DerivedCaches<In extends object, Out extends object, Variant, Input
     }
   }
 
-  /** The source's version of what a computation shows now at that version: over all logical clusters, or to others. */
+  /**
+   * Returns the source version of the object that any computation shows at that version: over all logical clusters, or to
+   * other callers.
+   */
   sourceVersionAt(version: string, key: ObjectKey): string | undefined {
     for (const derived of this.#derived.values()) {
       const shown = derived.cache.get(key);
@@ -62,7 +65,7 @@ export class DerivedCaches<In extends object, Out extends object, Variant, Input
     return undefined;
   }
 
-  /** @throws ApiError 429 when everything that there may be is being read */
+  /** @throws ApiError 429 when all computations have readers and no more are allowed */
   #makeRoom(): void {
     if (this.#derived.size < (this.#options.computations ?? Number.POSITIVE_INFINITY)) return;
     let oldest: { readonly key: string; readonly since: number } | undefined;

@@ -20,7 +20,7 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
   async create(object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
     const { below, scope, resource, lease } = this.#lens;
     const sent = cloneJson(object);
-    // As where objects are kept: only `/status` says a status.
+    // As in a storage, only `/status` sets a status.
     if (resource.subresources.status) delete (sent as KubeObject)["status"];
     const before: Before = { key: keyIn(scope, sent.metadata), since: lease.cache.next, shown: undefined };
     const draft = this.#mapping.draft(before, { sent, source: undefined }, options);
@@ -33,7 +33,7 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
     }
   }
 
-  /** Of what takes a name and is not shown, no more is told than that: not that it is about to go. */
+  /** Security: reveals of a hidden object only that its name is taken, not that it is being deleted. */
   #taken({ key }: Before, error: unknown): unknown {
     const { lease, resource } = this.#lens;
     if (!isApiError(error) || error.reason !== "AlreadyExists" || lease.cache.get(key) !== undefined) return error;
@@ -63,7 +63,7 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
     return gone ? undefined : this.#answer(before, object, options);
   }
 
-  /** What the view shows now. @throws ApiError 404, 409 when that is not the version that the client has seen */
+  /** Returns the object that the view shows now. @throws ApiError 404, 409 when the client has seen another version */
   #before(key: ObjectKey, version: string | undefined): Before & { shown: Encoded; sourceVersion: string } {
     const { lease, resource } = this.#lens;
     const shown = lease.cache.get(key);
@@ -72,7 +72,7 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
     return { key, since: lease.cache.next, shown, sourceVersion: lease.sourceVersion(shown) ?? "" };
   }
 
-  /** Refuses what the view, or one that is made of it, would not show. */
+  /** Rejects results that the view, or a view made from it, would not show. */
   #accepting({ key }: Before, options: WriteOptions): WriteOptions {
     const { lease, view } = this.#lens;
     return {
@@ -102,15 +102,15 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
   }
 }
 
-/** The object, if it can be sent. @throws TypeError when it holds something JSON cannot (a cycle) */
+/** Returns the object if it can be sent. @throws TypeError when JSON cannot express it (a cycle) */
 function sendable(object: KubeObject): KubeObject {
   stringifyJson(object);
   return object;
 }
 
 /**
- * The object of the source that a write has left, as the view shows it: at the version at which its watchers see it, or,
- * if it has left the view, at that of its going.
+ * Returns the written object as the view shows it: at the version of its watch event or, if it has left the view, at that of
+ * its DELETED event.
  */
 async function shownAfter<In extends object, Out extends object, Variant, Inputs>(
   lens: Lens<In, Out, Variant, Inputs>,
@@ -130,15 +130,15 @@ async function shownAfter<In extends object, Out extends object, Variant, Inputs
     else if (lease.sourceVersion(event.object) === resourceVersion) return event.object;
   }
   const now = cache.get(before.key);
-  // Somebody else has written since, or nothing has changed.
+  // Another write has followed, or nothing has changed.
   if (now !== undefined && now.uid === uid) return now;
-  // As in Kubernetes, what goes with its last finalizer is answered at the version that it had.
+  // As in Kubernetes, an object that is removed with its last finalizer is answered at its previous version.
   const { shown } = before;
   const gone = shown !== undefined && lease.sourceVersion(shown) === resourceVersion;
   return mapped(lens, before, { kept, version: gone ? shown.resourceVersion : (left ?? cache.head) });
 }
 
-/** As the view would show it, did it show it. */
+/** Returns the object as the view would show it, even if it does not. */
 function mapped<In extends object, Out extends object, Variant, Inputs>(
   { lease: { computation } }: Lens<In, Out, Variant, Inputs>,
   { key, shown }: Before,

@@ -12,14 +12,14 @@ import { isPlain } from "./computation.ts";
 import type { DerivedLease } from "./derived-cache.ts";
 import type { Mapped, WritableViewOptions } from "./view-options.ts";
 
-/** What a client wants of an object of the view, and the object of the source that it is about. */
+/** The object of the view that a client sent, and the source's object behind it. */
 export interface Wanted<In extends object, Out extends object> {
   readonly sent: ObjectOf<Out>;
-  /** `undefined` for one that is to be created. */
+  /** `undefined` on create. */
   readonly source: ObjectOf<In> | undefined;
 }
 
-/** Makes of what a client wants of the view's object what it comes to for the source's. */
+/** Maps an object that a client sent to the source's object. */
 export class SourceMapping<In extends object, Out extends object, Variant, Inputs> {
   readonly #lens: Lens<In, Out, Variant, Inputs>;
   readonly #isPlain: boolean;
@@ -29,7 +29,7 @@ export class SourceMapping<In extends object, Out extends object, Variant, Input
     this.#isPlain = isPlain(lens.view, lens.resource);
   }
 
-  /** The object of the source that a write is to leave. @throws what `mapToSource` throws */
+  /** Returns the object of the source that a write should leave. @throws errors of `mapToSource` */
   draft({ key, shown }: Before, { sent, source }: Wanted<In, Out>, options: WriteOptions): Draft {
     const { view, lease, below, scope } = this.#lens;
     const wanted = bare(sent);
@@ -42,7 +42,7 @@ export class SourceMapping<In extends object, Out extends object, Variant, Input
       }
     });
     const metadata = this.#metadata(unmapped.metadata, { shown: before, wanted, source });
-    // A status that the view does not know must not be lost; one that the client saw may be taken away.
+    // A status that the view does not show must stay; the client may remove one that it saw.
     const mayGo = before?.["status"] !== undefined && wanted["status"] === undefined;
     const next = this.#assembled(unmapped, metadata, mayGo ? undefined : source?.["status"]);
     if (!this.#isPlain) {
@@ -59,7 +59,7 @@ export class SourceMapping<In extends object, Out extends object, Variant, Input
     return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...content };
   }
 
-  /** The client's metadata, but for labels and annotations: these are the source's with the client's changes. */
+  /** Returns the client's metadata, with the source's labels and annotations as the client changed them. */
   #metadata(
     said: Mapped<object>["metadata"],
     at: {
@@ -85,7 +85,7 @@ export class SourceMapping<In extends object, Out extends object, Variant, Input
     };
   }
 
-  /** What the view says by itself never comes from above: the source keeps its own. */
+  /** Clients cannot set the annotations that the view sets itself: the source keeps its own. */
   #annotations(wanted: ObjectMeta["annotations"], source: ObjectMeta["annotations"]): Record<string, string> {
     const isOwn = ([key]: readonly [string, string]): boolean =>
       key === SOURCE_VERSION_ANNOTATION || this.#lens.isHidden(key) || (key === LAST_APPLIED && !this.#isPlain);
@@ -94,8 +94,8 @@ export class SourceMapping<In extends object, Out extends object, Variant, Input
   }
 
   /**
-   * Who owns what of the view's object, and what was applied to it, is kept in annotations; who owns what of the source's
-   * is worked out there.
+   * Keeps the owners of the view's fields, and the applied configuration, in annotations. The writer computes the owners of
+   * the source's fields.
    */
   #keep({ metadata }: KubeObject, sent: KubeObject): void {
     const { owners, applied } = this.#lens.kept;
@@ -108,7 +108,7 @@ export class SourceMapping<In extends object, Out extends object, Variant, Input
     else delete metadata.annotations;
   }
 
-  /** The owners that have been worked out above; what `mapToSource` changes besides is the writer's. */
+  /** Keeps the owners computed for the view. The writer owns what `mapToSource` changes besides. */
   #owned(next: KubeObject, sent: KubeObject, { fieldManager: manager }: WriteOptions): KubeObject {
     const { managedFields, labels, annotations } = bare(sent).metadata;
     const { managedFields: _m, labels: _l, annotations: _a, ...kept } = next.metadata;
@@ -127,7 +127,7 @@ export class SourceMapping<In extends object, Out extends object, Variant, Input
   }
 }
 
-/** The object without what the view says of it by itself. */
+/** Returns the object without the annotation that the view sets itself. */
 function bare<T extends KubeObject>(object: T): T {
   const { annotations = {}, ...metadata } = object.metadata;
   const rest = without(annotations, SOURCE_VERSION_ANNOTATION);
@@ -141,7 +141,7 @@ function without<T extends object, K extends keyof T>(object: T, name: K): Omit<
 
 type Texts = Readonly<Record<string, string>> | undefined;
 
-/** What a map of the source becomes when the map that the view shows of it is changed: the same changes, and no others. */
+/** Applies the changes that a client made to the view's map to the source's map. */
 function carriedOver(source: Texts, before: Texts, after: Texts): Record<string, string> {
   const was = new Map(Object.entries(before ?? {}));
   const is = new Map(Object.entries(after ?? {}));
@@ -151,25 +151,25 @@ function carriedOver(source: Texts, before: Texts, after: Texts): Record<string,
   return Object.fromEntries(result);
 }
 
-/** What one write through a view works with. */
+/** Parts that one write through a view needs. */
 export interface Lens<In extends object, Out extends object, Variant, Inputs> {
   readonly view: WritableViewOptions<In, Out, Variant, Inputs>;
   readonly resource: TypedDefinition<Out>;
-  /** The computation that the caller reads. */
+  /** Computation that the caller reads. */
   readonly lease: DerivedLease<In, Out, Variant, Inputs>;
   readonly below: SourceWrites;
   readonly scope: Scope;
-  /** The annotations in which the source keeps what is the view's. */
+  /** Annotations in which the source keeps data of the view. */
   readonly kept: KeptAnnotations;
-  /** Whether the source has an annotation that the view does not show: one of those, or of views beside it. */
+  /** Whether the view hides an annotation of the source: its own ones, and those of other views of the source. */
   readonly isHidden: (annotation: string) => boolean;
 }
 
-/** What of the view a write is about. */
+/** State of the view before a write. */
 export interface Before {
   readonly key: ObjectKey;
-  /** The place in the view's history from which on events may be those of the write. */
+  /** Position in the view's history from which on events may belong to the write. */
   readonly since: number;
-  /** The object as the view shows it; `undefined` for one that is to be created. */
+  /** Object as the view shows it; `undefined` on create. */
   readonly shown: Encoded | undefined;
 }

@@ -6,19 +6,19 @@ import type { ReadableCache } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import { type HistoryOptions, objectsIn } from "../watch/cache/watch-cache.ts";
 
-/** What a view can be made from: a collection, another view, any storage with a kind that keeps its own history. */
+/** Source of a view: a collection, another view, or a storage with a kind that keeps its own history. */
 export interface ViewSource<T extends object = object> {
   readonly resource: TypedDefinition<T>;
   /** As {@link Storage.cache}. */
   cache(scope: Scope): Awaitable<CacheLease>;
-  /** As {@link Storage.shareKey}: a view is shared by no more callers than each of its sources is. */
+  /** As {@link Storage.shareKey}: callers share a view only if they share each of its sources. */
   shareKey?(scope: Scope): string | undefined;
 }
 
 /**
- * What a writable view can be made from: a collection, another writable view, a storage that keeps its own history. One
- * with a {@link Storage.lifecycle} of its own must call {@link WriteOptions.accept} before it keeps an object: a view that
- * is not asked cannot refuse what it would not show.
+ * Source of a writable view: a collection, another writable view, or a storage that keeps its own history. With a {@link
+ * Storage.lifecycle} of its own, it must call {@link WriteOptions.accept} before it stores an object; otherwise the view
+ * cannot reject objects that it would not show.
  */
 export interface WritableSource<T extends object = object>
   extends ViewSource<T>,
@@ -29,56 +29,50 @@ export interface WritableSource<T extends object = object>
   /** As {@link Storage.ownAnnotations}. */
   readonly ownAnnotations?: Storage["ownAnnotations"];
   /**
-   * Told of an annotation in which a view of these objects keeps what is its own: it is handed on. A view hides those that
-   * views beside it have left at its source.
+   * Registers an annotation in which a view of these objects keeps its data, so that they show it. A view hides the
+   * annotations that other views keep at its source.
    */
   carry?(annotation: string): void;
   /** As {@link Storage.isCurrent}. */
   readonly isCurrent?: Storage["isCurrent"];
 }
 
-/** What a source's objects are, by the name they were given under {@link ViewOptions.inputs}. */
+/** Readers of the inputs, by their names in {@link ViewOptions.inputs}. */
 export type InputReaders<Inputs> = {
   readonly [Name in keyof Inputs]: Inputs[Name] extends ViewSource<infer T> ? Reader<T> : never;
 };
 
-/**
- * What a view depends on that is no collection: permissions, what another process says. `select` and `map` read it by
- * themselves, wherever it is.
- */
+/** Dependency of a view that is no collection: permissions, or state of another process. `select` and `map` read it themselves. */
 export interface ViewDependency<Variant = undefined> {
   /**
-   * Follows it for one variant, before the first object is looked at, until the result is disposed. `again` has
-   * objects looked at anew, the one of a key or all; what that means is told in open watches, at the end of the turn or
-   * before the next read if that is sooner. Only those need be named that may come out otherwise. Must not throw.
+   * Follows the dependency for one variant, from before the first object is computed until the result is disposed. `again`
+   * recomputes the object of a key, or all, at the end of the turn or before the next read. Open watches get the changes.
+   * Call it only for objects that may differ. Must not throw.
    */
   follow(variant: Variant, again: (key?: ObjectKey) => void): FollowedDependency;
 }
 
-/** What {@link ViewDependency.follow} gives. Disposed when nobody reads any more. */
+/** Result of {@link ViewDependency.follow}. Disposed when there are no more readers. */
 export interface FollowedDependency extends Disposable {
-  /** As {@link CacheLease.confirm}: resolves when all has been said that was so when this was called. @default it has */
+  /** As {@link CacheLease.confirm}: resolves when `again` was called for all earlier changes. @default nothing is pending */
   confirm?(request: Parameters<CacheLease["confirm"]>[0]): Awaitable<void>;
 }
 
-/** All that `select` and `map` may depend on besides the object. */
+/** Everything that `select` and `map` may depend on besides the object. */
 export interface ViewContext<Variant, Inputs> {
-  /** What {@link ViewOptions.varyBy} made of the request's scope. */
+  /** Result of {@link ViewOptions.varyBy} for the request's scope. */
   readonly variant: Variant;
-  /** The other sources, as they are now. */
+  /** The other sources, in their current state. */
   readonly inputs: InputReaders<Inputs>;
 }
 
-/** What `mapToSource` may depend on besides. */
+/** Everything that `mapToSource` may depend on besides. */
 export interface MapToSourceContext<In extends object, Variant, Inputs> extends ViewContext<Variant, Inputs> {
-  /** The object of the source as it is now, a copy; `undefined` for one that is to be created. */
+  /** Copy of the source's current object; `undefined` on create. */
   readonly source: ObjectOf<In> | undefined;
 }
 
-/**
- * An object's content without what the framework sets, and labels and annotations if they are to be others than before:
- * then all of them.
- */
+/** Content of an object, without what the framework sets. Labels and annotations, if given, replace all that the object has. */
 export type Mapped<T> = T & {
   readonly metadata?: {
     readonly labels?: Readonly<Record<string, string>>;
@@ -86,76 +80,78 @@ export type Mapped<T> = T & {
   };
 };
 
-/** What a view is: where its objects come from, which of them it shows, and how. */
+/** Options of a view: its source, and which objects it shows in which form. */
 export interface ViewOptions<In extends object, Out extends object, Variant, Inputs> {
   readonly from: ViewSource<In>;
-  /** The kind that is served. @default the kind of `from`, which then needs no `map` */
+  /** Kind to serve. @default the kind of `from`, which then needs no `map` */
   readonly to?: TypedDefinition<Out>;
   /**
-   * What the view depends on besides its objects: the caller's team, a path parameter. Must be JSON. Callers with equal
-   * values share one computation and one stream, so `select` and `map` see nothing else of a caller: what is not in
-   * here cannot leak from one to another. @default nothing, all callers share
+   * Returns what the view depends on besides its objects, as JSON: the caller's team, a path parameter. Callers with equal
+   * values share one computation and one stream. Security: `select` and `map` see nothing else of a caller, so nothing else
+   * can leak to another caller.
+   * @default nothing, all callers share
    */
   readonly varyBy?: (scope: Scope) => Variant;
-  /** Further sources. When one changes, membership is worked out anew, and what that means is told in open watches. */
+  /** Further sources. When one changes, the view recomputes its objects, and open watches get the changes. */
   readonly inputs?: Inputs;
-  /** What else `select` and `map` depend on, so that what changes there is told in open watches. @default nothing */
+  /** Further dependency of `select` and `map`. Open watches get the changes that it causes. @default none */
   readonly depends?: ViewDependency<Variant>;
   /**
-   * Whether an object is in the view. Must depend only on its arguments and what `depends` follows. One that throws hides the object (fail
-   * closed) and is reported to `onError`. @default every object
+   * Whether an object is in the view. Must depend only on its arguments and on `depends`. Security: an exception hides the
+   * object (fail closed) and goes to `onError`.
+   * @default every object
    */
   readonly select?: (object: ObjectOf<In>, context: ViewContext<Variant, Inputs>) => boolean;
-  /** The object as the view shows it. Name, namespace, uid and timestamps stay. The same rules as for `select`. */
+  /** Returns the object as the view shows it. Name, namespace, uid and timestamps stay. The rules of `select` apply. */
   readonly map?: (object: ObjectOf<In>, context: ViewContext<Variant, Inputs>) => Mapped<Out>;
   readonly history?: HistoryOptions;
-  /** How long a computation outlives its last reader, so that clients resume, ms. @default 60000 */
+  /** How long a computation stays after its last reader, so that clients can resume, in ms. @default 60000 */
   readonly linger?: number;
   /**
-   * The most computations at once, where there may be many variants. The one whose last reader left first makes room;
-   * where all have readers, whoever would need one more is told 429. @default no limit
+   * Maximum number of computations, where there may be many variants. The one that has been idle longest makes room. When all
+   * have readers, further callers get 429.
+   * @default no limit
    */
   readonly computations?: number;
-  /** Told of throws in `select` and `map`, and of results that cannot be sent. @default a process warning */
+  /** Called on exceptions in `select` and `map`, and on results that cannot be sent. @default a process warning */
   readonly onError?: (error: unknown, object: string) => void;
 }
 
-/** What a writable view is: {@link ViewOptions}, and the way back. */
+/** Options of a writable view: {@link ViewOptions}, and the mapping to the source. */
 export interface WritableViewOptions<In extends object, Out extends object, Variant, Inputs>
   extends ViewOptions<In, Out, Variant, Inputs> {
   readonly from: WritableSource<In>;
   /**
-   * The way back: the content that the source's object is to have so that the view shows `object`. What the view hides is
-   * in `source`, and lost if it is not taken over from there; a `status` alone stays when it is left out, unless the client
-   * took away the one that the view showed. Changes of
-   * labels and annotations are carried over, unless `metadata.labels` or `metadata.annotations` say what they are to be.
-   * Asked anew when somebody else's write comes first. An `ApiError` that it throws is answered as it stands.
+   * Returns the content of the source's object for which the view shows `object`. Fields that the view hides are in `source`,
+   * and lost if the result lacks them. Only a `status` stays when it is left out, unless the client removed the one that the
+   * view showed. Changes of labels and annotations are carried over, unless the result sets `metadata.labels` or
+   * `metadata.annotations`. Called again when another write comes first. An `ApiError` that it throws is answered unchanged.
    *
-   * The result is checked by the rules of the source's kind. Whoever may write the view can make the source's objects
-   * whatever this function returns, within what `select` shows.
+   * The rules of the source's kind check the result. Security: whoever may write the view can give the source's objects any
+   * content that this function returns, within what `select` shows.
    */
   readonly mapToSource: (object: ObjectOf<Out>, context: MapToSourceContext<In, Variant, Inputs>) => Mapped<In>;
-  /** Whether a write may leave an object that the view does not show. @default false, it is refused with 403 */
+  /** Whether a write may leave an object that the view does not show. @default false, such a write gets 403 */
   readonly allowLeavingView?: boolean;
 }
 
 /** A source as `select` and `map` read it: parsed once per version, never to be changed. */
 export interface Reader<T extends object> {
-  /** The object of that name, `undefined` when there is none; a cluster-scoped one is found from any namespace. */
+  /** Returns the object of that name, or `undefined`; finds a cluster-scoped one from any namespace. */
   get(name: string, at?: ReaderPlace): Readonly<ObjectOf<T>> | undefined;
-  /** All objects of a place, by namespace and name. */
+  /** Returns all objects of a place, by namespace and name. */
   list(at?: ReaderPlace): readonly Readonly<ObjectOf<T>>[];
 }
 
-/** Where a reader looks. */
+/** Place where a reader looks. */
 export interface ReaderPlace {
-  /** @default the logical cluster of the object being looked at */
+  /** @default the logical cluster of the current object */
   readonly cluster?: string;
-  /** @default for `get` the namespace of the object being looked at, for `list` all */
+  /** @default for `get` the namespace of the current object, for `list` all */
   readonly namespace?: string;
 }
 
-/** Reads a cache on behalf of one object after another. */
+/** Reads a cache on behalf of one object at a time. */
 export class CacheReader<T extends object> implements Reader<T> {
   readonly #cache: ReadableCache;
   readonly #here: () => Required<ReaderPlace>;

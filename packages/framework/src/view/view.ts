@@ -6,11 +6,11 @@ import type { ViewOptions, ViewSource, WritableViewOptions } from "./view-option
 import { WritableView } from "./writable-view.ts";
 
 /**
- * A computed, live collection: the objects of `from` that `select` lets in, as `map` shows them.
+ * A computed, live collection: the objects of `from` that `select` accepts, as `map` shows them.
  *
- * An object that enters, for whatever reason, is ADDED in open watches and one that leaves is DELETED with its last
- * seen state; list and watch always agree and watches resume. Membership is decided by code, so the view has its own
- * line of versions; the source's travels in {@link SOURCE_VERSION_ANNOTATION}.
+ * Open watches get ADDED when an object enters, for whatever reason, and DELETED with its last seen state when it leaves.
+ * Lists and watches always agree, and watches resume. Code decides membership, so the view has its own resource versions; the
+ * source's are in {@link SOURCE_VERSION_ANNOTATION}.
  */
 export class View<In extends object, Out extends object, Variant, Inputs>
   implements Storage<ObjectOf<Out>>, ViewSource<Out>
@@ -24,7 +24,7 @@ export class View<In extends object, Out extends object, Variant, Inputs>
     this.resource = this.#deriveds.resource;
   }
 
-  /** Callers share when `by` and every source say so. */
+  /** Callers share a stream when `varyBy` and every source allow it. */
   shareKey(scope: Scope): string {
     return this.#deriveds.shareKey(scope);
   }
@@ -35,10 +35,10 @@ export class View<In extends object, Out extends object, Variant, Inputs>
 }
 
 /**
- * Makes a {@link WritableView} when there is `mapToSource`, else a {@link View}. `map` is required when it shows another kind
- * than its source.
+ * Returns a {@link WritableView} when `mapToSource` is given, otherwise a {@link View}. `map` is required when the view shows
+ * another kind than its source.
  *
- * @throws Error when there is `mapToSource` but the source cannot be written
+ * @throws Error when `mapToSource` is given but the source cannot be written
  *
  * @example
  * ```ts

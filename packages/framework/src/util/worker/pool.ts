@@ -2,28 +2,28 @@ import { Worker } from "node:worker_threads";
 import type { FromWorker } from "./worker-answer.ts";
 
 export interface WorkerPoolOptions {
-  /** What the workers run; it ends with `answerMessages`. See {@link siblingModule}. */
+  /** Module that the workers run; it ends with `answerMessages`. See {@link siblingModule}. */
   readonly module: URL;
-  /** Of the threads, and in errors. */
+  /** Name of the threads, also in errors. */
   readonly name: string;
-  /** How many threads there may be. @default 1 */
+  /** Maximum number of threads. @default 1 */
   readonly size?: number;
-  /** How many tasks may wait for one. @default 16 */
+  /** Maximum number of tasks that wait for a thread. @default 16 */
   readonly queue?: number;
-  /** How long a thread stays without a task, ms. @default 30000 */
+  /** How long a thread stays without a task, in ms. @default 30000 */
   readonly idle?: number;
-  /** The heap of a thread; a task that needs more ends its thread, and nothing else. @default 256 */
+  /** Heap of a thread, in MiB. A task that needs more ends its thread, and nothing else. @default 256 */
   readonly heapMiB?: number;
 }
 
 /**
- * Threads for work of unknown length: what takes longer than its budget is cut with its thread, and the next task gets
- * a new one. Threads start when there is something to do and end when there has been nothing for a while.
+ * Threads for work of unknown length. A task that exceeds its budget is stopped with its thread, and the next task gets a new
+ * one. Threads start on demand and end when idle.
  */
 export class WorkerPool<Message, Reply> implements AsyncDisposable {
   readonly #options: Required<WorkerPoolOptions>;
   readonly #members = new Set<Member<Message, Reply>>();
-  /** Those without a task, the one used last at the end; and when each is let go. */
+  /** Threads without a task, the one used last at the end, with their idle timers. */
   readonly #free = new Map<Member<Message, Reply>, NodeJS.Timeout>();
   #waiting: Task<Message, Reply>[] = [];
   #closed = false;
@@ -43,7 +43,7 @@ export class WorkerPool<Message, Reply> implements AsyncDisposable {
     return task.result;
   }
 
-  /** Ends all threads; tasks under way and waiting fail. */
+  /** Ends all threads; running and waiting tasks fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const task of this.#waiting.splice(0)) task.fail("ended", `${this.#options.name}: closed`);
@@ -99,21 +99,21 @@ interface MemberOptions<Message, Reply> {
   readonly module: URL;
   readonly name: string;
   readonly heapMiB: number;
-  /** It can take another task. */
+  /** Called when the thread can take another task. */
   readonly onFree: (member: Member<Message, Reply>) => void;
-  /** It has died, or is being killed, and takes no more. */
+  /** Called when the thread has died or is being stopped, and takes no more tasks. */
   readonly onGone: (member: Member<Message, Reply>) => void;
 }
 
-/** How many times its budget a task may take by the clock, while the processor is busy with others. */
+/** Multiple of its budget that a task may take in wall-clock time, while the processor is busy with others. */
 const PATIENCE = 4;
 
-/** One worker thread and the task that it is at. Keeps the process alive only while at one. */
+/** One worker thread and its task. Keeps the process alive only while it has one. */
 class Member<Message, Reply> {
   readonly #worker: Worker;
   readonly #options: MemberOptions<Message, Reply>;
   #task: Task<Message, Reply> | undefined;
-  /** Looks at what the task has used, and cuts it whatever it has used. */
+  /** Timers that check the CPU time of the task, and that stop it regardless. */
   #clocks: NodeJS.Timeout[] = [];
   #ready = false;
   #gone = false;
@@ -127,10 +127,10 @@ class Member<Message, Reply> {
     this.#worker.unref();
     this.#worker.on("message", (word: FromWorker) => this.#hear(word));
     this.#worker.on("error", (error) => this.#fall(error));
-    this.#worker.on("exit", () => this.#fall(new Error("the worker has ended")));
+    this.#worker.on("exit", () => this.#fall(new Error("the worker exited")));
   }
 
-  /** Only when free. */
+  /** Starts a task; the member must be free. */
   take(task: Task<Message, Reply>): void {
     this.#task = task;
     this.#worker.ref();
@@ -142,7 +142,7 @@ class Member<Message, Reply> {
     }
   }
 
-  /** Ends the thread, and with it its task. */
+  /** Ends the thread and its task. */
   async stop(): Promise<void> {
     const { name } = this.#options;
     this.#leave()?.fail("ended", `${name}: closed`);
@@ -174,7 +174,7 @@ class Member<Message, Reply> {
     ];
   }
 
-  /** Grants the processor's time that other threads and programs have taken. */
+  /** Extends the time by the CPU time that other threads and programs have taken. */
   async #judge(task: Task<Message, Reply>, before: Promise<NodeJS.CpuUsage | undefined>): Promise<void> {
     const used = await this.#worker.cpuUsage(await before).catch(() => undefined);
     if (this.#task !== task) return;
@@ -184,7 +184,7 @@ class Member<Message, Reply> {
   }
 
   #overrun(task: Task<Message, Reply>): void {
-    // Behind a stall of this thread the reply may be here already, unheard: it is heard before the immediate runs.
+    // After a stall of this thread the reply may have arrived already: its event runs before the immediate.
     setImmediate(() => this.#task === task && this.#cut());
   }
 
@@ -199,7 +199,7 @@ class Member<Message, Reply> {
     this.#leave()?.fail("failed", `${name}: the worker died`, error);
   }
 
-  /** @returns the task that it was at */
+  /** @returns the task of the thread */
   #leave(): Task<Message, Reply> | undefined {
     const task = this.#release();
     if (!this.#gone) {
@@ -219,16 +219,13 @@ class Member<Message, Reply> {
 }
 
 interface RunOptions {
-  /**
-   * The processor's time that the worker may take for it, ms; by the clock, four times as much. Neither waiting nor
-   * starting a worker counts.
-   */
+  /** CPU time that the task may take, in ms; four times as much in wall-clock time. Neither waiting nor starting a worker counts. */
   readonly budget: number;
-  /** Whoever waits has left: a waiting task is dropped, a running one goes on unheard. */
+  /** Aborts when the caller stops waiting: a waiting task is dropped, the reply of a running one is ignored. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A message and who waits for the reply. Settles once. */
+/** A message and the promise of its reply. Settles once. */
 class Task<Message, Reply> {
   readonly message: Message;
   readonly budget: number;
@@ -246,7 +243,7 @@ class Task<Message, Reply> {
     else signal?.addEventListener("abort", this.#leave, { once: true });
   }
 
-  /** Whether nobody waits any more. */
+  /** Whether the caller has stopped waiting. */
   get abandoned(): boolean {
     return this.#signal?.aborted === true;
   }
@@ -261,12 +258,12 @@ class Task<Message, Reply> {
 }
 
 /**
- * Why a task has no result: `busy`, the queue is full; `overrun`, it took longer than its budget; `failed`, it threw, or
- * took the worker with it (out of memory); `ended`, the pool is closed.
+ * Reason why a task has no result: `busy`, the queue is full; `overrun`, it exceeded its budget; `failed`, it threw, or ended
+ * its worker (out of memory); `ended`, the pool is closed.
  */
 type WorkerFault = "busy" | "overrun" | "failed" | "ended";
 
-/** What {@link WorkerPool.run} rejects with. Its caller knows which status that is. */
+/** Error that {@link WorkerPool.run} rejects with. Its caller chooses the HTTP status. */
 export class WorkerError extends Error {
   override readonly name: string = "WorkerError";
   readonly fault: WorkerFault;
@@ -276,15 +273,15 @@ export class WorkerError extends Error {
     this.fault = fault;
   }
 
-  /** Whether the task needed more memory than its worker may have. */
+  /** Whether the task needed more memory than its worker has. */
   get isOutOfMemory(): boolean {
     return (this.cause as NodeJS.ErrnoException | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
   }
 }
 
 /**
- * The URL of a module beside `importer` (an `import.meta.url`), as whichever of the two runs: `.ts` from source, `.js`
- * as built. Only imports are rewritten when building, names of files are not.
+ * Returns the URL of a module beside `importer` (an `import.meta.url`): `.ts` from source, `.js` when built. A build rewrites
+ * imports only, not names of files.
  */
 export function siblingModule(name: string, importer: string): URL {
   return new URL(`./${name}${importer.endsWith(".ts") ? ".ts" : ".js"}`, importer);

@@ -1,18 +1,18 @@
 import { parentPort } from "node:worker_threads";
 
-/** What a worker says: that its module is loaded, then one word for each message. */
+/** Message of a worker: that its module is loaded, then one for each message it receives. */
 export type FromWorker =
   | { readonly type: "ready" }
   | { readonly type: "reply"; readonly reply: unknown }
   | { readonly type: "error"; readonly error: unknown };
 
 /**
- * The other end of a {@link WorkerPool}: the last statement of a worker's module. `answer` is given one message at a time;
- * what it throws arrives as the cause of a `failed` {@link WorkerError}, so foreseen failures are better returned.
+ * Worker side of a {@link WorkerPool}, and last statement of a worker's module. `answer` receives one message at a time. Its
+ * exceptions arrive as the cause of a `failed` {@link WorkerError}, so it should return foreseen failures instead.
  */
 export function answerMessages<Message, Reply>(answer: (message: Message) => Reply): void {
   const port = parentPort;
-  if (port === null) throw new Error("this module runs in a worker thread only");
+  if (port === null) throw new Error("run this module in a worker thread");
   const say = (word: FromWorker): void => port.postMessage(word);
   port.on("message", (message: Message) => {
     try {

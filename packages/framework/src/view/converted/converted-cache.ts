@@ -12,8 +12,8 @@ import type { Encoded } from "../../watch/cache/encoded.ts";
 import type { Conversions } from "./version-conversions.ts";
 
 /**
- * A cache as it looks in another version: the same objects, versions, events and history, each object converted when it is
- * read. It holds nothing of its own, so what was listed in one version can be watched in the other.
+ * A cache in another version: the same objects, versions, events and history, with each object converted when it is read. It
+ * stores nothing itself, so a client can list in one version and watch in the other.
  */
 export class ConvertedCache implements ReadableCache {
   readonly #source: ReadableCache;
@@ -93,7 +93,7 @@ export class ConvertedCache implements ReadableCache {
   }
 }
 
-/** Objects of another version, in the same order. */
+/** Objects in another version, in the same order. */
 class ConvertedObjects implements Objects {
   readonly #source: Objects;
   readonly #conversions: Conversions;
@@ -125,7 +125,7 @@ class ConvertedObjects implements Objects {
   }
 }
 
-/** Events in another version: each is made once, so that it is rendered once, however many watch. */
+/** Events in another version. Each is converted once, so that it is rendered once for all watches. */
 export class ConvertedEvents {
   readonly #conversions: Conversions;
   readonly #known = new WeakMap<CacheEvent, CacheEvent>();
@@ -143,7 +143,7 @@ export class ConvertedEvents {
     return known;
   }
 
-  /** What a storage remembers, in the other version. */
+  /** Returns a storage's history in the other version. */
   past(source: Past): Past {
     return {
       changes: async (after, options): Promise<PastChanges> => {

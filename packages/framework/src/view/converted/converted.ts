@@ -14,24 +14,25 @@ import type { Mapped, WritableSource } from "../view-options.ts";
 import { ConvertedCache, ConvertedEvents } from "./converted-cache.ts";
 import { Conversions, conversion } from "./version-conversions.ts";
 
-/** Another version of a kind, and the way there and back. */
+/** Another version of a kind, and the conversions to and from it. */
 export interface ConvertedOptions<In extends object, Out extends object> {
-  /** The objects as they are kept. */
+  /** Objects in the stored version. */
   readonly from: WritableSource<In>;
-  /** The other version: of the same kind, plural and scope. Its group may be another, as that of Kubernetes' Events. */
+  /** The other version: same kind, plural and scope. Its group may differ, as that of Kubernetes' Events. */
   readonly to: TypedDefinition<Out>;
   /**
-   * Makes the other version of an object as it is kept, given a copy. Must depend on nothing else. Of its metadata only
-   * labels and annotations may change; what breaks that is answered 500. @default nothing changes but `apiVersion`
+   * Converts a copy of a stored object to the other version. Must depend on nothing else, and may change only labels and
+   * annotations of the metadata; otherwise the request gets 500.
+   * @default changes only `apiVersion`
    */
   readonly read?: (object: ObjectOf<In>) => Mapped<Out>;
-  /** The way back, under the same rules. What `to` cannot express is lost, unless `read` puts it into an annotation. */
+  /** Converts back, under the same rules. What `to` cannot express is lost, unless `read` puts it into an annotation. */
   readonly write?: (object: ObjectOf<Out>) => Mapped<In>;
-  /** The most that converted objects may weigh which are kept while somebody reads them, bytes. @default 16 MiB */
+  /** Maximum size of converted objects that stay in memory while there are readers, in bytes. @default 16 MiB */
   readonly memory?: number;
-  /** How long they are kept when nobody reads, ms. @default 60000 */
+  /** How long converted objects stay in memory without readers, in ms. @default 60000 */
   readonly linger?: number;
-  /** Told of conversions that fail. @default a process warning */
+  /** Called when a conversion fails. @default a process warning */
   readonly onError?: (error: unknown, object: string) => void;
 }
 
@@ -41,8 +42,8 @@ const MEMORY = 16 * 2 ** 20;
 const LINGER = 60_000;
 
 /**
- * The same objects in another version of their kind: the same uids, resource versions, events and history. What is
- * written is converted, and kept only if the rules of the version that is kept allow it as well.
+ * The same objects in another version of their kind: the same uids, resource versions, events and history. A write is
+ * converted, and stored only if the rules of the stored version allow it as well.
  */
 export class Converted<In extends object, Out extends object> implements Storage<ObjectOf<Out>>, WritableSource<Out> {
   readonly resource: TypedDefinition<Out>;
@@ -61,7 +62,7 @@ export class Converted<In extends object, Out extends object> implements Storage
   #readers = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** @throws Error when `to` is not another version of the kind of `from`, or there is one of that name already */
+  /** @throws Error when `to` is not another version of the kind of `from`, or one of that name exists already */
   constructor(options: ConvertedOptions<In, Out>) {
     const { from, to, read, write } = options;
     const kept = from.resource;
@@ -87,12 +88,12 @@ export class Converted<In extends object, Out extends object> implements Storage
     this.#linger = options.linger ?? LINGER;
   }
 
-  /** The objects as they are kept. */
+  /** Returns the objects in the stored version. */
   get from(): WritableSource<In> {
     return this.#from;
   }
 
-  /** As the source says. */
+  /** Returns the source's share key. */
   shareKey(scope: Scope): string {
     return shareOf(this.#from, scope);
   }
@@ -110,18 +111,18 @@ export class Converted<In extends object, Out extends object> implements Storage
     this.#from.carry?.(annotation);
   }
 
-  /** As the source says of what the versions stand for there. */
+  /** Compares versions as the source does. */
   isCurrent(scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean {
     return this.#from.isCurrent?.(scope, sent, now) === true;
   }
 
-  /** @throws ApiError 409 `AlreadyExists`, 422 by the rules of the version that is kept */
+  /** @throws ApiError 409 `AlreadyExists`, 422 by the rules of the stored version */
   async create(scope: Scope, object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
     const written = await this.#below.create(this.#draft(object, scope, options), scope, this.#accepting(options));
     return this.#shown(written);
   }
 
-  /** @throws ApiError 404, 409 when it has changed, 422 by the rules of the version that is kept */
+  /** @throws ApiError 404, 409 when it has changed, 422 by the rules of the stored version */
   async update(scope: Scope, object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
     const { resourceVersion } = object.metadata;
     const key = keyIn(scope, object.metadata);
@@ -138,7 +139,7 @@ export class Converted<In extends object, Out extends object> implements Storage
     return gone ? undefined : this.#shown(object);
   }
 
-  /** As it is to be kept. Owners of fields were told by whoever asks, who knows all versions. */
+  /** Returns the object to store. The caller, which knows all versions, has set the owners of its fields. */
   #draft(object: KubeObject, scope: Scope, options: WriteOptions): Draft {
     const next = this.#write(cloneJson(object));
     this.#below.writer.conform(next, { scope, options, part: "" });
@@ -184,7 +185,7 @@ export class Converted<In extends object, Out extends object> implements Storage
     this.#rest();
   }
 
-  /** Without readers, what is kept goes after a while. A list is written when its lease is released already. */
+  /** Frees converted objects after a while without readers: a list converts objects after it has released its lease. */
   #rest(): void {
     if (this.#readers > 0) return;
     if (this.#idle !== undefined) this.#idle.refresh();
@@ -193,9 +194,9 @@ export class Converted<In extends object, Out extends object> implements Storage
 }
 
 /**
- * Serves a kind in another version. `read` and `write` are required where the two differ in form.
+ * Serves a kind in another version. `read` and `write` are required where the two versions differ in form.
  *
- * @throws Error when `to` is not another version of the kind of `from`, or there is one of that name already
+ * @throws Error when `to` is not another version of the kind of `from`, or one of that name exists already
  *
  * @example
  * ```ts
@@ -244,5 +245,5 @@ function checkVersions(kept: ResourceDefinition, to: ResourceDefinition): void {
 
 function warn({ plural, version }: ResourceDefinition): (error: unknown, object: string) => void {
   return (error, object) =>
-    process.emitWarning(`conversion of ${plural} ${object} to or from ${version}: ${String(error)}`);
+    process.emitWarning(`converting ${plural} ${object} to or from ${version} failed: ${String(error)}`);
 }

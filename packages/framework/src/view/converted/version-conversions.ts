@@ -14,21 +14,21 @@ import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/enco
 
 export interface ConversionsOptions {
   readonly convert: (object: KubeObject) => KubeObject;
-  /** Of the version that is made. */
+  /** Selectable fields of the resulting version. */
   readonly selectableFields: readonly SelectableField[];
-  /** The most that converted objects may weigh which are kept to be shown again, bytes. */
+  /** Maximum total size of converted objects that stay in memory, in bytes. */
   readonly capacity: number;
-  /** Told when something more is kept. */
+  /** Called when another object was stored. */
   readonly onKept: () => void;
 }
 
 /**
- * Encoded objects in another version. What is made is shared by all who read it and kept as long as there is room, the
- * least recently used forgotten first: it can be made again.
+ * Encoded objects in another version. All readers share a converted object. When there is no room, the least recently used is
+ * dropped and converted again on demand.
  */
 export class Conversions {
   readonly #options: ConversionsOptions;
-  /** In the order of use. */
+  /** Converted objects in the order of use. */
   readonly #made = new Map<Encoded, Encoded>();
   readonly #stands = new WeakMap<Encoded, Encoded>();
   #weight = 0;
@@ -37,7 +37,7 @@ export class Conversions {
     this.#options = options;
   }
 
-  /** What stands for an object in the other version, and is converted when something is read of it. */
+  /** Returns an object of the other version that is converted when a property of it is read. */
   of(source: Encoded): Encoded {
     let stand = this.#stands.get(source);
     if (stand === undefined) {
@@ -47,7 +47,7 @@ export class Conversions {
     return stand;
   }
 
-  /** The object converted. @throws ApiError when it cannot be */
+  /** Returns the converted object. @throws ApiError when the conversion fails */
   made(source: Encoded): Encoded {
     const known = this.#made.get(source);
     if (known !== undefined) {
@@ -65,7 +65,7 @@ export class Conversions {
     return made;
   }
 
-  /** Nobody reads any more. */
+  /** Drops all converted objects. */
   forget(): void {
     this.#made.clear();
     this.#weight = 0;
@@ -80,14 +80,14 @@ export class Conversions {
   }
 }
 
-/** An object that is converted when it is read: what a list skips, and who only counts, costs nothing. */
+/** An object that is converted when it is read, so that skipping or counting it costs nothing. */
 class Converting implements Encoded {
   readonly key: Encoded["key"];
   readonly resourceVersion: string;
   readonly uid: string;
   readonly #source: Encoded;
   readonly #conversions: Conversions;
-  /** Outlasts what is made: it tells as well that it can be made. */
+  /** Stays when the converted object is dropped, and shows that the conversion succeeded. */
   #length: number | undefined;
 
   constructor(source: Encoded, conversions: Conversions) {
@@ -121,21 +121,21 @@ class Converting implements Encoded {
   }
 }
 
-/** One way between two versions of a kind. */
+/** Conversion in one direction between two versions of a kind. */
 interface ConversionOptions {
   readonly from: ResourceDefinition;
   readonly to: ResourceDefinition;
-  /** Given a copy. @default nothing changes but `apiVersion` (`None` of a CustomResourceDefinition) */
+  /** Converts a copy. @default changes only `apiVersion` (`None` of a CustomResourceDefinition) */
   readonly convert?: ((object: KubeObject) => object) | undefined;
-  /** Told of every failure. */
+  /** Called on every failure. */
   readonly onError: (error: unknown, object: string) => void;
 }
 
 /**
- * Makes an object of one version one of another. As Kubernetes demands of conversion webhooks, nothing of its metadata may
- * become another but labels and annotations.
+ * Returns a function that converts objects. As Kubernetes demands of conversion webhooks, only labels and annotations of the
+ * metadata may change.
  *
- * @throws ApiError what the author's function throws; 500 when it throws anything else or breaks a rule, which is named
+ * @throws ApiError of the author's function; 500 when it throws anything else or breaks a rule, which the error names
  */
 export function conversion({ from, to, convert, onError }: ConversionOptions): (object: KubeObject) => KubeObject {
   return (object) => {
@@ -155,7 +155,7 @@ export function conversion({ from, to, convert, onError }: ConversionOptions): (
   };
 }
 
-/** Something that a conversion may not do. Its text is for clients. */
+/** A rule that a conversion broke. Clients see its message. */
 class BrokenRule extends Error {}
 
 const CHANGEABLE: readonly string[] = ["labels", "annotations"];

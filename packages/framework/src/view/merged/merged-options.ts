@@ -4,89 +4,90 @@ import type { Scope } from "../../storage.ts";
 import type { HistoryOptions } from "../../watch/cache/watch-cache.ts";
 import type { ViewSource } from "../view-options.ts";
 
-/** A source whose objects are to be in a logical cluster: a plain cluster, which knows of none. */
+/** A source without logical clusters, such as a plain cluster, with the logical cluster for its objects. */
 export interface PlacedSource<T extends object = object> {
-  /** Asked for the objects that it has without a logical cluster. */
+  /** Source that is read without a logical cluster. */
   readonly source: ViewSource<T>;
-  /** The logical cluster that its objects are in here. Who reads another one does not ask this source. */
+  /** Logical cluster of its objects here. Requests for other logical clusters do not read this source. */
   readonly cluster: string;
-  /** What each of its objects says in its annotations besides, in place of what the source says there: from where it is. @default nothing */
+  /** Annotations to set on each of its objects, which override the source's: where the object is from. @default none */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** One of the sources of {@link Merged}. */
+/** Source of {@link Merged}. */
 export type MergedSource<T extends object = object> = ViewSource<T> | PlacedSource<T>;
 
 /**
- * What lists and gets are while a source cannot be reached, which they name in a `Warning` or in a 503.
+ * Content of lists and gets while a source cannot be reached. A `Warning` or a 503 names the source.
  *
- * - `known`: they show its objects as they were last seen; 503 as long as they never were, since what is not in a list
- *   looks deleted to an informer.
- * - `always`: they leave out what was never seen. For people who look, not for programs that act on what is not there.
+ * - `known`: they show its objects as they were last seen. 503 if they were never seen, since an informer takes an object
+ *   that is missing from a list for deleted.
+ * - `always`: they leave out what was never seen. For people, not for programs that act on missing objects.
  * - `never`: 503.
  */
 export type PartialAnswers = "known" | "always" | "never";
 
-/** What is merged, and how much of it may be missing. */
+/** Sources to merge, and how much of them may be missing. */
 export interface MergedOptions<T extends object> {
   /**
-   * The sources by name, all of one kind. Clients are told the names of those that fail. Where two have an object of the
-   * same logical cluster, namespace and name, the one that stands first here is shown.
+   * Sources by name, all of one kind. Clients learn the names of those that fail. When two have an object of the same logical
+   * cluster, namespace and name, the first one is shown.
    */
   readonly sources: Readonly<Record<string, MergedSource<T>>>;
-  /** The kind. @default that of the sources, of which there must then be one */
+  /** Kind of the objects. @default the kind of the sources, of which there must then be one */
   readonly resource?: TypedDefinition<T>;
   /**
-   * Who may read the same stream, as `Storage.shareKey`, for all sources, those that are added later too: callers with equal
-   * keys must be given the same by each. What is left out of it leaks from one caller to another. `Merged.setSource` needs it.
-   * @default composed of what the sources say
+   * Returns the key of callers that may share a stream, as `Storage.shareKey`, for all sources, also those added later.
+   * Security: each source must give callers with equal keys the same objects; otherwise they leak from one caller to another.
+   * `Merged.setSource` needs it.
+   * @default combines the keys of the sources
    */
   readonly shareKey?: (scope: Scope) => string;
-  /** What is answered while a source cannot be reached. @default "known" */
+  /** Answers while a source cannot be reached. @default "known" */
   readonly partial?: PartialAnswers;
-  /** How long one reader waits for a source before that counts as unreachable, ms. Then it is asked in the background. @default 3000 */
+  /** How long a reader waits for a source until it counts as unreachable, in ms. Retries then run in the background. @default 3000 */
   readonly patience?: number;
   readonly history?: HistoryOptions;
-  /** How long the sources are followed after the last reader left, so that clients resume, ms. @default 60000 */
+  /** How long the sources are followed after the last reader, so that clients can resume, in ms. @default 60000 */
   readonly linger?: number;
-  /** Told why a source fails, once for each attempt, and of objects that cannot be read. @default a process warning */
+  /** Called when a source fails, once per attempt, and on objects that cannot be read. @default a process warning */
   readonly onError?: (error: unknown, source: string) => void;
 }
 
-/** How a source does, in the form of a Kubernetes condition. */
+/** State of a source, in the form of a Kubernetes condition. */
 export interface SourceCondition {
-  /** The source's name. */
+  /** Name of the source. */
   readonly source: string;
   readonly type: "Reachable";
-  /** `Unknown` while nobody reads, so that it is not asked. */
+  /** Status; `Unknown` without readers, when the source is not read. */
   readonly status: "True" | "False" | "Unknown";
-  /** `Forbidden`: it answers 403, so that its objects are not shown. The others show them as they last were. */
+  /** Reason. `Forbidden`: the source answers 403, and its objects are hidden. With the others its objects stay as last seen. */
   readonly reason: "Connected" | "Connecting" | "Forbidden" | "Unreachable" | "Unread";
-  /** What it said: for operators. It may name hosts, and is no client's business. */
+  /** Error of the source, for operators. Security: may name hosts; do not show it to clients. */
   readonly message: string;
-  /** When `status` became what it is, RFC 3339. */
+  /** Time when `status` last changed, RFC 3339. */
   readonly lastTransitionTime: string;
 }
 
-/** How a source does for one stream. */
+/** State of a source for one stream. */
 export interface MemberState {
   readonly reason: Exclude<SourceCondition["reason"], "Unread">;
   readonly message: string;
   readonly since: Date;
-  /** Whether it has said itself why it tells nothing: then it is there, and has something against this one question. */
+  /** Whether the source itself answered with the error: it is reachable, and rejects only this request. */
   readonly answers: boolean;
-  /** Whether what it said is that there is nothing to read: 403, or 404, which servers that still start do not answer. */
+  /** Whether the answer means that there is nothing to read: 403, or 404, which a starting server does not send. */
   readonly denies: boolean;
 }
 
-/** A source that has not answered in time. */
+/** Error of a source that has not answered in time. */
 export class Late extends Error {
   constructor(patience: number) {
     super(`no answer within ${patience} ms`);
   }
 }
 
-/** What an error says of its source: that we may not read it, or nothing but that it cannot be read now. */
+/** Returns the state of a source after an error: reading is forbidden, or fails for now. */
 export function stateAfter(error: unknown, before: MemberState): MemberState {
   const code = isApiError(error) ? error.code : 500;
   const reason = code === 403 ? "Forbidden" : "Unreachable";
@@ -100,15 +101,15 @@ export function stateAfter(error: unknown, before: MemberState): MemberState {
   };
 }
 
-/** How many sources an answer names one by one. */
+/** Maximum number of sources that an answer names. */
 const MOST_NAMED = 8;
 
-/** What clients are told of sources that an answer does without: whose, and since when, but not why. */
+/** Returns the warnings about missing sources: their names and since when, but not why. */
 export function warnings(
   failing: readonly { readonly name: string; readonly joined: boolean; readonly state: MemberState }[],
 ): string[] {
   const texts = failing.slice(0, MOST_NAMED).map(({ name, joined, state: { reason, since } }) => {
-    if (reason === "Forbidden") return `source ${name} may not be read: its objects are left out`;
+    if (reason === "Forbidden") return `access to source ${name} is forbidden: its objects are left out`;
     const rest = joined ? "its objects are as of then" : "its objects are missing";
     return `source ${name} has not been reachable since ${second(since)}: ${rest}`;
   });
@@ -116,7 +117,7 @@ export function warnings(
   return texts;
 }
 
-/** As Kubernetes writes times. */
+/** Formats a time as Kubernetes does. */
 export function second(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }

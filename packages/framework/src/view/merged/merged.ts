@@ -9,11 +9,11 @@ import type { SourceReflector } from "./source-reflector.ts";
 import { TimeSlices } from "./time-slices.ts";
 
 /**
- * Objects of one kind from several sources (shards, clusters, spaces) as one collection with a version line of its own.
- * Read only; the version of an object's source travels in {@link SOURCE_VERSION_ANNOTATION}.
+ * Objects of one kind from several sources (shards, clusters, spaces) as one collection with its own resource versions. Read
+ * only; the version of an object in its source is in {@link SOURCE_VERSION_ANNOTATION}.
  *
- * A source that fails is named in {@link conditions} and in a `Warning`; its objects stay as they were last seen, and it is
- * asked again until it is back. Only what a source says is gone, a source that answers 403, and {@link deleteSource} remove objects.
+ * {@link conditions} and a `Warning` name a source that fails. Its objects stay as last seen, and it is retried until it
+ * answers. Only a deletion in the source, a 403 from it, and {@link deleteSource} remove objects.
  */
 export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, ViewSource<T> {
   readonly resource: TypedDefinition<T>;
@@ -22,7 +22,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   readonly #merging: MergingOptions["merged"];
   readonly #slots = new Map<string, Slot & { readonly since: Date }>();
   readonly #streams = new Map<string, Merging>();
-  /** Those that decide who shares, for good: a stream must be found again when sources have changed. */
+  /** Initial sources, which decide who shares for good: streams must be found again after sources have changed. */
   readonly #deciding: readonly ViewSource[];
   #placed = 0;
 
@@ -40,15 +40,16 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
     this.#deciding = Array.from(this.#slots.values(), ({ placed }) => placed.source);
   }
 
-  /** How each source does, in their order. */
+  /** Returns the state of each source, in their order. */
   get conditions(): readonly SourceCondition[] {
     return Array.from(this.#slots.values(), ({ name, since }) => conditionOf(name, this.#members(name), since));
   }
 
   /**
-   * For `ready` of a virtual workspace: throws while no source can be reached, or, where answers may never be partial, while
-   * one cannot. Sources that nobody reads are not asked. One that answers (404 to a logical cluster which it does not have,
-   * which any client may ask for) is there. @throws ApiError 503
+   * Ready hook for a virtual workspace: throws while no source can be reached, or with `partial: "never"` while any cannot.
+   * Sources without readers are not checked. A source that answers is reachable, even with a 404 for a logical cluster that
+   * it does not have: any client may request one.
+   * @throws ApiError 503
    */
   readonly ready = (): void => {
     const failing = [...this.#slots.keys()].filter((name) => this.#members(name).some(({ state }) => !state.answers));
@@ -59,8 +60,8 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   };
 
   /**
-   * Adds a source behind the others, or puts it in the place of the one of that name. Open watches see what that means:
-   * in the latter case only what differs, once it has answered.
+   * Adds a source after the others, or replaces the one of that name. Open watches see the changes: after a replacement only
+   * the differences, once the new source has answered.
    *
    * @throws Error on another kind, and without {@link MergedOptions.shareKey}
    */
@@ -75,7 +76,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
     for (const stream of this.#streams.values()) stream.set(slot);
   }
 
-  /** Removes a source: its objects are DELETED, but for those that another one has as well. @returns whether there was one */
+  /** Removes a source. Its objects are DELETED, except those that another source has too. @returns whether it existed */
   deleteSource(name: string): boolean {
     for (const stream of this.#streams.values()) stream.delete(name);
     return this.#slots.delete(name);
@@ -85,11 +86,11 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   shareKey(scope: Scope): string {
     const wide = widened(scope);
     const said = this.#options.shareKey?.(wide) ?? this.#deciding.map((source) => shareOf(source, wide));
-    // Path parameters part callers here, and so in what is made of this.
+    // Path parameters separate callers here, and in views made from this.
     return JSON.stringify([scope.params, said]);
   }
 
-  /** @throws ApiError 503 when no source can be reached, or one that {@link PartialAnswers} says; 403 when none may be read */
+  /** @throws ApiError 503 when no source can be reached, or by {@link PartialAnswers} one of them; 403 when all forbid reading */
   cache(scope: Scope): Promise<CacheLease> {
     const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let stream = this.#streams.get(key);
@@ -102,7 +103,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
     return stream.lease();
   }
 
-  /** A source, as each stream follows it. */
+  /** Returns the reflector of a source in each stream. */
   #members(name: string): SourceReflector[] {
     return [...this.#streams.values()].flatMap((stream) => stream.member(name) ?? []);
   }
@@ -129,7 +130,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
 }
 
 /**
- * Makes a {@link Merged}.
+ * Returns a {@link Merged} of the given sources.
  *
  * @example
  * ```ts
@@ -152,13 +153,13 @@ function resourceOf<T extends object>(source: MergedSource<T>): TypedDefinition<
 }
 
 function warn(error: unknown, source: string): void {
-  process.emitWarning(`source ${source} of a merged collection: ${String(error)}`);
+  process.emitWarning(`reading source ${source} of a merged collection failed: ${String(error)}`);
 }
 
-/** What matters most of how a source does for several streams comes first. One more that begins changes nothing. */
+/** Reasons in the order in which they decide for several streams. A stream that is still connecting changes nothing. */
 const WORST = ["Unreachable", "Forbidden", "Connected", "Connecting"] as const;
 
-/** How a source does, from how it does for each stream; `since` is when it was added. */
+/** Combines the states of a source in all streams; `since` is the time when it was added. */
 function conditionOf(source: string, members: readonly SourceReflector[], since: Date): SourceCondition {
   const reason = WORST.find((one) => members.some(({ state }) => state.reason === one));
   const state = members.find((member) => member.state.reason === reason)?.state;

@@ -9,20 +9,20 @@ import { type MergedOptions, type PlacedSource, warnings } from "./merged-option
 import { SourceReflector } from "./source-reflector.ts";
 import type { TimeSlices } from "./time-slices.ts";
 
-/** A source's place among the others, whoever fills it. */
+/** Place of a source among the others. A replacement takes the same place. */
 export interface Slot {
   readonly name: string;
   readonly order: number;
   readonly placed: Partial<PlacedSource> & Pick<PlacedSource, "source">;
 }
 
-/** A place, and who fills it for one stream. */
+/** A place, with the reflector that fills it for one stream. */
 interface Seat {
   readonly slot: Slot;
   readonly member: SourceReflector;
 }
 
-/** An object as it is shown, and by which of the sources. */
+/** An object as it is shown, and the name of its source. */
 interface Shown extends Encoded {
   readonly from: string;
 }
@@ -38,16 +38,16 @@ export interface MergingOptions {
     readonly onError: (error: unknown, source: string) => void;
   };
   readonly scope: Scope;
-  /** Called once, when nobody has read for a while. */
+  /** Called once, after a while without readers. */
   readonly onIdle: () => void;
 }
 
-/** What the sources have for one logical cluster (or all) and those who share, as one line of versions. */
+/** Objects of all sources for one logical cluster (or all) and callers with one share key, with common resource versions. */
 export class Merging {
   readonly cache: WatchCache;
   readonly #options: MergingOptions;
   readonly #seats = new Map<string, Seat>();
-  /** Who has an object that several have, by its key. */
+  /** Names of the sources that have an object, by its key, if there are several. */
   readonly #shared = new Map<string, ReadonlySet<string>>();
   #holders = 0;
   #isBegun = false;
@@ -64,12 +64,12 @@ export class Merging {
     return Array.from(this.#seats.values(), ({ member }) => member);
   }
 
-  /** The source of a name, as this stream follows it. */
+  /** Returns the reflector of a source in this stream. */
   member(name: string): SourceReflector | undefined {
     return this.#seats.get(name)?.member;
   }
 
-  /** Adds a source, or puts it in the place of another, whose objects stay until it has answered. */
+  /** Adds a source, or replaces one, whose objects stay until the new one has answered. */
   set(slot: Slot): void {
     const { scope, merged } = this.#options;
     const { name, placed } = slot;
@@ -95,7 +95,7 @@ export class Merging {
     this.#seats.set(name, { slot, member });
   }
 
-  /** Its objects are gone: that is meant. */
+  /** Removes a source and its objects. */
   delete(name: string): void {
     const member = this.#seats.get(name)?.member;
     if (member === undefined) return;
@@ -106,7 +106,7 @@ export class Merging {
     this.#seats.delete(name);
   }
 
-  /** @throws ApiError 503, 403 when nothing is known of any source, or of one that must be there */
+  /** @throws ApiError 503, 403 when the objects of all sources, or of a required one, are unknown */
   async lease(): Promise<CacheLease> {
     this.#holders += 1;
     clearTimeout(this.#idle);
@@ -132,14 +132,14 @@ export class Merging {
     }
   }
 
-  /** Where none lets its objects be read, one may have changed its mind: they answer, so they can be asked. */
+  /** When all sources forbid reading, retries them at once: they answer, and permissions may have changed. */
   async #askRefused(): Promise<void> {
     const { members } = this;
     if (members.some(({ joined, state }) => joined || state.reason !== "Forbidden")) return;
     await Promise.all(members.map((member) => member.confirm(NEVER)));
   }
 
-  /** Those that are added meanwhile are waited for as well: there may be no other. */
+  /** Also waits for sources added meanwhile: there may be no others. */
   async #begun(): Promise<void> {
     const waited = new Set<SourceReflector>();
     for (let left = this.members; left.length > 0; left = this.members.filter((one) => !waited.has(one)))
@@ -159,7 +159,7 @@ export class Merging {
     if (warn !== undefined) for (const text of warnings(failing)) warn(text);
   }
 
-  /** Those that fail, if there may be an answer without them. @throws ApiError as {@link #refuse} */
+  /** Returns the failing sources if an answer may leave them out. @throws ApiError as {@link #refuse} */
   #check(fails: (member: SourceReflector) => boolean): readonly SourceReflector[] {
     const failing = this.members.filter(fails);
     const { partial } = this.#options.merged;
@@ -168,7 +168,7 @@ export class Merging {
     return failing;
   }
 
-  /** @throws ApiError 403 when that is all there is to say, else 503 */
+  /** @throws ApiError 403 when all sources forbid reading, otherwise 503 */
   #refuse(failing: readonly SourceReflector[]): void {
     const [first] = failing;
     if (first === undefined) return;
@@ -185,7 +185,7 @@ export class Merging {
     );
   }
 
-  /** Shows, of those who have an object, what the one has that stands first. */
+  /** Updates an object: the first source that has it decides. */
   #changed(name: string, text: string): void {
     const key = keyOfText(text);
     const shown = this.cache.get(key) as Shown | undefined;
@@ -197,7 +197,7 @@ export class Merging {
     const first = this.#firstOf(having);
     if (first !== undefined && first !== name && first === shown?.from) return;
     if (shown !== undefined && this.#object(first, text)?.uid !== shown.uid) {
-      // Where another object takes its place, going and coming have versions of their own: a watch may be cut in between.
+      // Another object gets its own version, since a watch may end between the deletion and the addition.
       this.cache.delete(key, processMinter.next());
     }
     const next = first === undefined ? undefined : this.#shown(first, text);
@@ -222,7 +222,7 @@ export class Merging {
     return first?.slot.name;
   }
 
-  /** The object at a version of this line. One that cannot be read is not shown. */
+  /** Returns the object at a version of this collection; `undefined` when it cannot be decoded. */
   #shown(from: string, text: string): Shown | undefined {
     const source = this.#object(from, text) as Encoded;
     const key = keyOfText(text);

@@ -11,33 +11,33 @@ import type { TimeSlices } from "./time-slices.ts";
 export interface SourceReflectorOptions {
   readonly name: string;
   readonly source: ViewSource;
-  /** The logical cluster that the source's objects are in; `undefined` where they say so themselves. */
+  /** Logical cluster for the source's objects; `undefined` where the source has its own. */
   readonly cluster: string | undefined;
-  /** As the readers ask. */
+  /** Scope of the readers' requests. */
   readonly scope: Scope;
   readonly patience: number;
-  /** Where what takes long is done. */
+  /** Runs work that takes long. */
   readonly turns: TimeSlices;
   readonly onError: (error: unknown) => void;
-  /** Told of every change of {@link SourceReflector.objects}, already made, by the key that the object has here. */
+  /** Called after every change of {@link SourceReflector.objects}, with the key of the object here. */
   readonly onChange: (key: string) => void;
 }
 
-/** The backoff from a failing source, ms. */
+/** Backoff for a failing source, in ms. */
 const RETRY = { first: 100, most: 5_000 } as const;
 
 /**
- * One source as one stream follows it. It keeps what is known of the source, through whatever befalls that; it forgets it
- * when the source says so, and when the source says that we may not read it.
+ * Follows one source for one stream. It keeps the known objects whatever happens to the source; it drops them when the source
+ * deletes them or forbids reading.
  *
- * It lists and watches nothing itself: the source's cache does, mostly by a `ListAndWatch` of its own. A source that fails is asked again here, with a
- * backoff.
+ * It neither lists nor watches: the source's cache does, mostly with a `ListAndWatch` of its own. It retries a failing source
+ * with a backoff.
  */
 export class SourceReflector {
   readonly name: string;
-  /** What the source has as far as is known, by the key that it has here. References to what the source keeps. */
+  /** Objects of the source as far as known, by their key here. They are shared with the source. */
   readonly objects: Map<string, Encoded> = new Map();
-  /** Resolves when the source has answered for the first time, and what it has is known, or when it is not going to in time. */
+  /** Resolves when the first answer of the source was processed, or when it is late. */
   readonly begun: Promise<void>;
   readonly #options: SourceReflectorOptions;
   readonly #stop = new AbortController();
@@ -45,12 +45,12 @@ export class SourceReflector {
   #lease: CacheLease | undefined;
   #listening: Disposable | undefined;
   #joining: Promise<void> | undefined;
-  /** As long as not everything is known that the source has told. */
+  /** Pending while changes of the source are still being processed. */
   #comparing: Promise<unknown> | undefined;
   #mending = false;
   readonly #askNow = askedAfterNow(() => this.#ask());
 
-  /** @param known what is shown until the source has answered: of the one whose place it takes */
+  /** @param known objects to show until the source has answered: those of its predecessor */
   constructor(options: SourceReflectorOptions, known: ReadonlyMap<string, Encoded> = new Map()) {
     this.name = options.name;
     this.#options = options;
@@ -62,12 +62,12 @@ export class SourceReflector {
     return this.#state;
   }
 
-  /** Whether anything is known of what the source has. */
+  /** Whether any state of the source is known. */
   get joined(): boolean {
     return this.#lease !== undefined || this.objects.size > 0;
   }
 
-  /** Whether it may have anything: it was never read, and has not said that there is nothing for us. */
+  /** Whether the source may have unknown objects: it was never read, and has not answered that there are none. */
   get isUnknown(): boolean {
     return !this.joined && !this.#state.denies;
   }
@@ -77,8 +77,9 @@ export class SourceReflector {
   }
 
   /**
-   * Resolves when everything is known that the source had when this was called, or when it is not going to tell in time.
-   * One that cannot be reached is not waited for. @throws what `signal` was aborted with
+   * Resolves when all is known that the source had at the time of the call, or when the source is late. Does not wait for an
+   * unreachable source.
+   * @throws the reason of `signal`
    */
   confirm(signal: AbortSignal): Awaitable<unknown> {
     const answered = this.#confirm(signal);
@@ -87,7 +88,7 @@ export class SourceReflector {
 
   #confirm(signal: AbortSignal): Promise<void> | undefined {
     if (this.#state.reason === "Connecting") return this.begun;
-    // It answers, so it can be asked: who was given permission need not wait for our next attempt.
+    // The source answers, so retry now: a caller with new permission need not wait for the backoff.
     if (this.#state.reason === "Forbidden") return this.#askNow();
     if (this.#lease === undefined || !this.isReadable) return undefined;
     try {
@@ -99,14 +100,14 @@ export class SourceReflector {
     }
   }
 
-  /** Lets go of the source. What was known of it stays in {@link objects}. */
+  /** Releases the source. Its objects stay in {@link objects}. */
   stop(): void {
     this.#stop.abort();
     this.#listening?.[Symbol.dispose]();
     this.#lease?.[Symbol.dispose]();
   }
 
-  /** What a source tells is true, whether or not it answers. What it does not let us read is not told on. */
+  /** Whether to use the source's events: they are true even while it fails. Security: not while it forbids reading. */
   get #isTold(): boolean {
     return this.#state.reason !== "Forbidden";
   }
@@ -115,7 +116,7 @@ export class SourceReflector {
     try {
       await this.#inTime(pending);
     } catch (error) {
-      // The reader's own end tells nothing of the source.
+      // An aborted request says nothing about the source.
       signal.throwIfAborted();
       this.#failed(error);
     }
@@ -125,7 +126,7 @@ export class SourceReflector {
     let joining: Promise<void> | undefined;
     const join = (): void => {
       joining = this.#join();
-      // It may still come, later than anybody waits.
+      // May settle after all readers have stopped waiting.
       joining.catch(() => undefined);
     };
     await this.#options.turns.run(oneStep(join));
@@ -137,7 +138,7 @@ export class SourceReflector {
     await this.#comparing;
   }
 
-  /** One that takes its time is not asked once more. */
+  /** Joins the source; calls share one attempt. */
   #join(): Promise<void> {
     this.#joining ??= this.#open().finally(() => {
       this.#joining = undefined;
@@ -171,7 +172,7 @@ export class SourceReflector {
     if (!this.#mending) void this.#mend();
   }
 
-  /** Asks again and again until the source answers. */
+  /** Retries until the source answers. */
   async #mend(): Promise<void> {
     this.#mending = true;
     const { signal } = this.#stop;
@@ -198,7 +199,7 @@ export class SourceReflector {
     await this.#inTime(Promise.resolve(this.#lease.confirm({ signal })));
   }
 
-  /** Patience does not count the time in which we were busy ourselves, and answers that have come were not looked at. */
+  /** Fails when the source is late. Time in which this process was busy does not count, since answers could not be read. */
   async #inTime(pending: Promise<void>): Promise<void> {
     const { patience, turns } = this.#options;
     const { promise, reject } = Promise.withResolvers<never>();
@@ -217,7 +218,7 @@ export class SourceReflector {
     }
   }
 
-  /** Finds what differs from what the source has, however it came to that. */
+  /** Finds all differences from the source, whatever caused them. */
   #compare(): void {
     const work = this.#options.turns.run(this.#differences((this.#lease as CacheLease).cache));
     if (work === undefined) return;
@@ -228,7 +229,7 @@ export class SourceReflector {
     });
   }
 
-  /** Each object is looked at as the source has it then: it may go on changing in between, of which {@link #set} is told. */
+  /** Reads each object at its current state; {@link #set} receives the changes in between. */
   *#differences(cache: CacheLease["cache"]): Generator<undefined> {
     const { cluster, scope } = this.#options;
     const isOver = (): boolean => this.#stop.signal.aborted || !this.#isTold;
@@ -278,7 +279,7 @@ export class SourceReflector {
   }
 }
 
-/** Another server, or one that was restored from a backup, may have given the same version to something else. */
+/** Another server, or one restored from a backup, may have given the same version to another object. */
 function isSame(one: Encoded, other: Encoded): boolean {
   return one === other || (one.resourceVersion === other.resourceVersion && one.bytes.equals(other.bytes));
 }

@@ -1,6 +1,6 @@
-/** How long one turn of the event loop may be taken up by what is to be done, ms. */
+/** Maximum time that steps take in one turn of the event loop, in ms. */
 const MOST = 10;
-/** How many steps are done before the clock is looked at. */
+/** Number of steps between two reads of the clock. */
 const STEPS = 16;
 
 interface Work {
@@ -9,21 +9,21 @@ interface Work {
 }
 
 /**
- * Work that may be long, in steps: what is short is done at once, the rest in turns of the event loop, in the order in which
- * it came, so that everybody else is served in between.
+ * Runs long work in steps: short work at once, the rest in later turns of the event loop, in order, so that other requests
+ * are served in between.
  */
 export class TimeSlices {
   readonly #waiting: Work[] = [];
-  /** When the first work of this turn began; `undefined` in a turn that has had none. */
+  /** Time when the first work of this turn began; `undefined` when there was none. */
   #began: number | undefined;
   #spent = 0;
 
-  /** How long all the work took so far, ms: as long as that, nothing else was done. */
+  /** Total time of all work, in ms. Nothing else ran in that time. */
   get spent(): number {
     return this.#spent;
   }
 
-  /** @returns a promise when it is not done yet @throws what a step throws */
+  /** @returns a promise when it is not done yet @throws errors of the steps */
   run(steps: Iterator<undefined>): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#isDone(steps)) return undefined;
     const done = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ export class TimeSlices {
     return done.promise;
   }
 
-  /** Does steps until there are none left, or this turn is over. */
+  /** Runs steps until none is left or this turn is over. */
   #isDone(steps: Iterator<undefined>): boolean {
     const started = performance.now();
     this.#began ??= this.#begin(started);
