@@ -36,7 +36,7 @@ describe("a kind in several versions", () => {
     expect(own.body.message).to.contain("spec.size").and.not.contain("kept");
     const below = await server.send(`POST ${BETA}`, beta("b", { size: "-5mm" }));
     expect(below.body.message).to.match(
-      /^Widget\.test\.dev "b" is invalid: spec\.millimetres: .* \(a field of version v1, as which this Widget is kept\)$/,
+      /^Widget\.test\.dev "b" is invalid: spec\.millimetres: .* \(a field of version v1, in which this Widget is kept\)$/,
     );
     expect((await server.send(`POST ${BETA}`, beta("a", { size: "1mm" }))).body.reason).to.equal("AlreadyExists");
     const updated = await server.send(`PUT ${BETA}/a`, { ...created.body, spec: { size: "6mm" } });

@@ -53,10 +53,7 @@ export class DerivedCaches<In extends object, Out extends object, Variant, Input
     }
   }
 
-  /**
-   * Returns the source version of the object that any computation shows at that version: over all logical clusters, or to
-   * other callers.
-   */
+  /** Returns the source version of the object that any computation shows at a version, also to other callers. */
   sourceVersionAt(version: string, key: ObjectKey): string | undefined {
     for (const derived of this.#derived.values()) {
       const shown = derived.cache.get(key);

@@ -45,9 +45,9 @@ export type InputReaders<Inputs> = {
 /** Dependency of a view that is no collection: permissions, or state of another process. `select` and `map` read it themselves. */
 export interface ViewDependency<Variant = undefined> {
   /**
-   * Follows the dependency for one variant, from before the first object is computed until the result is disposed. `again`
-   * recomputes the object of a key, or all, at the end of the turn or before the next read. Open watches get the changes.
-   * Call it only for objects that may differ. Must not throw.
+   * Follows the dependency for one variant, from before the first object is computed until the result is disposed. Calling
+   * `again` recomputes the object of a key, or all, at the end of the turn or before the next read. Open watches get the
+   * changes. Call it only for objects that may differ. Must not throw.
    */
   follow(variant: Variant, again: (key?: ObjectKey) => void): FollowedDependency;
 }

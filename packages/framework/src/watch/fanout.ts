@@ -4,12 +4,12 @@ import type { CacheEvent, CacheListener, ReadableCache } from "./cache/cache-eve
 import { type FanoutStats, Lane, type SentCount, type Subscriber } from "./lane.ts";
 import type { Selection } from "./selection.ts";
 
-/** How many events may come while one waits for the end of the turn; a larger burst is written in pieces of this. */
+/** Maximum number of events that a lane collects until the end of the turn. It writes larger bursts in pieces of this size. */
 const BURST = 256;
 
 /**
- * All open watches on one cache. Changes of one turn of the event loop are written together at its end. A lane hears
- * only of its own logical cluster, so that watchers in ten thousand workspaces do not cost each other anything.
+ * All open watches on one cache. It writes the changes of one turn of the event loop together at its end. A lane only
+ * receives changes of its logical cluster, so that watches in ten thousand workspaces do not slow each other down.
  */
 export class Fanout implements CacheListener, Disposable {
   readonly cache: ReadableCache;
@@ -17,7 +17,7 @@ export class Fanout implements CacheListener, Disposable {
   readonly #sent: SentCount;
   readonly #lanes = new Map<string, Lane>();
   readonly #byCluster = new Map<string, Set<Lane>>();
-  /** The lanes with something to write, by how long it has waited. */
+  /** Lanes with events to write, longest waiting first. */
   readonly #dirty = new Set<Lane>();
   readonly #subscribers = new Map<Subscriber, Lane>();
   readonly #listening: Disposable;
@@ -51,7 +51,7 @@ export class Fanout implements CacheListener, Disposable {
     this.#subscribers.set(subscriber, lane);
   }
 
-  /** Forgets a watch that is over. */
+  /** Removes a watch that has ended. */
   remove(subscriber: Subscriber): void {
     const lane = this.#subscribers.get(subscriber);
     if (lane === undefined) return;
@@ -82,7 +82,7 @@ export class Fanout implements CacheListener, Disposable {
     this.fail(ApiError.expired(message));
   }
 
-  /** A BOOKMARK for every watch that asked for them and is up to date. */
+  /** Writes a BOOKMARK to every watch that wants bookmarks and is up to date. */
   bookmark(): void {
     for (const lane of this.#lanes.values()) lane.bookmark();
   }

@@ -12,26 +12,26 @@ import {
 } from "./source-reader.ts";
 
 export interface FeedOptions extends Omit<SourceReaderOptions, "signal"> {
-  /** Told of every failure of the source, which is no refusal; the feed goes on trying. */
+  /** Called on every failure of the source that is no rejection; the feed retries. */
   readonly onError: (error: unknown) => void;
   readonly history?: HistoryOptions | undefined;
-  /** The longest time between two attempts on a failing source, ms. @default 10000 */
+  /** Maximum time between two attempts on a failing source, in ms. @default 10000 */
   readonly longestRetry?: number | undefined;
 }
 
-/** How long a reader waits for the stream to catch up with the source's own head, ms. */
+/** How long a reader waits for the stream to catch up with the source's head, in ms. */
 const CONFIRM_TIMEOUT = 3_000;
-/** How long a source may be silent about a version that it has, before it is listed again, ms; doubled each time. */
+/** How long a source may not report a version that it has, before the feed compares all versions, in ms; doubled each time. */
 const SILENCE = 100;
-/** How long a source may take to end its stream, ms. */
+/** How long a source may take to end its stream, in ms. */
 const STOP_TIMEOUT = 1_000;
-/** The longest backoff from a failing source, ms. */
+/** Maximum backoff for a failing source, in ms. */
 const LONGEST_RETRY = 10_000;
 const LOST = "too old resource version: the source of this view lost its history";
 
 /**
- * Keeps a {@link WatchCache} in step with a source that can list and tell changes (what client-go calls a reflector). When
- * the source refuses to be read any more (403, 404), the cache is emptied: who may not see the objects must not go on to.
+ * Keeps a {@link WatchCache} in sync with a source that lists and reports changes (client-go's reflector). Security: empties
+ * the cache when the source rejects reading (403, 404), so that callers no longer see its objects.
  */
 export class Feed {
   readonly #options: FeedOptions;
@@ -40,11 +40,11 @@ export class Feed {
   readonly #reader: SourceReader;
   readonly #cache: WatchCache;
   readonly #refusal = new SourceRejection();
-  /** Whether the source has failed since it was last watched. */
+  /** Whether the source has failed since its last watch began. */
   #failed = false;
-  /** Why the source cannot be watched, although it may be listed. */
+  /** Error that prevents watching a source that can be listed. */
   #untold: unknown;
-  /** Settled when the watch that is begun next, or was last, answers or fails. */
+  /** Settles when the next watch, or the last one begun, succeeds or fails. */
   #attempt = Promise.withResolvers<void>();
   readonly #headNow = askedAfterNow(() => this.#reader.head());
   readonly #compareNow = askedAfterNow(() => this.#compare());
@@ -75,7 +75,7 @@ export class Feed {
     );
   }
 
-  /** Lists once and starts to watch. @throws what the source's list throws */
+  /** Lists once and starts to watch. @throws errors of the source's list */
   async start(): Promise<{ readonly cache: WatchCache; readonly past: Past | undefined }> {
     await this.#loop.relist();
     this.#loop.start();
@@ -83,7 +83,7 @@ export class Feed {
     return { cache: this.#cache, past: source.past?.(scope, this.#cache) };
   }
 
-  /** Resolves when the source's stream has ended, or does not end in time. */
+  /** Resolves when the source's stream has ended, or after a timeout. */
   async stop(): Promise<void> {
     this.#stop.abort();
     const patience = new AbortController();
@@ -91,14 +91,14 @@ export class Feed {
     patience.abort();
   }
 
-  /** Resolves unless the source refuses to be read, which it is asked again. @throws ApiError what it says */
+  /** Resolves unless the source rejects reading, after another attempt. @throws ApiError of the source */
   async permitted(): Promise<void> {
     if (this.#refusal.stands) await this.#loop.relist();
     if (this.#untold !== undefined) await this.#triedNow();
     if (this.#untold !== undefined) throw this.#untold;
   }
 
-  /** Resolves when the watch has been begun at once, and answers or has failed. */
+  /** Starts the watch at once. Resolves when it has succeeded or failed. */
   async #triedNow(): Promise<void> {
     const { promise } = this.#attempt;
     this.#loop.hurry();
@@ -106,9 +106,9 @@ export class Feed {
   }
 
   /**
-   * Resolves when the cache has all that the source had when this was called. A source that moves on without telling its
-   * progress is compared with: when that shows nothing new, its version is ours. A stream that tells nothing of what is
-   * new is begun again.
+   * Resolves when the cache has all that the source had at the time of the call. A source may advance without reporting it:
+   * if a comparison of all versions finds no difference, the cache takes over its version. A stream that does not report
+   * changes is restarted.
    */
   async confirm(signal: AbortSignal): Promise<void> {
     await this.permitted();
@@ -137,7 +137,7 @@ export class Feed {
     if (same && count === cache.size) cache.advance(resourceVersion);
   }
 
-  /** What the source has now. @throws what its list throws; a refusal empties the cache */
+  /** Lists the source. @throws errors of its list; a rejection empties the cache */
   async #list(): Promise<ListedObjects> {
     try {
       const listed = await this.#reader.list();
@@ -150,7 +150,7 @@ export class Feed {
   }
 
   #refuse(error: unknown): void {
-    // Who may not list is told so when they ask, and let in as soon as they may.
+    // Callers who may not list get an error on each request, and objects as soon as they may.
     this.#untold = undefined;
     const message = this.#refusal.note(error);
     if (message !== undefined) this.#cache.reset([], this.#cache.head, message);
@@ -161,15 +161,15 @@ export class Feed {
     this.#refuse(error);
     const isRefused = this.#refusal.stands;
     if (isRefused && during === "watch") this.#untold = error;
-    // A refusal is an answer: readers are told.
+    // A rejection is an answer: readers receive it.
     if (!isRefused) this.#options.onError(error);
     this.#settle();
     return isRefused || (isApiError(error) && error.code === 410) ? "relist" : "resume";
   }
 
   /**
-   * A source that was away may come back with an older state, from a backup: its stream would tell nothing until its versions
-   * have caught up with ours. One that refused to be read has to be asked for everything.
+   * Whether to list again. A source restored from a backup has an older state: its stream would stay silent until its
+   * versions have caught up. After a rejection everything must be listed.
    */
   async #isStale(): Promise<boolean> {
     if (this.#refusal.stands) return true;

@@ -5,28 +5,29 @@ import type { HistoryOptions } from "./cache/watch-cache.ts";
 import { Feed } from "./feed.ts";
 import type { FeedSource } from "./source.ts";
 
-/** What {@link SourceFeeds} follow, and how. */
+/** Source of {@link SourceFeeds}, and options. */
 export interface SourceFeedsOptions {
   readonly definition: ResourceDefinition;
   readonly source: FeedSource;
-  /** Told of every failure of the source, which is asked again. @param key of the stream that failed */
+  /** Called on every failure of the source, which is retried. @param key key of the stream that failed */
   readonly onError: (error: unknown, key: string) => void;
-  /** Told when the last stream has ended. @default nobody */
+  /** Called when the last stream has ended. @default no callback */
   readonly onEmpty?: () => void;
   readonly history?: HistoryOptions | undefined;
   /**
-   * How long a stream outlives its last reader, so that a client that resumes finds its history, ms; less when more than
-   * 100 have no reader. @default 60000
+   * How long a stream stays after its last reader, so that a resuming client finds its history, in ms; less when more than
+   * 100 have no reader.
+   * @default 60000
    */
   readonly linger?: number | undefined;
-  /** The longest time between two attempts on a failing source, ms; shortened at random by up to a half. @default 10000 */
+  /** Maximum time between two attempts on a failing source, in ms, randomly shortened by up to half. @default 10000 */
   readonly longestRetry?: number | undefined;
 }
 
-/** The most streams without a reader: selectors cost nothing to make up, and each stream holds all that its own selects. */
+/** Maximum number of streams without a reader: clients may invent selectors, and each stream holds all objects that it selects. */
 const MOST_IDLE = 100;
 
-/** A feed and how many hold it. */
+/** A feed and its number of readers. */
 interface Shared {
   readonly feed: Feed;
   readonly started: ReturnType<Feed["start"]>;
@@ -35,27 +36,27 @@ interface Shared {
 }
 
 /**
- * The watch caches of one source that tells changes (client-go's shared informers): callers with equal keys share one
- * stream, which begins with the first and ends some time after the last. Everything that decides what the source answers
- * must be in the key: what is left out leaks from one caller to another. Memory: the objects of all streams that are read,
- * and of at most 100 that are not, encoded, and a ring of events for each.
+ * Watch caches of one source that reports changes (client-go's shared informers). Callers with equal keys share one stream,
+ * which begins with the first and ends some time after the last. Security: the key must contain everything that decides what
+ * the source answers; otherwise objects leak from one caller to another. Memory: the encoded objects of all streams with
+ * readers and of at most 100 without, and a ring of events for each.
  */
 export class SourceFeeds implements AsyncDisposable {
   readonly #options: SourceFeedsOptions;
   readonly #shared = new Map<string, Shared>();
-  /** What nobody reads, by how long. */
+  /** Streams without readers, longest idle first. */
   readonly #idle = new Map<Shared, string>();
 
   constructor(options: SourceFeedsOptions) {
     this.#options = options;
   }
 
-  /** How many streams there are. */
+  /** Number of streams. */
   get size(): number {
     return this.#shared.size;
   }
 
-  /** A share in the cache that follows `scope`. @throws what the source's list throws */
+  /** Leases the cache that follows `scope`. @throws errors of the source's list */
   async lease(scope: Scope, key: string): Promise<CacheLease> {
     const shared = this.#shared.get(key) ?? this.#open(scope, key);
     shared.holders += 1;
@@ -98,7 +99,7 @@ export class SourceFeeds implements AsyncDisposable {
     });
     const shared: Shared = { feed, started: feed.start(), holders: 0, ending: undefined };
     this.#shared.set(key, shared);
-    // One that could not begin is nobody's to share.
+    // A stream that could not begin is not shared.
     shared.started.catch(() => this.#forget(key, shared));
     return shared;
   }

@@ -7,27 +7,27 @@ import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";
 import { shareOf, widened } from "./selection.ts";
 
-/** What the hub must know of a resource to watch its objects. */
+/** Parts of a resource that the hub needs to watch its objects. */
 export interface WatchedResource {
   readonly definition: ResourceDefinition;
   readonly storage: Storage;
 }
 
 export interface HubOptions {
-  /** Told of failing sources, which are retried. */
+  /** Called on failures of sources, which are retried. */
   readonly onError: (error: unknown, resource: WatchedResource) => void;
-  /** How long a source watch outlives its last reader, so that a client that resumes finds its history, ms. @default 60000 */
+  /** How long a source watch stays after its last reader, so that a resuming client finds its history, in ms. @default 60000 */
   readonly linger?: number;
-  /** Time between bookmarks, ms. @default 60000, Kubernetes' own */
+  /** Time between bookmarks, in ms. @default 60000, as in Kubernetes */
   readonly bookmarkEvery?: number;
 }
 
-/** The most resources whose events are counted apart. */
+/** Maximum number of resources with event counters of their own. */
 const MOST_RESOURCES = 500;
 
 /**
- * Where watches meet their sources: one source watch for all callers of a resource with equal share keys, one
- * {@link Fanout} for each cache. Storages that keep their own history hand it over; for the others the hub feeds one.
+ * Connects watches with their sources: one source watch for all callers of a resource with equal share keys, one {@link
+ * Fanout} for each cache. Storages with a history bring their cache; for the others the hub fills one.
  */
 export class WatchHub implements AsyncDisposable {
   readonly #counted: FanoutStats = { rendered: 0, delivered: 0 };
@@ -42,12 +42,12 @@ export class WatchHub implements AsyncDisposable {
     this.#bookmarks = setInterval(() => this.#bookmark(), timerDelay(this.#options.bookmarkEvery)).unref();
   }
 
-  /** What was written, and how many sources are followed. */
+  /** Returns the numbers of rendered and delivered events, and of followed sources. */
   get stats(): FanoutStats & { readonly sources: number } {
     return { ...this.#counted, sources: [...this.#feeds.values()].reduce((sum, { size }) => sum + size, 0) };
   }
 
-  /** A share in the cache that the hub keeps of what answers `scope`. @throws what the source's list throws */
+  /** Leases the cache that the hub keeps for `scope`. @throws errors of the source's list */
   share(resource: WatchedResource, scope: Scope): Promise<CacheLease> {
     const { storage, definition } = resource;
     const wide = storage.appliesSelectors === true ? scope : widened(scope);
@@ -65,7 +65,7 @@ export class WatchHub implements AsyncDisposable {
     return feeds.lease(wide, feedKey(storage, wide));
   }
 
-  /** The open watches of a cache; released with {@link leave} when the last one ends. */
+  /** Returns the open watches of a cache. Release them with {@link leave} when the last one ends. */
   fanout(cache: ReadableCache, definition: ResourceDefinition): Fanout {
     let fanout = this.#fanouts.get(cache);
     if (fanout === undefined) {
@@ -81,7 +81,7 @@ export class WatchHub implements AsyncDisposable {
     fanout[Symbol.dispose]();
   }
 
-  /** How many watches are open, and what the caches hold that they read. */
+  /** Returns the number of open watches, and of objects and events in their caches. */
   counts(): Readonly<Record<"subscribers" | "objects" | "events", number>> {
     const all = [...this.#fanouts.values()];
     const sum = (of: (fanout: Fanout) => number): number => all.reduce((total, fanout) => total + of(fanout), 0);
@@ -92,7 +92,7 @@ export class WatchHub implements AsyncDisposable {
     };
   }
 
-  /** Events sent to watches, by group, version and resource. */
+  /** Returns the number of events sent to watches, by group, version and resource. */
   sent(): readonly { readonly labels: readonly string[]; readonly value: number }[] {
     return [...this.#sent.values()].map(({ labels, events }) => ({ labels, value: events }));
   }
@@ -123,7 +123,7 @@ export class WatchHub implements AsyncDisposable {
   }
 }
 
-/** Path parameters, cluster and what the storage applies itself always part callers, whatever it says of sharing. */
+/** Security: path parameters, logical cluster and the storage's own selectors always separate callers, whatever its `shareKey`. */
 function feedKey(storage: Storage, scope: Scope): string {
   const { params, cluster, namespace, labels, fields } = scope;
   return JSON.stringify([shareOf(storage, scope), params, cluster, namespace, labels.toString(), fields.toString()]);

@@ -5,15 +5,15 @@ import { eventBytes, eventPieces, type Representation } from "../encode/represen
 import type { CacheEvent, ReadableCache } from "./cache/cache-event.ts";
 import type { Selection } from "./selection.ts";
 
-/** What streams of one kind of bytes are counted by. */
+/** Counters of streams. */
 export interface FanoutStats {
-  /** Events rendered: once for each event and representation, however many watchers. */
+  /** Events rendered: once per event and representation, however many watches. */
   rendered: number;
-  /** Batches of events written to a watcher. */
+  /** Batches of events written to a watch. */
   delivered: number;
 }
 
-/** Events of one resource that were sent to watchers. */
+/** Counter of events of one resource that were sent to watches. */
 export interface SentCount {
   events: number;
 }
@@ -23,14 +23,14 @@ export interface LaneOptions {
   readonly representation: Representation;
   readonly stats: FanoutStats;
   readonly sent: SentCount;
-  /** Under which the fanout finds it. */
+  /** Key of the lane in its fanout. */
   readonly key: string;
 }
 
 /**
- * All watches of one cache with the same selection and representation: they get the same bytes. Each batch of events
- * is made once and written to every subscriber that keeps up; one whose socket is full steps aside and catches up
- * from the history at its own pace, so nothing is ever queued for it.
+ * All watches of one cache with the same selection and representation, which get the same bytes. Each batch of events is made
+ * once and written to every subscriber that keeps up. A subscriber with a full socket leaves the lane and catches up from the
+ * history at its own pace, so that nothing is queued for it.
  */
 export class Lane {
   readonly key: string;
@@ -40,9 +40,9 @@ export class Lane {
   readonly sent: SentCount;
   readonly #stats: FanoutStats;
   readonly #live = new Set<Subscriber>();
-  /** The first event not yet written that may concern this lane; `undefined` when there is none. */
+  /** Position of the first unwritten event that may concern this lane; `undefined` when there is none. */
   #pending: number | undefined;
-  /** All events before this position that concern this lane were written to the live subscribers. */
+  /** Live subscribers have received all of this lane's events before this position. */
   cursor: number;
   size = 0;
 
@@ -56,17 +56,17 @@ export class Lane {
     this.cursor = cache.next;
   }
 
-  /** The first event that waits to be written. */
+  /** Position of the first event that waits to be written. */
   get pending(): number | undefined {
     return this.#pending;
   }
 
-  /** An event that may concern this lane waits to be written. */
+  /** Notes that an event that may concern this lane waits to be written. */
   note(position: number): void {
     this.#pending ??= position;
   }
 
-  /** Writes all that waits. What cannot be shown ends the watches, with the reason. */
+  /** Writes all waiting events. An event that cannot be shown ends the watches with its error. */
   flush(): void {
     const from = this.#pending;
     this.#pending = undefined;
@@ -81,7 +81,7 @@ export class Lane {
     }
   }
 
-  /** Same bytes for everybody who is up to date: bookmarks. */
+  /** Writes a bookmark, with the same bytes, to all subscribers that are up to date. */
   bookmark(): void {
     this.flush();
     const chunk = this.bookmarkChunk();
@@ -92,12 +92,12 @@ export class Lane {
     return eventBytes("BOOKMARK", this.representation.bookmark(version, initialEventsEnd));
   }
 
-  /** A bookmark of the version that live subscribers have been written. */
+  /** Returns a bookmark at the version that live subscribers have received. */
   bookmarkChunk(): Chunk {
     return new Chunk([this.bookmarkBytes(this.cache.head, false)], 1);
   }
 
-  /** Takes in a subscriber that has been written everything before {@link cursor}. */
+  /** Adds a subscriber that has received everything before {@link cursor}. */
   admit(subscriber: Subscriber): void {
     this.#live.add(subscriber);
   }
@@ -107,9 +107,9 @@ export class Lane {
   }
 
   /**
-   * The events in [from, to) as this lane's clients see them; `undefined` when they see none of them.
+   * Returns the events in [from, to) as this lane's clients see them; `undefined` when they see none of them.
    *
-   * @throws ApiError when one of them cannot be shown, as of an object that cannot be converted
+   * @throws ApiError when one cannot be shown, for example because its object cannot be converted
    */
   batch(from: number, to: number): Chunk | undefined {
     const pieces: Buffer[] = [];
@@ -119,14 +119,14 @@ export class Lane {
     return new Chunk(pieces, events);
   }
 
-  /** One event as this lane's clients see it, for a single watch. @throws as {@link batch} */
+  /** Returns one event as this lane's clients see it, for a single watch. @throws as {@link batch} */
   pieces(event: CacheEvent): readonly Buffer[] {
     const pieces: Buffer[] = [];
     this.sent.events += this.#render(event, pieces);
     return pieces;
   }
 
-  /** @returns how many events it is to this lane's clients */
+  /** @returns the number of events that this lane's clients see */
   #render(event: CacheEvent, pieces: Buffer[]): number {
     let events = 0;
     for (const step of this.selection.steps(event)) {
@@ -152,24 +152,24 @@ export class Lane {
   }
 }
 
-/** The last event of a watch that can no longer be continued truthfully. */
+/** Returns the last event of a watch that cannot be continued. */
 function errorEvent(error: ApiError): Buffer {
   return eventBytes("ERROR", Buffer.from(JSON.stringify(error.status)));
 }
 
-/** Events written in one go to a subscriber that catches up, before asking its socket again. */
+/** Number of events that a lagging subscriber gets between two checks of its socket. */
 const SLICE_EVENTS = 64;
 
 interface SubscriberOptions {
-  /** Whether it gets BOOKMARK events. */
+  /** Whether the watch gets BOOKMARK events. */
   readonly bookmarks: boolean;
-  /** Whether initial events are written before it starts: until then it cannot end. */
+  /** Whether initial events are written first: the watch cannot end before that. */
   readonly initialEvents: boolean;
-  /** Whether somebody remembers longer than the cache: one that falls behind it ends cleanly then, and resumes from there. */
+  /** Whether the storage's history reaches further back than the cache: a watch that falls behind then ends cleanly, and resumes. */
   readonly remembered: boolean;
 }
 
-/** One open watch: a response, a lane, and, while it lags, its own place in the history. */
+/** One open watch: a response, a lane, and, while it lags, its own position in the history. */
 export class Subscriber {
   readonly bookmarks: boolean;
   readonly #remembered: boolean;
@@ -178,7 +178,7 @@ export class Subscriber {
   readonly #stream: ChunkStream;
   #cursor = 0;
   #live = false;
-  /** How it ends once the initial events are out: nothing may come between the pieces they are written in. */
+  /** Ends the watch after the initial events: nothing may be written between their pieces. */
   #ending: (() => void) | undefined;
   #begun: boolean;
 
@@ -191,33 +191,30 @@ export class Subscriber {
     this.#begun = !options.initialEvents;
   }
 
-  /** False when the socket wants no more for now. */
+  /** Writes a batch. @returns whether the socket takes more */
   write(chunk: Chunk): boolean {
     this.#lane.sent.events += chunk.events;
     return this.#stream.write(chunk);
   }
 
-  /** Has written everything before `cursor`, and goes on when the socket drains. */
+  /** Marks the subscriber as lagging from `cursor`; it continues when the socket drains. */
   lagAt(cursor: number): void {
     this.#live = false;
     this.#cursor = cursor;
     this.#stream.onceDrained(this.#resume);
   }
 
-  /** Something is written before it starts: until then it cannot end, only be {@link ending}. */
+  /** Delays the end of the watch until {@link start}, while earlier events are written. See {@link ending}. */
   hold(): void {
     this.#begun = false;
   }
 
-  /** Whether it ends as soon as it has started. */
+  /** Whether the watch ends as soon as it has started. */
   get ending(): boolean {
     return this.#ending !== undefined;
   }
 
-  /**
-   * The initial events are out: goes on from `from` until there is nothing left, then joins the lane. An error instead
-   * of a position ends the watch.
-   */
+  /** Continues at `from` after the initial events, catches up, then joins the lane. An error instead of a position ends the watch. */
   start(from: number | ApiError): void {
     if (this.#response.writableEnded) return;
     this.#begun = true;
@@ -230,7 +227,7 @@ export class Subscriber {
     }
   }
 
-  /** Ends the watch with an ERROR event: it can't be continued truthfully. */
+  /** Ends the watch with an ERROR event: it cannot be continued. */
   fail(error: ApiError): void {
     this.#finish(() => this.#response.end(errorEvent(error)));
   }

@@ -8,16 +8,16 @@ import type { Scope, Storage } from "../storage.ts";
 import type { CacheEvent, EventType } from "./cache/cache-event.ts";
 import type { Encoded } from "./cache/encoded.ts";
 
-/** Which objects of a cache a request wants: by logical cluster, namespace and selectors. */
+/** Selection of objects in a cache by logical cluster, namespace and selectors. */
 export class Selection {
   readonly cluster: string;
   readonly namespace: string;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-  /** Equal text, equal selection: such watches share their bytes. */
+  /** Text that is equal for equal selections, whose watches share their bytes. */
   readonly key: string;
 
-  /** The one name wanted, "" for any. */
+  /** Name of the only object, "" for any. */
   readonly name: string;
 
   constructor(scope: Pick<Scope, "cluster" | "namespace" | "labels" | "fields"> & { readonly name?: string }) {
@@ -35,7 +35,7 @@ export class Selection {
     ]);
   }
 
-  /** Whether it leaves out objects of the same cluster and namespace. */
+  /** Whether it leaves out objects of the same logical cluster and namespace. */
   get isSelective(): boolean {
     return this.name !== "" || !this.labels.empty || !this.fields.empty;
   }
@@ -52,8 +52,8 @@ export class Selection {
   }
 
   /**
-   * What a change is to this selection: an object that enters is ADDED, one that leaves DELETED, whatever happened to
-   * it at its source; one that was replaced by another of the same name is both.
+   * Returns the events of a change for this selection: ADDED for an object that enters, DELETED for one that leaves, whatever
+   * happened at the source. An object that was replaced by another of its name gets both.
    */
   steps(event: CacheEvent): readonly Step[] {
     const was = event.previous !== undefined && this.matches(event.previous);
@@ -72,7 +72,7 @@ const MODIFIED: readonly Step[] = ["MODIFIED"];
 const DELETED: readonly Step[] = ["DELETED"];
 const REPLACED: readonly Step[] = ["DELETED", "ADDED"];
 
-/** Selects whatever there is. */
+/** Selects all objects. */
 export const everything: Selection = new Selection({
   cluster: "",
   namespace: "",
@@ -81,15 +81,15 @@ export const everything: Selection = new Selection({
 });
 
 /**
- * Who may read the same stream of a source, as text. What the source says, and when it says nothing, the identity: a
- * stream is then shared only among requests of one and the same caller.
+ * Returns the key of callers that may share a stream of a source. Security: if the source returns none, it is the identity,
+ * so that only requests of one caller share a stream.
  */
 export function shareOf(source: Pick<Storage, "shareKey">, scope: Scope): string {
   const { name, uid, groups, extra } = scope.identity;
   return JSON.stringify(source.shareKey?.(scope) ?? [name, uid, groups, extra]);
 }
 
-/** The scope of a stream that everybody with the same share key can use: nothing is left out of it. */
+/** Returns the scope of a stream that all callers with the same share key can use: without a selection. */
 export function widened(scope: Scope): Scope {
   return { ...scope, namespace: "", labels: everything.labels, fields: everything.fields };
 }

@@ -7,22 +7,22 @@ import { clusterOf, type Encoded, encodeObject, isEncoded } from "./cache/encode
 import type { WatchCache } from "./cache/watch-cache.ts";
 import type { FeedSource, Versions } from "./source.ts";
 
-/** What is read of which source. */
+/** Source to read, and its scope. */
 export interface SourceReaderOptions {
   readonly definition: ResourceDefinition;
   readonly source: FeedSource;
   readonly scope: Scope;
-  /** Ends lists and questions; streams have one of their own. */
+  /** Aborts lists and single reads; streams have a signal of their own. */
   readonly signal: AbortSignal;
 }
 
-/** All objects of a scope, as of a version. */
+/** All objects of a scope at a version. */
 export interface ListedObjects {
   readonly items: readonly Encoded[];
   readonly version: string;
 }
 
-/** Asks a source for all objects of a scope, on behalf of its identity and of no request, and has them encoded. */
+/** Reads all objects of a scope from a source and encodes them. Uses the scope's identity, outside of any request. */
 export class SourceReader {
   readonly #options: SourceReaderOptions;
 
@@ -30,7 +30,7 @@ export class SourceReader {
     this.#options = options;
   }
 
-  /** @throws Error when items or version are missing, and what the source's list throws */
+  /** @throws Error when items or version are missing; errors of the source's list */
   async list(limit?: number): Promise<ListedObjects> {
     const { source, scope, definition, signal } = this.#options;
     const list = await source.list?.(scope, {
@@ -46,14 +46,14 @@ export class SourceReader {
     return { items: Array.from(list.items, (item) => this.encode(item)), version: list.resourceVersion };
   }
 
-  /** The version that the source has now. */
+  /** Returns the current version of the source. */
   async head(): Promise<string> {
     const { source, scope, signal } = this.#options;
     if (source.head !== undefined) return source.head(scope, { signal });
     return (await this.list(1)).version;
   }
 
-  /** Which objects there are, at which versions, as cheaply as the source can tell. */
+  /** Returns the versions of all objects, as cheaply as the source allows. */
   async versions(): Promise<Versions> {
     const { source, scope, signal } = this.#options;
     if (source.objectVersions !== undefined) return source.objectVersions(scope, { signal });
@@ -61,7 +61,7 @@ export class SourceReader {
     return { objects: items, resourceVersion: version };
   }
 
-  /** What happened after a version: a stream. */
+  /** Streams the changes after a version. */
   changes(after: string, signal: AbortSignal): AsyncIterable<Change> | readonly Change[] {
     const { source, scope } = this.#options;
     return source.changes?.(scope, after, { signal }) ?? [];
@@ -74,16 +74,16 @@ export class SourceReader {
   }
 }
 
-/** Where {@link StreamWriter} writes, and what it knows of the source. */
+/** Cache of a {@link StreamWriter}, and what it knows of the source. */
 interface StreamWriterOptions extends Pick<SourceReaderOptions, "definition" | "scope"> {
   readonly cache: WatchCache;
   readonly reader: Pick<SourceReader, "encode">;
 }
 
-/** Writes into a cache what one stream of a source tells, and nothing twice. */
+/** Writes the changes of one stream into a cache, each of them once. */
 export class StreamWriter {
   readonly #options: StreamWriterOptions;
-  /** The version of the last change. */
+  /** Version of the last change. */
   #told = "";
 
   constructor(options: StreamWriterOptions) {
@@ -100,8 +100,9 @@ export class StreamWriter {
     }
     const object = change.type === "set" ? reader.encode(change.object) : undefined;
     const version = change.type === "set" ? (object?.resourceVersion ?? "") : change.resourceVersion;
-    if (!/^[1-9]\d*$/.test(version)) throw new Error(`${definition.plural}: change without a resource version`);
-    // A source that is asked again may repeat the last of what it told; several changes of one version follow one another.
+    if (!/^[1-9]\d*$/.test(version))
+      throw new Error(`${definition.plural}: changes() must send a resource version with each change`);
+    // A source that resumes may repeat its last changes; several changes may have one version.
     const order = compareResourceVersions(version, cache.head);
     if (order < 0 || (order === 0 && version !== this.#told)) return true;
     if (object === undefined) {
@@ -111,14 +112,14 @@ export class StreamWriter {
     return true;
   }
 
-  /** The object's key as its `set` had it: only a stream over all logical clusters says which one is meant. */
+  /** Returns the key as its `set` had it: only a stream over all logical clusters names the logical cluster. */
   #placed(key: ObjectKey): ObjectKey {
     const { cluster } = this.#options.scope;
     return cluster === "*" ? key : { ...key, cluster };
   }
 }
 
-/** Whether a source says that it may not be read, or that there is nothing to read: no failure, which would pass. */
+/** Whether a source rejects reading (403) or has nothing to read (404), in contrast to a temporary failure. */
 export class SourceRejection {
   #stands = false;
 
@@ -126,7 +127,7 @@ export class SourceRejection {
     return this.#stands;
   }
 
-  /** @returns what readers are to be told, when that is news */
+  /** @returns the message for readers, if the rejection is new */
   note(error: unknown): string | undefined {
     if (!isApiError(error) || (error.code !== 403 && error.code !== 404)) return undefined;
     const news = !this.#stands;

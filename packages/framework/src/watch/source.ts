@@ -3,13 +3,13 @@ import type { ChangesOptions, Past, Scope, Storage } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import type { WatchCache } from "./cache/watch-cache.ts";
 
-/** Which objects there are, and no more of them than their versions. */
+/** Versions of all objects, without their content. */
 export interface Versions {
   readonly resourceVersion: string;
   readonly objects: Iterable<{ readonly key: ObjectKey; readonly resourceVersion: string }>;
 }
 
-/** What a stream of objects is followed from: the part of a {@link Storage} that lists and tells changes, and what helps. */
+/** Source of a stream of objects: the part of a {@link Storage} that lists and reports changes, and optional helpers. */
 export interface FeedSource {
   /** As {@link Storage.list}. */
   readonly list?: Storage["list"];
@@ -17,8 +17,8 @@ export interface FeedSource {
   readonly changes?: Storage["changes"];
   /** As {@link Storage.head}. */
   readonly head?: Storage["head"];
-  /** The versions of all objects, cheaper than a list. @default they are read off one */
+  /** Returns the versions of all objects, cheaper than a list. @default takes them from a list */
   objectVersions?(scope: Scope, options: ChangesOptions): Awaitable<Versions>;
-  /** What the source remembers of the time before a cache that follows it began. @default nothing */
+  /** Returns the source's history from before the cache began. @default none */
   past?(scope: Scope, cache: WatchCache): Past;
 }

@@ -1,15 +1,15 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { Pace } from "@virtual-workspaces/transport";
 
-/** A conflict that is the last word on a write: to try it again, above, would be no use. */
+/** A final conflict of a write: a retry in a layer above would be useless. */
 export class LastingConflict extends ApiError {}
 
-/** The same error, if it is a conflict as one that lasts. */
+/** Makes a conflict final, and returns other errors unchanged. */
 export function lasting(error: unknown): unknown {
   return isApiError(error) && error.reason === "Conflict" ? new LastingConflict(error.status) : error;
 }
 
-/** Somebody else's write came between reading an object and replacing it. */
+/** Signals that another write came between reading an object and replacing it. */
 class Raced {
   readonly conflict: ApiError;
 
@@ -18,16 +18,16 @@ class Raced {
   }
 }
 
-/** What {@link untilUndisturbed} takes for a race: an object was created that was not there when it was read. */
+/** Returns a conflict that {@link untilUndisturbed} retries: the object was created after it was read as missing. */
 export function createConflict(conflict: ApiError): unknown {
   return new Raced(conflict);
 }
 
-/** How often a write is tried that others get in the way of: each time, somebody else's has gone through. */
+/** Maximum number of attempts at a write. In each failed one, another write succeeded. */
 const ATTEMPTS = 100;
 
 /**
- * Tries a read and write until nobody comes between.
+ * Repeats a read and write until no other write comes between.
  *
  * @throws ApiError 409 when others always do
  */
@@ -46,8 +46,8 @@ export async function untilUndisturbed<R>(signal: AbortSignal, attempt: () => Pr
 }
 
 /**
- * Runs the writing part of an attempt: a conflict there is a race. Nothing is written for a client that has left, or has
- * been told that it took too long.
+ * Runs the write of an attempt, whose conflict is a race. Writes nothing when the client has disconnected or its request has
+ * timed out.
  */
 export async function racing<R>(signal: AbortSignal, write: () => Promise<R> | R): Promise<R> {
   signal.throwIfAborted();

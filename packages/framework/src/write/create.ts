@@ -14,7 +14,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, Strategy } from "../definition.ts";
 
-/** Removes what a client may not set on a new object, before anything is made of it. */
+/** Removes the fields of a new object that clients may not set, before anything uses it. */
 export function wipeSystemFields({ metadata }: KubeObject): void {
   for (const field of SYSTEM_FIELDS) if (metadata[field] !== undefined) delete metadata[field];
 }
@@ -28,7 +28,7 @@ const SYSTEM_FIELDS = [
   "generation",
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
-/** Fills in what Kubernetes' registry gives a new object; a status that only `/status` may set goes. */
+/** Sets what Kubernetes' registry sets on a new object, and removes a status that only `/status` may set. */
 export function prepareCreate(object: KubeObject, definition: ResourceDefinition, now: Date): void {
   const { metadata } = object;
   wipeSystemFields(object);
@@ -42,20 +42,20 @@ export function prepareCreate(object: KubeObject, definition: ResourceDefinition
   definition.strategy?.prepare?.(object, undefined, "");
 }
 
-/** As Kubernetes': no vowels, and nothing that looks like another, so that no words come out. */
+/** As in Kubernetes: no vowels and no similar characters, so that no words result. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 const RANDOM = 5;
-/** Names are kept to a DNS label, whatever the kind allows. */
+/** Generated names fit into a DNS label, whatever the kind allows. */
 const LONGEST_BASE = 63 - RANDOM;
 
-/** A name that begins with `base` (Kubernetes' SimpleNameGenerator). */
+/** Returns a name that begins with `base` (Kubernetes' SimpleNameGenerator). */
 function generateName(base: string): string {
   let suffix = "";
   for (let at = 0; at < RANDOM; at++) suffix += ALPHABET[randomInt(ALPHABET.length)];
   return base.slice(0, LONGEST_BASE) + suffix;
 }
 
-/** What is wrong with an object's metadata; `before` is what it replaces. */
+/** Returns the errors in an object's metadata; `before` is the object that it replaces. */
 export function metadataProblems(
   { metadata }: KubeObject,
   before: KubeObject | undefined,
@@ -71,7 +71,7 @@ function rulesOf({ scope, strategy }: ResourceDefinition): ObjectMetaRules {
 
 type NameRule = ObjectMetaRules["name"];
 
-/** Behind a prefix something is to follow, so that it may end in a dash. */
+/** A prefix may end in a dash, since something follows it. */
 function dns(problems: (text: string) => string[]): NameRule {
   return (text, prefix) => problems(prefix && text.length > 1 && text.endsWith("-") ? `${text.slice(0, -1)}a` : text);
 }
@@ -82,7 +82,7 @@ const NAMES: Readonly<Record<NonNullable<Strategy["names"]>, NameRule>> = {
   segment: pathSegmentProblems,
 };
 
-/** The error of a name that is taken: one who waits for it to be free learns that it will be. */
+/** Returns the error of a name that is taken. It tells clients that wait for the name if it will be free. */
 export function taken(error: ApiError, there: KubeObject | undefined): ApiError {
   if (there?.metadata.deletionTimestamp === undefined) return error;
   return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` });

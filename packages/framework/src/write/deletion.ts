@@ -8,25 +8,25 @@ import {
 import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import type { Strategy } from "../definition.ts";
 
-/** What a delete comes to. */
+/** Result of a delete. */
 export type Deletion =
-  /** Nothing holds the object: it goes now. */
+  /** The object is removed now, since nothing blocks the removal. */
   | { readonly kind: "remove" }
-  /** Something holds it: it is marked, and goes when that lets go. */
+  /** The object is marked, and removed when nothing blocks the removal any more. */
   | { readonly kind: "mark"; readonly object: KubeObject }
-  /** It is on its way already, and need not go sooner. */
+  /** The object is being deleted already, and not later than requested. */
   | { readonly kind: "pending" };
 
-/** What decides how an object is deleted besides the object. */
+/** Rules of a deletion besides the object. */
 export interface DeletionRules {
   readonly now: Date;
   readonly garbageCollected: boolean;
-  /** How long objects of the kind have to end by themselves, s; 0 is not at all. */
+  /** Grace period of the kind, in seconds; 0 for none. */
   readonly gracePeriodSeconds: number;
   readonly strategy?: Strategy | undefined;
 }
 
-/** What becomes of an object that a client deletes (Kubernetes' BeforeDelete and its finalizers). */
+/** Decides what a delete does to an object (Kubernetes' BeforeDelete and its finalizers). */
 export function decideDeletion(object: KubeObject, options: DeleteQuery, rules: DeletionRules): Deletion {
   const marked = withGrace(object, options, rules);
   if (marked === "pending") return { kind: "pending" };
@@ -39,7 +39,7 @@ export function decideDeletion(object: KubeObject, options: DeleteQuery, rules: 
   return { kind: "mark", object: next };
 }
 
-/** Whether an update leaves nothing that held an object which is being deleted. */
+/** Whether an update removes the last block from an object that is being deleted. */
 export function isReleased(
   next: KubeObject,
   before: KubeObject,
@@ -59,7 +59,7 @@ function withFinalizers(metadata: ObjectMeta, finalizers: readonly string[]): Ob
   return finalizers.length === 0 ? rest : { ...rest, finalizers: [...finalizers] };
 }
 
-/** Marks an object whose kind is given time; `undefined` when it has none or has had it. */
+/** Marks an object whose kind has a grace period; `undefined` when there is none or it is over. */
 function withGrace(object: KubeObject, options: DeleteQuery, rules: DeletionRules): KubeObject | "pending" | undefined {
   const { metadata } = object;
   const asked = options.gracePeriodSeconds ?? rules.gracePeriodSeconds;
@@ -77,7 +77,7 @@ function withGrace(object: KubeObject, options: DeleteQuery, rules: DeletionRule
   return { ...object, metadata: graceful(metadata, past ? rules.now.getTime() : sooner, past ? 1 : asked) };
 }
 
-/** The last second that a Kubernetes time can say. */
+/** Last second that a Kubernetes time can express. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 function graceful(metadata: ObjectMeta, at: number, seconds: number): ObjectMeta {
@@ -100,12 +100,12 @@ function markedNow(metadata: ObjectMeta, now: Date): ObjectMeta {
   };
 }
 
-/** Whoever acts on the object does something else from now on, which is a new generation; once. */
+/** Increments the generation once: controllers must act on the deletion. */
 function nextGeneration({ deletionTimestamp, generation }: ObjectMeta): ObjectMeta {
   return deletionTimestamp === undefined && generation !== undefined ? { generation: generation + 1 } : {};
 }
 
-/** The finalizers that ask the garbage collector for what the client, or else the object, wants. */
+/** Returns the finalizers by which the garbage collector does what the client, or otherwise the object, demands. */
 function collectorFinalizers(metadata: ObjectMeta, options: DeleteQuery): readonly string[] {
   const own = metadata.finalizers ?? [];
   const rest = own.filter((finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER);

@@ -3,7 +3,7 @@ import { FieldManager } from "@virtual-workspaces/apimachinery/apply";
 import { type KindVersions, perVersions, type ResourceDefinition } from "../definition.ts";
 import type { FieldOwners } from "./write-rules.ts";
 
-/** Who owns which fields of a kind's objects, also those that were written in another of its versions. */
+/** Returns the manager of field owners for a kind, including owners from its other versions. */
 export function fieldOwners(definition: ResourceDefinition, versions?: KindVersions): FieldOwners {
   const current = perVersions(versions, () => fieldManager(definition, versions));
   return {
@@ -19,22 +19,22 @@ export function fieldOwners(definition: ResourceDefinition, versions?: KindVersi
 }
 
 /**
- * How many fields and elements an object may have for their owners to be tracked: some 40 ms. Kubernetes drops the owners
- * of objects that are too large for it as well.
+ * Maximum number of fields and elements of an object whose owners are tracked, which takes about 40 ms. Kubernetes also drops
+ * the owners of objects that are too large.
  */
 const TRACKED = 7_500;
-/** And how many all owners together may have in their entries, since several may own the same. */
+/** Maximum number of fields in the entries of all owners, since several may own the same one. */
 const OWNED = 2 * TRACKED;
 
 function isTracked(object: KubeObject): boolean {
-  const owned = object.metadata?.managedFields; // an apply may come without metadata
+  const owned = object.metadata?.managedFields; // an applied object may lack metadata
   return count(owned, OWNED) <= OWNED && count(untracked(object), TRACKED) <= TRACKED;
 }
 
-/** How many members and elements a value has with all below it; no further than just above `most`. */
+/** Counts the members and elements of a value at all levels, and stops just above `most`. */
 function count(value: unknown, most: number): number {
   if (typeof value !== "object" || value === null) return 0;
-  // Names alone: of very many members, their values take three times as long.
+  // Only names: reading the values of very many members takes three times as long.
   const parts = Array.isArray(value) ? value : Object.keys(value);
   let found = parts.length;
   for (const part of parts) {

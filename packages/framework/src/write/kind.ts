@@ -8,19 +8,19 @@ import { SchemaRules } from "./schema-rules.ts";
 import type { Part } from "./update.ts";
 import type { KindRules } from "./write-rules.ts";
 
-/** Values by content, kept only as long as somebody uses them. */
+/** Values by content, kept only while they are used. */
 class WeakIntern<Value extends object> {
   readonly #values = new Map<string, WeakRef<Value>>();
   readonly #gone = new FinalizationRegistry<string>((key) => {
     if (this.#values.get(key)?.deref() === undefined) this.#values.delete(key);
   });
 
-  /** How many there are, those included that are about to go. */
+  /** Number of entries, including values that are about to be collected. */
   get size(): number {
     return this.#values.size;
   }
 
-  /** The value of a key; made when nobody has it. */
+  /** Returns the value of a key; makes it when there is none. */
   get(key: string, make: () => Value): Value {
     const known = this.#values.get(key)?.deref();
     if (known !== undefined) return known;
@@ -31,17 +31,17 @@ class WeakIntern<Value extends object> {
   }
 }
 
-/** Compiled schemas by content: a thousand kinds with one schema have one. Holds nothing that nobody uses. */
+/** Compiled schemas by content: a thousand kinds with one schema share one. Unused ones are collected. */
 const schemas = new WeakIntern<SchemaRules>();
-/** The same by the schema itself: a kind that is served in many places, or again, is compiled once. */
+/** Compiled schemas by identity: a kind that is served in many places, or again, is compiled once. */
 const known = new WeakMap<JsonSchema, SchemaRules>();
 
 type Problems = Awaitable<readonly StatusCause[]>;
 
 /**
- * The rules of a kind, of which there are other versions as well.
+ * Returns the rules of a kind, which may have other versions.
  *
- * @throws Error on a schema that Kubernetes would not take; of a kind with `lazySchema` its rules do when they are first asked
+ * @throws Error on a schema that Kubernetes rejects; with `lazySchema` the rules throw when they are first used
  */
 export function kindRules(definition: ResourceDefinition, versions?: KindVersions): KindRules {
   const { subresources, lazySchema = false } = definition;
@@ -85,11 +85,11 @@ function schemaRules({ schema, kind, group, version }: ResourceDefinition): Sche
 }
 
 /**
- * An object that was kept when its kind was defined otherwise, as the kind is defined now: in its version, without what
- * the schema does not know, defaults filled in (what Kubernetes does with every custom resource that it reads). Of a
- * version that nobody converts only the name changes, as with the conversion `None`. Changes what it is given.
+ * Brings a stored object to the current definition of its kind: its version, without fields outside the schema, with
+ * defaults. Kubernetes does so whenever it reads a custom resource. Without a conversion only the name of the version
+ * changes, as with `None`. Changes its argument.
  *
- * @throws ApiError what a conversion throws
+ * @throws ApiError of a conversion
  */
 export function asDefined(object: KubeObject, definition: ResourceDefinition, versions: KindVersions): KubeObject {
   const apiVersion = apiVersionOf(definition);

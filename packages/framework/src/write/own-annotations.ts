@@ -1,12 +1,12 @@
 import { CLUSTER_ANNOTATION, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { FieldOwners, KindRules } from "./write-rules.ts";
 
-/** Whether an annotation is one that the storage itself sets. */
+/** Whether the storage itself sets an annotation. */
 export type IsOwnAnnotation = (key: string) => boolean;
 
 type Annotations = Record<string, string>;
 
-/** Makes a client's object say of the storage's own annotations what the kept one says, in place. */
+/** Replaces the storage's own annotations in a client's object with the stored ones, in place. */
 export function keepOwnAnnotations(next: KubeObject, before: KubeObject | undefined, isOwn: IsOwnAnnotation): void {
   const sent = next.metadata.annotations;
   const kept = before?.metadata.annotations;
@@ -17,14 +17,14 @@ export function keepOwnAnnotations(next: KubeObject, before: KubeObject | undefi
   else delete next.metadata.annotations;
 }
 
-/** What a storage that says whose its objects are would have given back of one that it was not told of. */
+/** Sets the annotation with the logical cluster, as a storage that sets it would return the object. */
 export function inCluster(object: KubeObject, cluster: string): KubeObject {
   if (cluster === "") return object;
   const annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: cluster };
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** The same rules, under which nobody owns an annotation of the storage. */
+/** Returns the rules, changed so that the storage's annotations have no owner. */
 export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRules {
   const { fields } = rules;
   const bare = (object: KubeObject): KubeObject => withoutOwn(object, isOwn);
@@ -48,9 +48,9 @@ export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRul
   return { ...rules, fields: owners };
 }
 
-/** The object as if the storage had said nothing in its annotations. */
+/** Returns the object without the storage's own annotations. */
 export function withoutOwn(object: KubeObject, isOwn: IsOwnAnnotation): KubeObject {
-  const given: ObjectMeta | undefined = object.metadata; // an apply may come without
+  const given: ObjectMeta | undefined = object.metadata; // an applied object may lack it
   if (given?.annotations === undefined || !hasOwn(given.annotations, isOwn)) return object;
   const { annotations, ...metadata } = given;
   const rest = pick(annotations, (key) => !isOwn(key));

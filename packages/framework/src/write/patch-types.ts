@@ -2,10 +2,10 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { hasPatchStrategy } from "@virtual-workspaces/apimachinery/patch";
 import type { ResourceDefinition } from "../definition.ts";
 
-/** How a patch says what it changes. */
+/** Format of a patch. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
-/** What patches are sent as. */
+/** Media type of each patch format. */
 export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
@@ -14,8 +14,8 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
 };
 
 /**
- * Media types of the patches that a kind takes: strategic ones where its schema says how lists are merged, and of all of
- * Kubernetes' own kinds.
+ * Returns the media types of the patches that a kind accepts. Strategic merge patches need merge rules in the schema, or one
+ * of Kubernetes' own kinds.
  */
 export function patchTypes({ schema, strategy }: ResourceDefinition, applies = true): string[] {
   const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
@@ -27,7 +27,7 @@ export function patchTypes({ schema, strategy }: ResourceDefinition, applies = t
   ];
 }
 
-/** In lower case only, as in Kubernetes. @throws ApiError 415 on one that the kind does not take */
+/** Returns the format for a media type, in lower case only, as in Kubernetes. @throws ApiError 415 if the kind does not accept it */
 export function patchTypeOf(
   contentType: string | undefined,
   definition: ResourceDefinition,

@@ -23,7 +23,7 @@ import type { Awaitable } from "../util/awaitable.ts";
 import { siblingModule, WorkerError } from "../util/worker/pool.ts";
 import type { CheckOptions } from "./write-rules.ts";
 
-/** Kinds of faults behind which rules could not be trusted to find what they expect (apiextensions' hasBlockingErr). */
+/** Errors after which CEL rules may not find what they expect (apiextensions' hasBlockingErr). */
 const BLOCKING: ReadonlySet<StatusCause["reason"]> = new Set([
   "FieldValueNotSupported",
   "FieldValueRequired",
@@ -39,12 +39,12 @@ const NOT_CHECKED: StatusCause = {
     "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 };
 
-/** A schema, compiled: it holds for all kinds that have it. */
+/** A compiled schema, shared by all kinds with this schema. */
 export class SchemaRules {
   readonly #structural: StructuralSchema;
   readonly #rules: CompiledRules | undefined;
 
-  /** @throws Error on a schema that Kubernetes would not take */
+  /** @throws Error on a schema that Kubernetes rejects */
   constructor(schema: JsonSchema) {
     refuse(structuralProblems(schema, { pattern: linearPattern }));
     this.#structural = compileSchema(schema, { pattern: linearPattern });
@@ -81,7 +81,7 @@ export class SchemaRules {
   }
 }
 
-/** Rules that need a thread of their own, when too many need one. */
+/** Rejects with 429 when too many rules wait for a worker thread. */
 function refuseLater(error: unknown): never {
   const isBusy = error instanceof WorkerError && error.fault === "busy";
   throw isBusy ? ApiError.tooManyRequests("too many writes wait for their rules to be checked; try again", 1) : error;
@@ -92,8 +92,8 @@ function refuse(problems: readonly StatusCause[]): void {
 }
 
 /**
- * The engine of all rules, loaded with the first schema that has any: most have none, and its library would take half as
- * long to load as all the rest. Its threads, if it ever needs one, end by themselves and hold nothing up.
+ * Engine of all rules, loaded with the first schema that has any: most have none, and its library takes half as long to load
+ * as everything else. Its threads end by themselves and do not keep the process alive.
  */
 class SharedEngine {
   #engine: RuleEngine | undefined;
@@ -111,8 +111,8 @@ class SharedEngine {
 const shared = new SharedEngine();
 
 /**
- * Why an API server refuses a schema of a kind: what {@link structuralProblems} says and, when that is nothing, rules that
- * do not compile or would cost too much (apiextensions' validation of a CustomResourceDefinition). Patterns are RE2.
+ * Returns why an API server rejects a schema: the errors of {@link structuralProblems} or, without any, rules that do not
+ * compile or would cost too much (apiextensions' validation of a CustomResourceDefinition). Patterns are RE2.
  *
  * @returns the causes, in Kubernetes' words, up to a thousand
  */
@@ -125,7 +125,7 @@ export function schemaProblems(
   return ruleProblems(schema, shared.engine.compile(schema, options), options);
 }
 
-/** What is wrong with rules, and, when that is nothing, defaults that they refuse. */
+/** Returns the errors of rules or, without any, the defaults that they reject. */
 function ruleProblems(
   schema: JsonSchema,
   rules: CompiledRules,
@@ -144,7 +144,7 @@ function ruleProblems(
   );
 }
 
-/** What rules say in place. What would need a thread of its own is not asked: whoever writes schemas could keep those busy, and no default is as large. */
+/** Evaluates rules in this thread. Security: skips those that need a worker thread, which authors of schemas could keep busy. */
 function causesAtOnce(rules: CompiledRules, sites: readonly RuleSite[]): readonly StatusCause[] {
   const found = rules.evaluate(sites, { signal: AbortSignal.abort() });
   if (!(found instanceof Promise)) return found.causes;

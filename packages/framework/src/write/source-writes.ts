@@ -20,26 +20,26 @@ import type { Deleted } from "./write-commit.ts";
 import type { Draft, WriteRequest } from "./write-request.ts";
 import { Writer } from "./writer.ts";
 
-/** What is written to, and as what it is shown. */
+/** Stored kind and storage, and the kind that clients see. */
 export interface SourceWritesOptions {
-  /** The kind that clients see. */
+  /** Kind that clients see. */
   readonly above: ResourceDefinition;
-  /** The kind that is kept. */
+  /** Stored kind. */
   readonly kept: ResourceDefinition;
   readonly storage: Storage;
-  /** Whether an annotation is there on behalf of the kind above only, so that nobody owns it. @default none is */
+  /** Whether an annotation exists only for the kind above, so that it has no owner. @default none does */
   readonly isOwnAnnotation?: IsOwnAnnotation;
 }
 
-/** Where something below is written. */
+/** Place of a stored object. */
 export interface Place {
   readonly scope: Scope;
   readonly key: ObjectKey;
 }
 
 /**
- * Writes to the objects that others are made from: by the rules of their own kind, which nobody gets around from above.
- * What goes wrong there is said in terms of the kind above.
+ * Writes the objects from which others are made. Security: the rules of their own kind apply to every write. Errors name the
+ * kind that clients see.
  */
 export class SourceWrites {
   readonly writer: Writer;
@@ -52,13 +52,13 @@ export class SourceWrites {
     this.writer = new Writer({ definition, storage, rules });
   }
 
-  /** @throws ApiError 409 when there is one of that name, and what the kind's rules say */
+  /** @throws ApiError 409 when the name is taken, and errors of the kind's rules */
   async create(draft: Draft, scope: Scope, options: WriteOptions): Promise<KubeObject | Encoded> {
     const { name, namespace = "" } = draft.object.metadata;
     const { above } = this.#options;
     return this.#told(name ?? "", async () => {
       const request = requestOf(scope, options);
-      // Only an apply knows its owners of fields beforehand, and has a name.
+      // Only an apply has its owners of fields already, and a name.
       if (name === undefined || draft.by === "changing") return this.writer.create(draft.object, request);
       const change = (copy: () => KubeObject | undefined): Draft => {
         const there = copy();
@@ -70,7 +70,7 @@ export class SourceWrites {
     });
   }
 
-  /** Replaces an object by what `make` makes of it. @throws ApiError 404, 409, and what the kind's rules say */
+  /** Replaces an object with the result of `make`. @throws ApiError 404, 409, and errors of the kind's rules */
   async replace(
     { scope, key }: Place,
     make: (now: KubeObject) => Draft,
@@ -82,7 +82,7 @@ export class SourceWrites {
     });
   }
 
-  /** Deletes an object that still stands at the version of the preconditions. @throws ApiError 404, 409 */
+  /** Deletes an object that is at the version of the preconditions. @throws ApiError 404, 409 */
   async delete({ scope, key }: Place, options: DeleteOptions): Promise<Deleted> {
     return this.#told(key.name, async () => {
       try {
@@ -122,7 +122,7 @@ function queryOf(options: DeleteOptions): DeleteQuery {
   };
 }
 
-/** An error about an object below, as one about the object above. */
+/** Translates an error about the stored object into one about the object above. */
 function told(error: ApiError, { above, kept, name }: SourceWritesOptions & { readonly name: string }): ApiError {
   const { status } = error;
   const { details } = status;
@@ -130,7 +130,7 @@ function told(error: ApiError, { above, kept, name }: SourceWritesOptions & { re
   if (details === undefined || (same && above.version === kept.version)) return error;
   if (details.kind === kept.kind && error.reason === "Invalid") {
     const explanation = same
-      ? `(a field of version ${kept.version}, as which this ${above.kind} is kept)`
+      ? `(a field of version ${kept.version}, in which this ${above.kind} is kept)`
       : `(a field of the ${formatGroupKind(kept)} that this ${above.kind} is kept as)`;
     const causes = (details.causes ?? []).map((cause) => explained(cause, explanation));
     return ApiError.invalid({ kind: above, name: details.name ?? name, causes });
@@ -151,7 +151,7 @@ function isSameKind(a: ResourceDefinition, b: ResourceDefinition): boolean {
   return a.group === b.group && a.kind === b.kind && a.plural === b.plural;
 }
 
-/** Metadata is the same above and below; any other field is one that the client may not know. */
+/** Metadata is the same in both kinds; clients may not know the other fields. */
 function explained(cause: StatusCause, explanation: string): StatusCause {
   if (cause.field?.startsWith("metadata.") === true) return cause;
   return { ...cause, message: `${cause.message ?? ""} ${explanation}` };

@@ -1,28 +1,28 @@
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import type { FieldValidation } from "@virtual-workspaces/apimachinery/requests";
 
-/** What strict decoding found in a body. */
+/** Findings of strict decoding in a body. */
 export interface Findings {
-  /** Paths of members that were given twice. */
+  /** Paths of duplicate members. */
   readonly duplicates: readonly string[];
   /** Paths of members that the kind does not have; they are dropped. */
   readonly unknown: readonly string[];
-  /** What else there is, in words. */
+  /** Other findings, as text. */
   readonly others?: readonly string[];
 }
 
-/** What is done about what was found. */
+/** Options for handling findings. */
 export interface Strictness {
   readonly fieldValidation: FieldValidation;
   readonly warn: (text: string) => void;
-  /** The error for a client that wants none of it. */
+  /** Returns the error for a client that requests `Strict`. */
   readonly refuse: (problem: string) => ApiError;
 }
 
 /**
- * Kubernetes' field validation: silence, a warning for each finding, or no.
+ * Applies Kubernetes' field validation: ignores findings, warns of each, or rejects the body.
  *
- * @throws ApiError what `refuse` makes of it, when the client asked for `Strict`
+ * @throws ApiError of `refuse`, when the client requests `Strict`
  */
 export function reportFindings(findings: Findings, { fieldValidation, warn, refuse }: Strictness): void {
   const { duplicates, unknown, others = [] } = findings;
@@ -36,7 +36,7 @@ export function reportFindings(findings: Findings, { fieldValidation, warn, refu
   for (const text of texts) warn(text);
 }
 
-/** Runs something once, however often it is asked: a write that is tried again finds the same faults in its body. */
+/** Runs an action once, however often it is called: a retried write finds the same faults in its body. */
 export function once<A extends readonly unknown[]>(action: (...args: A) => void): (...args: A) => void {
   let done = false;
   return (...args) => {

@@ -3,24 +3,24 @@ import { equalJson, memberOf, setMember } from "@virtual-workspaces/apimachinery
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import { scaleFields } from "../resource/scale/scale-fields.ts";
 
-/** Which part of an object a write is about. */
+/** Part of an object that a write changes. */
 export type Part = "" | "status" | "scale";
 
-/** Keeps what this part of an object may not change as it was. */
+/** Restores the fields that a write of this part may not change. */
 export function resetOtherParts(next: KubeObject, before: KubeObject, { part, whole, definition }: PartRules): void {
   if (whole === true) return;
   if (part === "status") keepAllBut(next, before, "status");
   else if (definition.subresources.status) keep(next, before, "status");
 }
 
-/** What decides which fields a write may change. */
+/** Rules for which fields a write may change. */
 export interface PartRules {
   readonly part: Part;
   readonly whole?: boolean | undefined;
   readonly definition: ResourceDefinition;
 }
 
-/** What a hook may say about a write of the scale is how many: the rest stays as it was drafted. */
+/** Takes only the replicas from a hook's result for a write of the scale; the rest stays as drafted. */
 export function withReplicasOf(
   admitted: KubeObject,
   drafted: KubeObject,
@@ -52,7 +52,7 @@ function keep(next: JsonObject, before: JsonObject, name: string): void {
 }
 
 /**
- * Checks that what replaces an object names that object and no other of its name.
+ * Checks that a replacement names this object and no other of its name.
  *
  * @throws ApiError 409
  */
@@ -71,9 +71,9 @@ export function checkUid(
 }
 
 /**
- * Checks that a change was made of the version that is kept now.
+ * Checks that a change is based on the stored version.
  *
- * @throws ApiError 409 when it was made of another, 422 when it does not say
+ * @throws ApiError 409 on another version, 422 without one
  */
 export function checkVersion({ metadata }: KubeObject, before: KubeObject, definition: ResourceDefinition): void {
   const { resourceVersion = "0", name = "" } = metadata;
@@ -91,13 +91,13 @@ export function checkVersion({ metadata }: KubeObject, before: KubeObject, defin
   if (resourceVersion !== before.metadata.resourceVersion) throw modified(definition, name);
 }
 
-/** What Kubernetes says when an object has changed since it was read. */
+/** Returns Kubernetes' error about an object that has changed since it was read. */
 export function modified(definition: ResourceDefinition, name: string): ApiError {
   const message = "the object has been modified; please apply your changes to the latest version and try again";
   return ApiError.conflict(groupResourceOf(definition), name, message);
 }
 
-/** Fills in what Kubernetes' registry keeps of the object as it was, and counts a new generation if its wishes change. */
+/** Restores what Kubernetes' registry keeps on update, and increments the generation if the desired state changes. */
 export function prepareUpdate(next: KubeObject, before: KubeObject, { part, whole, definition }: PartRules): void {
   const { metadata } = next;
   const kept = before.metadata;

@@ -9,22 +9,22 @@ import { inCluster } from "./own-annotations.ts";
 import type { WriteRequest } from "./write-request.ts";
 import type { KindRules } from "./write-rules.ts";
 
-/** What a delete left. */
+/** Result of a delete. */
 export interface Deleted {
-  /** The object: as it was when it went, or as it is now that it is to go. */
+  /** The object: as it was before its removal, or marked as being deleted. */
   readonly object: KubeObject | Encoded;
-  /** False: something still holds it. */
+  /** Whether the object was removed; otherwise something blocks the removal. */
   readonly gone: boolean;
 }
 
-/** What is kept where. */
+/** Objects to write, and their storage. */
 export interface CommitSubject {
   readonly definition: ResourceDefinition;
   readonly storage: Storage;
   readonly rules: Pick<KindRules, "fillDefaults">;
 }
 
-/** The end of a write: what is asked of the storage once all is decided, and what a dry run leaves out. */
+/** Last step of a write: the call of the storage, which a dry run skips. */
 export class WriteCommit {
   readonly #definition: ResourceDefinition;
   readonly #storage: Storage;
@@ -36,12 +36,12 @@ export class WriteCommit {
     this.#rules = rules;
   }
 
-  /** @throws ApiError 409 when there is one of that name */
+  /** @throws ApiError 409 when the name is taken */
   async add(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
     const { create, lifecycle } = this.#storage;
     if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
     options.signal.throwIfAborted();
-    // A status that went has its defaults again: Kubernetes fills them in when it reads what it has kept.
+    // A removed status gets its defaults again: Kubernetes sets them when it reads a stored object.
     if (lifecycle !== "storage" && this.#definition.subresources.status) this.#rules.fillDefaults(next);
     if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
     const { name = "", namespace = "" } = next.metadata;
@@ -50,7 +50,7 @@ export class WriteCommit {
     return this.#storage.ownAnnotations?.(CLUSTER_ANNOTATION) === true ? inCluster(next, scope.cluster) : next;
   }
 
-  /** @throws ApiError 409 when it has changed since it was read: then all is decided anew */
+  /** @throws ApiError 409 when the object has changed since it was read: the write is then repeated */
   async keep(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
     const { update, lifecycle } = this.#storage;
     if (update === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "update");
@@ -58,7 +58,7 @@ export class WriteCommit {
     return racing(options.signal, () => update.call(this.#storage, scope, next, options));
   }
 
-  /** A storage may know better whether something holds what it keeps. */
+  /** Removes an object, unless the storage reports that something blocks the removal. */
   async remove(before: KubeObject, { scope, options }: WriteRequest): Promise<Deleted> {
     if (options.dryRun) return { object: before, gone: true };
     const { name = "", namespace = "", resourceVersion } = before.metadata;
@@ -66,12 +66,12 @@ export class WriteCommit {
     const key = { cluster: scope.cluster, namespace, name };
     const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
     const left = await racing(options.signal, remove);
-    // What is answered as it was is what went; what something still holds has changed.
+    // An unchanged object was removed; a changed one is still there.
     const held = left !== undefined && !isStatus(left) && versionOf(left) !== resourceVersion;
     return held ? { object: left, gone: false } : { object: before, gone: true };
   }
 
-  /** For a storage that sees to objects' lives by itself. */
+  /** Forwards a delete to a storage with a lifecycle of its own. */
   async passDelete(
     key: ObjectKey,
     { before, query }: { readonly before: KubeObject; readonly query: DeleteQuery },
@@ -94,7 +94,7 @@ function versionOf(object: KubeObject | Encoded): string | undefined {
   return isEncoded(object) ? object.resourceVersion : object.metadata.resourceVersion;
 }
 
-/** An object as a storage keeps it. Bytes are parsed once: a clone takes a third of the time. */
+/** A stored object. Bytes are parsed once: a clone takes a third of the time. */
 export class StoredValue {
   readonly stored: Encoded | KubeObject;
   #object: KubeObject | undefined;
@@ -103,25 +103,25 @@ export class StoredValue {
     this.stored = stored;
   }
 
-  /** What it is, for whoever does not change it. */
+  /** The object, for readers that do not change it. */
   get object(): KubeObject {
     this.#object ??= isEncoded(this.stored) ? decodeObject(this.stored) : structuredClone(this.stored);
     return this.#object;
   }
 
-  /** A copy of its own for each. */
+  /** Returns a new copy. */
   copy(): KubeObject {
     return isEncoded(this.stored) ? cloneJson(this.object) : structuredClone(this.stored);
   }
 }
 
-/** What is to be read. */
+/** Place of an object to read. */
 interface Reading {
   readonly scope: Scope;
   readonly key: ObjectKey;
 }
 
-/** What is there now, no staler than the source, from the storage itself, or from its cache where it keeps one. */
+/** Reads the current object, no staler than the source, from the storage or, without `get`, from its cache. */
 export async function readKept(
   storage: Storage,
   at: Reading,

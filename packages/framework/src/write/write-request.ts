@@ -6,27 +6,27 @@ import type { Scope, WriteOptions } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import type { Part } from "./update.ts";
 
-/** One write on its way to a storage: for whom, where, and who has a say. */
+/** One write on its way to a storage: its scope, options and hooks. */
 export interface WriteRequest {
   readonly scope: Scope;
-  /** As the client has them, dry run included; a storage hears of that only if it knows what to do about it. */
+  /** Options from the client, dry run included. Only storages that support dry run receive it. */
   readonly options: WriteOptions;
   readonly part: Part;
-  /** True: status is written together with the rest. For what writes on behalf of a view, which has told parts apart. */
+  /** Whether status is written with the rest: for views, which have separated the parts already. */
   readonly whole?: boolean;
   readonly admit?: Admit | undefined;
-  /** As {@link AdmitRequest.settled}. @default at once */
+  /** As {@link AdmitRequest.settled}. @default resolved */
   readonly settled?: Promise<void>;
-  /** Told of fields that the kind does not have. @throws ApiError when the client wants none */
+  /** Called with the unknown fields. @throws ApiError when the client rejects them */
   readonly unknown?: (paths: readonly string[]) => void;
   /**
-   * Asked before an update creates what it did not find; without it such an update is 404.
-   * @throws ApiError when the caller may not
+   * Called before an update creates a missing object. Without it such an update gets 404.
+   * @throws ApiError when the caller may not create
    */
   readonly mayCreate?: () => Awaitable<void>;
 }
 
-/** Does a write, and tells admission of its end. */
+/** Runs a write, and resolves `settled` at its end. */
 export async function settling<R>(request: WriteRequest, write: (request: WriteRequest) => Promise<R>): Promise<R> {
   if (request.admit === undefined) return write(request);
   const { promise: settled, resolve } = Promise.withResolvers<void>();
@@ -37,58 +37,58 @@ export async function settling<R>(request: WriteRequest, write: (request: WriteR
   }
 }
 
-/** What a client wants an object to be. */
+/** Object that a client wants. */
 export interface Draft {
   readonly object: KubeObject;
   /**
-   * How it was made: `replacing` the object by one that has been made to conform already, `changing` a copy of it, or by
-   * `applying`, after which the owners of fields are in it.
+   * How it was made: by `replacing` the object with one that conforms already, by `changing` a copy, or by `applying`, which
+   * sets the owners of fields.
    */
   readonly by: "replacing" | "changing" | "applying";
 }
 
-/** Makes a draft from a copy of what is kept now; asked again when that has changed in the meantime. */
+/** Makes a draft from a copy of the stored object. Called again when that has changed meanwhile. */
 export type Change = (copy: () => KubeObject | undefined) => Awaitable<Draft>;
 
-/** What is about to be done to an object (Kubernetes' admission attributes). */
+/** A write before it is stored (Kubernetes' admission attributes). */
 export interface AdmitRequest<T extends KubeObject = KubeObject> {
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
-  /** The kind that is written, so that one hook can serve several. */
+  /** Kind that is written, so that one hook can serve several. */
   readonly definition: ResourceDefinition;
-  /** The object as it would be kept, defaults filled in; `undefined` for a delete. */
+  /** Object to store, with defaults; `undefined` for a delete. */
   readonly object: T | undefined;
-  /** As it is kept now; `undefined` for a create. */
+  /** Stored object; `undefined` for a create. */
   readonly oldObject: T | undefined;
-  /** What the client said of a delete: how long, with what dependents, on what condition; `undefined` for other writes. */
+  /** Options of a delete: grace period, dependents, preconditions; `undefined` for other writes. */
   readonly deletion: DeleteQuery | undefined;
   /** `status`, `scale`, or "" for the object itself. */
   readonly subresource: string;
   readonly user: User;
   readonly params: Readonly<Record<string, string>>;
-  /** Nothing will be kept: do nothing that lasts. */
+  /** Whether this is a dry run: the hook must persist nothing. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-  /** Resolves once the object has been kept, or is not going to be: until then the storage may not show it. Never rejects. */
+  /** Resolves once the object was stored or the write has failed: until then the storage may not show it. Never rejects. */
   readonly settled: Promise<void>;
-  /** Adds a `Warning` header to the answer. */
+  /** Adds a `Warning` header to the response. */
   readonly warn: (text: string) => void;
   /**
-   * Has a check asked once the object is known to be valid, before it is kept (Kubernetes' validating admission): rules that
-   * only refuse belong there, so that clients are told first what no rule could allow. It is told the object as it will be
-   * kept, after all hooks, which it must not change; for a delete, the one that is to go. Checks are asked in the order in
-   * which they were given, also of a write that changes nothing. To be called before the hook's promise resolves.
+   * Registers a check that runs when the object is valid, before it is stored (Kubernetes' validating admission). Rules that
+   * only reject belong here, so that clients first learn of errors that no rule could allow. The check receives the object to
+   * store, after all hooks, and must not change it; for a delete, the object to remove. Checks run in their order, also for a
+   * write that changes nothing. Call before the hook's promise resolves.
    */
   readonly validate: (check: AdmitCheck<T>) => void;
 }
 
-/** What {@link AdmitRequest.validate} is given: throws an `ApiError` to refuse. */
+/** Check for {@link AdmitRequest.validate}: throws an `ApiError` to reject. */
 export type AdmitCheck<T extends KubeObject = KubeObject> = (object: T) => Awaitable<void>;
 
 /**
- * Asked before every write, after authorization and before validation, and by {@link AdmitRequest.validate} after it. Returns the object to be kept if it is to be
- * another (the schema is applied to it again, and what the write may not change stays: all but the status of a write of the
- * status, all but the replicas of one of the scale), and throws an `ApiError` to refuse. May be asked several times for one request, when the object changes
- * underneath.
+ * Admission hook, called before every write, after authorization and before validation; its {@link AdmitRequest.validate}
+ * checks run after validation. Returns the object to store if it should differ, and throws an `ApiError` to reject. The
+ * framework applies the schema again and restores what the write may not change: a write of the status changes only the
+ * status, one of the scale only the replicas. May be called again when the object changes meanwhile.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that only refuses returns nothing
 export type Admit<T extends KubeObject = KubeObject> = (request: AdmitRequest<T>) => Awaitable<T | undefined | void>;

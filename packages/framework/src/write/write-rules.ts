@@ -3,30 +3,30 @@ import type { FieldManager } from "@virtual-workspaces/apimachinery/apply";
 import type { Awaitable } from "../util/awaitable.ts";
 import type { Part } from "./update.ts";
 
-/** What an object is checked against besides its schema. */
+/** Options for checking an object besides its schema. */
 export interface CheckOptions {
-  /** What it replaces; `undefined` for a new one. */
+  /** Object that it replaces; `undefined` for a new one. */
   readonly before: KubeObject | undefined;
   readonly part: Part;
-  /** What is wrong with its metadata: CEL rules may not be asked because of that. @default nothing */
+  /** Errors in its metadata, which may keep CEL rules from running. @default none */
   readonly metadata?: readonly StatusCause[];
   readonly signal: AbortSignal;
-  /** Told of what may stay wrong because it was so before. @default nobody */
+  /** Called with errors that may stay because the previous object had them. @default no callback */
   readonly warn?: (text: string) => void;
 }
 
-/** What a kind's schema says of its objects, and who owns their fields. */
+/** Rules of a kind's schema, and the owners of its fields. */
 export interface KindRules {
-  /** Removes what the schema does not know, in place. @returns the paths removed: `spec.ports[0].nmae` */
+  /** Removes fields outside the schema, in place. @returns the removed paths: `spec.ports[0].nmae` */
   prune(object: KubeObject): readonly string[];
-  /** The same but for null, which is a value to an apply. */
+  /** Does the same, but keeps null, which is a value in an apply. */
   pruneUnknown(object: KubeObject): void;
-  /** Fills in defaults, in place. */
+  /** Sets defaults, in place. */
   fillDefaults(object: KubeObject): void;
-  /** What is wrong with an object, its metadata aside. */
+  /** Returns the errors in an object, except in its metadata. */
   problems(object: KubeObject, options: CheckOptions): Awaitable<readonly StatusCause[]>;
   readonly fields: FieldOwners;
 }
 
-/** Whose fields an object's are, and what an apply makes of it. */
+/** Computes the owners of an object's fields, and the result of an apply. */
 export type FieldOwners = Pick<FieldManager, "update" | "apply">;

@@ -29,29 +29,28 @@ import {
 } from "./write-request.ts";
 import type { KindRules } from "./write-rules.ts";
 
-/** What writes end in: objects of one kind, on a storage that keeps them. */
+/** Objects of one kind, and the storage that keeps them. */
 export interface WriterSubject {
   readonly definition: ResourceDefinition;
   readonly storage: Storage;
-  /** @default those of the definition's schema */
+  /** Rules of the kind. @default those of the definition's schema */
   readonly rules?: KindRules;
-  /** @default the clock */
+  /** Current time. @default the clock */
   readonly now?: () => Date;
 }
 
-/** What admission made of an object, and what it has to say once that is valid. */
+/** Object after admission, and the checks to run once it is valid. */
 interface Admitted {
   readonly object: KubeObject;
   readonly validate: AdmitCheck;
 }
 
-/** How often a name is generated anew that was taken. */
+/** Maximum number of attempts to generate a free name. */
 const NAMES = 8;
 
 /**
- * Kubernetes' registry: everything around keeping an object, for storages that only keep. Fills in metadata, prunes,
- * defaults, asks admission, validates, tells owners of fields, tries again when others were faster, and lets objects go
- * when nothing holds them.
+ * Kubernetes' registry, for storages that only store objects. It sets metadata, prunes, sets defaults, calls admission,
+ * validates, tracks owners of fields, retries after races, and removes objects when nothing blocks the removal.
  */
 export class Writer {
   readonly rules: KindRules;
@@ -69,7 +68,7 @@ export class Writer {
     this.#keeping = new WriteCommit({ definition, storage, rules: this.rules });
   }
 
-  /** @throws ApiError 409 when there is one of that name, 422 when it is invalid, and what admission says */
+  /** @throws ApiError 409 when the name is taken, 422 on an invalid object, and errors of admission */
   async create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
     if (isVersion(object.metadata.resourceVersion))
       throw ApiError.badRequest("resourceVersion should not be set on objects to be created");
@@ -78,14 +77,14 @@ export class Writer {
     return settling(request, (settled) => this.#create(this.#owned(object, undefined, settled), settled));
   }
 
-  /** @throws ApiError 404, 409 when the version is not the one now, 422 when it is invalid, and what admission says */
+  /** @throws ApiError 404, 409 when the version is not the current one, 422 on an invalid object, and errors of admission */
   async update(key: ObjectKey, change: Change, asked: WriteRequest): Promise<Written> {
     return settling(asked, (request) =>
       untilUndisturbed(request.options.signal, () => this.#update(key, change, request)),
     );
   }
 
-  /** @throws ApiError 404, 409 when the preconditions do not hold, and what admission says */
+  /** @throws ApiError 404, 409 when the preconditions do not hold, and errors of admission */
   async delete(key: ObjectKey, query: DeleteQuery, asked: WriteRequest): Promise<Deleted> {
     return settling(asked, (request) =>
       untilUndisturbed(request.options.signal, () => this.#delete(key, query, request)),
@@ -105,7 +104,7 @@ export class Writer {
     try {
       return { object: await this.#create(next, request), created: true };
     } catch (error) {
-      // Made by somebody else since it was read: then this is a change of that. What nobody can read is in the way for good.
+      // Another write has created the object since the read: retry as a change. One that reads do not find blocks the name.
       const isTaken = isApiError(error) && error.reason === "AlreadyExists";
       throw isTaken && (await this.#keeping.read(key, request)) !== undefined ? createConflict(error) : error;
     }
@@ -123,7 +122,7 @@ export class Writer {
       try {
         return await this.#keeping.add(next, request);
       } catch (error) {
-        // What passes writes on knows best what its names are taken by.
+        // A storage with a lifecycle of its own knows best what takes its names.
         if (!isApiError(error) || error.reason !== "AlreadyExists" || this.#storage.lifecycle === "storage")
           throw error;
         if (!generated || attempt === NAMES) throw await this.#taken(next, error, request);
@@ -180,14 +179,14 @@ export class Writer {
     return gone ? next : left;
   }
 
-  /** Makes of what a client sent an object of the kind, in place: nothing unknown in it, defaults filled in. */
+  /** Makes a client's object conform to the kind, in place: without unknown fields, with defaults. */
   conform(object: KubeObject, request: WriteRequest): void {
     const unknown = this.rules.prune(object);
     request.unknown?.(unknown);
     this.rules.fillDefaults(object);
   }
 
-  /** An apply has refused what is unknown, but for what lies below fields that keep the unknown. */
+  /** Makes a draft conform. An apply has rejected unknown fields, except below fields that preserve them. */
   #settle({ object, by }: Draft, request: WriteRequest): void {
     if (by === "changing") this.conform(object, request);
     if (by !== "applying") return;
@@ -241,21 +240,21 @@ export class Writer {
     const own = definition.strategy?.problems?.(next, before, part) ?? [];
     const causes: StatusCause[] = before === undefined ? [...found, ...meta, ...own] : [...meta, ...found, ...own];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
-    // What passes writes on leaves the last word to whoever keeps them.
+    // A storage with a lifecycle of its own decides by itself.
     if (passes) return;
     for (const text of finalizerWarnings(next.metadata, before?.metadata)) options.warn(text);
     options.accept?.(next);
   }
 
-  /** Reviews and the like: what is only created, and answered, has no name that could be wrong. */
+  /** Whether the storage stores nothing, as for reviews: such objects need no valid name. */
   get #keepsNothing(): boolean {
     const { lifecycle, get, list, cache } = this.#storage;
     return lifecycle === "storage" && get === undefined && list === undefined && cache === undefined;
   }
 
   /**
-   * A version that was given elsewhere is as good as ours if the storage says so; its annotations are as it has them. A change
-   * has them from the copy that it was made of: they vouch for no version that came with the change.
+   * Accepts a version that the storage declares current, and restores the storage's annotations. In a change these
+   * annotations come from the stored copy, so they do not vouch for its version and are ignored.
    */
   #recognize({ object, by }: Draft, before: KubeObject, { scope }: WriteRequest): void {
     const { resourceVersion } = before.metadata;
@@ -265,7 +264,7 @@ export class Writer {
     keepOwnAnnotations(object, before, this.#isOwn);
   }
 
-  /** The same of the version that a delete is about: it comes without annotations. */
+  /** Does the same for the version in a delete, which has no annotations. */
   #asSeen(query: DeleteQuery, before: KubeObject, { scope }: WriteRequest): DeleteQuery {
     const { preconditions: { resourceVersion: seen, ...others } = {} } = query;
     const { annotations: _annotations, resourceVersion, ...metadata } = before.metadata;
@@ -278,17 +277,17 @@ export class Writer {
   readonly #isOwn = (key: string): boolean => this.#storage.ownAnnotations?.(key) === true;
 }
 
-/** What is kept, for a hook, which may do to it whatever it likes. */
+/** Returns the stored object for a hook, which may change it. */
 function shownToHook(kept: StoredValue, { admit }: WriteRequest): KubeObject {
   return admit === undefined ? kept.object : kept.copy();
 }
 
-/** Whether a text is a version that something can stand at; Kubernetes takes all others for none. */
+/** Whether a text is a possible version; Kubernetes treats all others as none. */
 function isVersion(text: string | undefined): boolean {
   return text !== undefined && /^0*[1-9]\d*$/.test(text);
 }
 
-/** @throws ApiError 409 when an object is not the one, or not as it was, that the client wants deleted */
+/** @throws ApiError 409 when the object's uid or version differs from the preconditions */
 function checkPreconditions(
   { metadata }: KubeObject,
   { preconditions }: Pick<DeleteQuery, "preconditions">,

@@ -258,8 +258,8 @@ class Task<Message, Reply> {
 }
 
 /**
- * Reason why a task has no result: `busy`, the queue is full; `overrun`, it exceeded its budget; `failed`, it threw, or ended
- * its worker (out of memory); `ended`, the pool is closed.
+ * Reason why a task has no result. The queue is full (`busy`), or the pool is closed (`ended`). The task exceeded its budget
+ * (`overrun`), or it threw or ran out of memory (`failed`).
  */
 type WorkerFault = "busy" | "overrun" | "failed" | "ended";
 

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Encoded, withResourceVersion } from "./encoded.ts";
 
-/** What readers of a {@link WatchCache} need of it, and what stands for one must have. */
+/** Read access to a {@link WatchCache}, or to a cache derived from one. */
 export interface ReadableCache {
   /** As {@link WatchCache.head}. */
   readonly head: string;
@@ -31,32 +31,32 @@ export interface ReadableCache {
   listen(listener: CacheListener): Disposable;
 }
 
-/** Hears of every change at once, in order, before the next one is applied. Must not throw. */
+/** Receives every change synchronously, in order, before the next one is applied. Must not throw. */
 export interface CacheListener {
-  /** A change, already applied. */
+  /** Called after a change was applied. */
   event(event: CacheEvent): void;
-  /** The cache has lost track of its source: nothing that was told before can be continued. */
+  /** Called when the cache has lost track of its source, so that no watch can continue. */
   expired(message: string): void;
-  /** No changes up to a new version (a source's progress). */
+  /** Called on a new version without changes (a source's progress). */
   advanced?(): void;
-  /** The events before this position are about to be forgotten: the last moment to read them. */
+  /** Called before the cache drops the events before this position: the last chance to read them. */
   forgetting?(before: number): void;
 }
 
-/** What the objects were at a version. `next` is where a watch goes on from there. */
+/** Objects at a version. `next` is the position at which a watch continues. */
 export interface Snapshot {
   readonly version: string;
   readonly next: number;
   readonly objects: Objects;
 }
 
-/** Where a version stands: a position to go on from, too old to know, or not yet come. */
+/** Position of a version in the history: a number, too old, or not reached yet. */
 export type Position = number | "expired" | "ahead";
 
-/** What clients see of a change. */
+/** Type of a watch event. */
 export type EventType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** One step of a {@link WatchCache}: an object before and after, at a version. Immutable but for what it remembers. */
+/** A change in a {@link WatchCache}: an object before and after, at a version. Immutable except for its rendered bytes. */
 export class CacheEvent {
   readonly version: string;
   readonly object: Encoded | undefined;
@@ -70,12 +70,12 @@ export class CacheEvent {
     this.previous = previous;
   }
 
-  /** Of the object that changed. */
+  /** Key of the changed object. */
   get key(): ObjectKey {
     return ((this.object ?? this.previous) as Encoded).key;
   }
 
-  /** The last seen state under the version of the change that removed it: what DELETED carries. */
+  /** Returns the last seen state at the version of its removal: the object of a DELETED event. */
   removed(): Encoded {
     const previous = this.previous as Encoded;
     this.#removed ??=
@@ -83,7 +83,7 @@ export class CacheEvent {
     return this.#removed;
   }
 
-  /** `render()`, done once for this event and `key` however many streams ask. */
+  /** Returns the result of `render()`, called once for this event and `key`, however many streams need it. */
   rendered(key: string, render: () => Buffer): Buffer {
     this.#rendered ??= new Map();
     let bytes = this.#rendered.get(key);
@@ -98,13 +98,13 @@ export class CacheEvent {
 /** Objects by `<logical cluster>/<namespace>/<name>`, in that order. */
 export interface Objects {
   readonly size: number;
-  /** By the whole key. */
+  /** Returns an object by its whole key. */
   get(key: string): Encoded | undefined;
-  /** In order, from the first key that is not below `from`. */
+  /** Returns the entries in order, from the first key that is not below `from`. */
   entries(from?: string): Iterable<[string, Encoded]>;
-  /** The same without the keys. */
+  /** Returns the objects in the same order. */
   values(from?: string): Iterable<Encoded>;
-  /** Tells one after the other, from `low` to `high`, until `tell` returns `break`. */
+  /** Calls `tell` for each object from `low` to `high`, until it returns `break`. */
   forRange(
     low: string,
     high: string,

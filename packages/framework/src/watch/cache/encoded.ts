@@ -3,31 +3,31 @@ import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/js
 import type { SelectableField } from "../../definition.ts";
 
 /**
- * An object as its JSON bytes, with the few things that routing and selecting need already read.
- * Storages hand these out so that a GET, a LIST or a watch event costs no parse and no stringify.
- * Treat one as immutable: it is shared by the state, the history and every response that carries it.
+ * An object as JSON bytes, with the properties for routing and selection already parsed. Storages return it so that a GET, a
+ * LIST or a watch event costs no parsing or encoding. Treat it as immutable: the state, the history and all responses share
+ * it.
  */
 export interface Encoded {
   readonly key: ObjectKey;
-  /** `metadata.resourceVersion` as it stands in `bytes`. */
+  /** `metadata.resourceVersion` in `bytes`. */
   readonly resourceVersion: string;
-  /** `metadata.uid` as it stands in `bytes`, or "". Two uids under one key are two objects. */
+  /** `metadata.uid` in `bytes`, or "". Two uids under one key are two objects. */
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** What field selectors may ask for: `metadata.name`, `metadata.namespace` and the kind's selectable fields. */
+  /** Fields for field selectors: `metadata.name`, `metadata.namespace` and the kind's selectable fields. */
   readonly fields: Readonly<Record<string, string>>;
   /** The whole object, `apiVersion` and `kind` included, as UTF-8 JSON without a trailing newline. */
   readonly bytes: Buffer;
-  /** How long `bytes` are, where they are made when they are asked for and this is known without. @default their length */
+  /** Length of `bytes`, if known before they are made. @default the length of `bytes` */
   readonly length?: number;
 }
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Serialises `object` once. `cluster` is the logical cluster that owns it, "" where there is none.
+ * Encodes an object. `cluster` is its logical cluster, "" where there is none.
  *
- * @throws TypeError when the object holds something JSON cannot (a cycle).
+ * @throws TypeError when JSON cannot express the object (a cycle)
  */
 export function encodeObject(
   object: KubeObject,
@@ -48,48 +48,48 @@ export function encodeObject(
   };
 }
 
-/** Whose an object is that was found in a scope: over all logical clusters it says so itself. */
+/** Returns the logical cluster of an object found in a scope. Over all logical clusters the object names it. */
 export function clusterOf(object: KubeObject, scope: { readonly cluster: string }): string {
   return scope.cluster === "*" ? (object.metadata.annotations?.[CLUSTER_ANNOTATION] ?? "") : scope.cluster;
 }
 
-/** Where an object is that was found in a scope of one logical cluster. */
+/** Returns the key of an object found in a scope of one logical cluster. */
 export function keyIn({ cluster }: { readonly cluster: string }, { namespace = "", name = "" }: ObjectMeta): ObjectKey {
   return { cluster, namespace, name };
 }
 
-/** A fresh, mutable copy of the object behind `encoded`. */
+/** Returns a new, mutable copy of an encoded object. */
 export function decodeObject<T extends KubeObject = KubeObject>(encoded: Encoded): T {
   return parseOwnJson(encoded.bytes.toString("utf8")) as T;
 }
 
-/** The same object under another resource version: what a DELETED event carries. */
+/** Returns the object at another resource version, for DELETED events. */
 export function withResourceVersion(encoded: Encoded, resourceVersion: string): Encoded {
   const object = decodeObject(encoded);
   object.metadata.resourceVersion = resourceVersion;
-  // One by one: what is worked out when it is asked for is no member that could be spread.
+  // Copied one by one: a spread would miss properties that are computed on access.
   const { key, uid, labels, fields } = encoded;
   return { key, uid, labels, fields, resourceVersion, bytes: bytesOf(object) };
 }
 
-/** Whether a storage answered with bytes rather than with a parsed object. */
+/** Whether a storage returned bytes rather than a parsed object. */
 export function isEncoded(value: KubeObject | Encoded): value is Encoded {
-  // Bytes may be made when they are asked for: this does not ask.
+  // `in` does not call the getter of bytes that are made on access.
   return !("metadata" in value) && "bytes" in value;
 }
 
-/** What a storage answered, parsed. */
+/** Returns a storage's object, parsed. */
 export function parsed(answer: KubeObject | Encoded): KubeObject {
   return isEncoded(answer) ? decodeObject(answer) : answer;
 }
 
-/** An object without its type and metadata. */
+/** Returns an object without its type and metadata. */
 export function contentOf(object: object): Record<string, unknown> {
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = object as KubeObject;
   return content;
 }
 
-/** In memory of its own: in Node's pool an object that stays would hold on to dozens that stood beside it and are gone. */
+/** Encodes into memory of its own: in Node's pool one long-lived object would keep its dozens of neighbors in memory. */
 export function bytesOf(object: KubeObject): Buffer {
   const text = stringifyJson(object);
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
@@ -97,7 +97,7 @@ export function bytesOf(object: KubeObject): Buffer {
   return bytes;
 }
 
-/** The text that field selectors compare a value with. */
+/** Returns a value as the text that field selectors compare. */
 export function scalarText(value: unknown): string {
   return value === undefined || value === null || typeof value === "object" ? "" : String(value);
 }

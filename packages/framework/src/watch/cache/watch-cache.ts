@@ -13,37 +13,37 @@ import {
 import type { Encoded } from "./encoded.ts";
 import type { Minter } from "./minter.ts";
 
-/** The tree behind it: a copy of one costs nothing until either side changes. */
+/** Tree of the objects. A copy costs nothing until either side changes. */
 interface Tree extends Objects {
   set(key: string, object: Encoded): unknown;
   delete(key: string): boolean;
   clone(): Tree;
 }
 
-// The package is CommonJS: its class arrives as a property of the default export under Node, as that export elsewhere.
+// The package is CommonJS: its class is a property of the default export under Node, and that export itself elsewhere.
 const module = SortedBTree as unknown as { readonly default?: unknown };
 const BTree = (module.default ?? module) as new () => Tree;
 
-/** What a cache begins with. */
+/** Initial state of a cache. */
 export interface CacheOptions {
-  /** The version of the initial, empty state. */
+  /** Version of the initial, empty state. */
   readonly version: string;
-  /** Set where versions are minted here rather than by a source: a version of another minter is then expired. */
+  /** Minter, if versions are assigned here and not by a source. Versions of other minters then count as expired. */
   readonly minter?: Minter;
   readonly history?: HistoryOptions;
 }
 
-/** Bounds of the history that resumed watches and exact lists read. */
+/** Limits of the history, which resumed watches and exact lists read. */
 export interface HistoryOptions {
-  /** @default 4096 */
+  /** Maximum number of events. @default 4096 */
   readonly events?: number;
-  /** Bytes of superseded objects held by the history alone. @default 16 MiB */
+  /** Maximum size of replaced objects that only the history holds, in bytes. @default 16 MiB */
   readonly bytes?: number;
 }
 
 /**
- * The state of one stream of objects, its version, and a bounded history (Kubernetes' watch cache). Memory is the
- * encoded objects plus the history. A collection writes one, the hub fills one from a source, a view derives one.
+ * State of one stream of objects, its version, and a bounded history (Kubernetes' watch cache). Memory: the encoded objects
+ * and the history. A collection writes one, the hub fills one from a source, a view derives one.
  */
 export class WatchCache implements ReadableCache {
   readonly #ring: Ring;
@@ -59,27 +59,27 @@ export class WatchCache implements ReadableCache {
     this.#ring = new Ring(options.version, options.history ?? {});
   }
 
-  /** The version of the current state. */
+  /** Version of the current state. */
   get head(): string {
     return this.#head;
   }
 
-  /** How many objects there are. */
+  /** Number of objects. */
   get size(): number {
     return this.#objects.size;
   }
 
-  /** The object under a key, now. */
+  /** Returns the current object of a key. */
   get(key: ObjectKey): Encoded | undefined {
     return this.#objects.get(cacheKey(key));
   }
 
-  /** The current state, unchanging. */
+  /** Returns an immutable copy of the current state. */
   snapshot(): Snapshot {
     return { version: this.#head, next: this.#ring.next, objects: this.#objects.clone() };
   }
 
-  /** The state at `version`: undone from the history, so it lasts as long as the history does. */
+  /** Returns the state at `version`, reconstructed from the history, as long as the history reaches back. */
   at(version: string): Snapshot | "expired" | "ahead" {
     const next = this.position(version);
     if (typeof next === "string") return next;
@@ -92,12 +92,12 @@ export class WatchCache implements ReadableCache {
     return { version, next, objects };
   }
 
-  /** Whether a version was given by another minter, so that it says nothing about this cache. */
+  /** Whether another minter issued a version, so that it cannot be compared with this cache's. */
   isForeign(version: string): boolean {
     return this.#minter !== undefined && !this.#minter.issued(version);
   }
 
-  /** Where a watch from `version` goes on. */
+  /** Returns the position at which a watch from `version` continues. */
   position(version: string): Position {
     if (this.isForeign(version)) return "expired";
     const next = this.#ring.position(version);
@@ -127,22 +127,22 @@ export class WatchCache implements ReadableCache {
     }
   }
 
-  /** The oldest and the coming position of the history. */
+  /** Position of the oldest event in the history. */
   get first(): number {
     return this.#ring.first;
   }
 
-  /** The position that the next event will have. */
+  /** Position of the next event. */
   get next(): number {
     return this.#ring.next;
   }
 
-  /** The event at a position that the history holds. */
+  /** Returns the event at a position in the history. */
   event(position: number): CacheEvent {
     return this.#ring.event(position);
   }
 
-  /** Puts an object under its key. @param version of the change, above the head */
+  /** Stores an object under its key. @param version version of the change, above the head */
   set(object: Encoded, version: string = object.resourceVersion): void {
     const key = cacheKey(object.key);
     const previous = this.#objects.get(key);
@@ -150,7 +150,7 @@ export class WatchCache implements ReadableCache {
     this.#push(new CacheEvent(version, object, previous));
   }
 
-  /** Does nothing but advance when the object is not there. */
+  /** Removes an object. Only advances the version when there is none. */
   delete(key: ObjectKey, version: string): void {
     const text = cacheKey(key);
     const previous = this.#objects.get(text);
@@ -162,7 +162,7 @@ export class WatchCache implements ReadableCache {
     this.#push(new CacheEvent(version, undefined, previous));
   }
 
-  /** The source has nothing to tell up to `version`. */
+  /** Advances to a version without changes. */
   advance(version: string): void {
     if (compareResourceVersions(version, this.#head) <= 0) return;
     this.#head = version;
@@ -170,7 +170,7 @@ export class WatchCache implements ReadableCache {
     this.#wake();
   }
 
-  /** A new state of which nobody knows how it came about: the history is void, open watches end with 410. */
+  /** Replaces the state without events: drops the history and ends open watches with 410. */
   reset(objects: Iterable<Encoded>, version: string, message: string): void {
     this.#objects = new BTree();
     for (const object of objects) this.#objects.set(cacheKey(object.key), object);
@@ -180,12 +180,12 @@ export class WatchCache implements ReadableCache {
     this.#wake();
   }
 
-  /** Forgets what came before a position, but for the last `kept` events. */
+  /** Drops the events before a position, except the last `kept`. */
   forget(before: number, kept: number): void {
     this.#forget(Math.min(before, this.#ring.next - kept));
   }
 
-  /** Tells a listener of everything from now on, until the result is disposed. */
+  /** Calls a listener for every change from now on, until the result is disposed. */
   listen(listener: CacheListener): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -210,17 +210,17 @@ export class WatchCache implements ReadableCache {
   }
 }
 
-/** The recent events of a cache, bounded in number and bytes. Positions count events from the beginning of time. */
+/** Recent events of a cache, limited in number and bytes. Positions count all events, including dropped ones. */
 export class Ring {
   readonly #limit: number;
-  /** One more than the limit, for the event that is new while the oldest is still read. */
+  /** One more than the limit: a new event is added while the oldest can still be read. */
   readonly #slots: number;
   readonly #byteLimit: number;
   #events: (CacheEvent | undefined)[] = [];
-  /** Of each event, as it was when it came: an object that is made when it is asked for may turn out longer or shorter. */
+  /** Weight of each event when it was added: an object made on access may turn out longer or shorter. */
   #weights: number[] = [];
   #bytes = 0;
-  /** All after this version is known. */
+  /** Version after which all events are known. */
   #floor: string;
   first = 0;
   next = 0;
@@ -236,7 +236,7 @@ export class Ring {
     return this.#events[position % this.#slots] as CacheEvent;
   }
 
-  /** Adds, and forgets nothing yet: whoever has not read up to {@link surplus} must do so before {@link forget}. */
+  /** Adds an event and drops none: readers must read up to {@link surplus} before {@link forget}. */
   push(event: CacheEvent): void {
     const weight = weightOf(event);
     this.#events[this.next % this.#slots] = event;
@@ -245,7 +245,7 @@ export class Ring {
     this.next += 1;
   }
 
-  /** The position before which there is more than may be kept. */
+  /** Position before which events exceed the limits. */
   get surplus(): number {
     let position = this.first;
     let bytes = this.#bytes;
@@ -256,7 +256,7 @@ export class Ring {
     return position;
   }
 
-  /** Forgets the events before a position. */
+  /** Drops the events before a position. */
   forget(before: number): void {
     while (this.first < before) this.#evict();
   }
@@ -269,7 +269,7 @@ export class Ring {
     this.first = this.next;
   }
 
-  /** The position of the first event after `version`; `undefined` when that is no longer known. */
+  /** Returns the position of the first event after `version`; `undefined` when it was dropped. */
   position(version: string): number | undefined {
     if (compareResourceVersions(version, this.#floor) < 0) return undefined;
     let low = this.first;
@@ -295,25 +295,25 @@ export class Ring {
   }
 }
 
-/** What an event alone keeps in memory: the object that it superseded. */
+/** Returns the memory that an event alone holds: the object that it replaced. */
 function weightOf(event: CacheEvent): number {
   return event.previous?.length ?? event.previous?.bytes.length ?? 0;
 }
 
-/** Objects order by logical cluster, namespace and name, as Kubernetes orders them by storage key. */
+/** Returns the key in a cache. Keys sort by logical cluster, namespace and name, as Kubernetes' storage keys do. */
 export function cacheKey(key: ObjectKey): string {
   return `${key.cluster}/${key.namespace}/${key.name}`;
 }
 
-/** What {@link cacheKey} made a text of. */
+/** Returns the object key from a {@link cacheKey}. */
 export function keyOfText(text: string): ObjectKey {
   const [cluster = "", namespace = "", name = ""] = text.split("/");
   return { cluster, namespace, name };
 }
 
 /**
- * The objects of a logical cluster and namespace ("" for all of either), in order, behind the key `after`. Reads no
- * others, but those of other namespaces when asked for one namespace of all clusters.
+ * Yields the objects of a logical cluster and namespace ("" for all of either), in order, after the key `after`. Reads no
+ * others, except to find one namespace in all clusters.
  */
 export function* objectsIn(objects: Objects, place: Omit<ObjectKey, "name">, after = ""): Generator<Encoded> {
   const prefix = prefixOf(place);
@@ -324,12 +324,12 @@ export function* objectsIn(objects: Objects, place: Omit<ObjectKey, "name">, aft
 }
 
 const ENOUGH = { break: true } as const;
-/** Above whatever a key may hold. */
+/** Above every key. */
 const LAST = "\uffff";
 
 /**
- * Tells `visit` of the objects that {@link objectsIn} gives, until it returns false. For large lists: half the time of
- * an iterator, and nothing for the collector, which lets the heap grow.
+ * Calls `visit` for the objects of {@link objectsIn} until it returns false. For large lists: takes half the time of an
+ * iterator and makes no garbage, which would let the heap grow.
  */
 export function visitIn(
   objects: Objects,
