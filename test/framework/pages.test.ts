@@ -1,4 +1,4 @@
-// Lists page by page, and what a continue token, a selector or a limit that is made up can do: nothing.
+// Paged lists: forged continue tokens, selectors and limits must have no effect beyond the request's own list.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { decodeContinue, encodeContinue } from "@virtual-workspaces/apimachinery/requests";
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
@@ -20,7 +20,7 @@ const Note = define("Note");
 const Memo = define("Memo");
 const CLUSTERS = ["aa", "root", "zz"];
 const NAMESPACES = ["a", "default", "z"];
-/** In each cluster and namespace, the order of listing. */
+/** Names in each logical cluster and namespace, in list order. */
 const NAMES = ["a", "a-b", "b", "c", "d"];
 
 function fill(collection: ReturnType<typeof Note.collection>, from: number): void {
@@ -67,7 +67,7 @@ function list(server: PlainServer, place: Place, query: Readonly<Record<string, 
   return server.get(`${pathOf(place)}?${new URLSearchParams(query)}`);
 }
 
-/** What stands there after {@link fill}, in the order of listing. */
+/** Returns the objects of a place after {@link fill}, in list order. */
 function expected({ cluster = "root", namespace }: Place): string[] {
   return CLUSTERS.filter((one) => cluster === "*" || one === cluster).flatMap((one) =>
     NAMESPACES.filter((name) => namespace === undefined || name === namespace).flatMap((within) =>
@@ -82,7 +82,7 @@ const ids = ({ body }: Answer): string[] => body.items.map(idOf);
 
 interface Paging {
   readonly query: { readonly limit: string; readonly labelSelector?: string };
-  /** Called before each page but the first. */
+  /** Called before each page except the first. */
   readonly between?: () => void;
 }
 
@@ -109,7 +109,7 @@ describe("pages", () => {
     "a namespace in all clusters": { cluster: "*", namespace: "default" },
   };
   for (const [what, place] of Object.entries(places)) {
-    it(`of ${what} are together the list, in its order, whatever their size`, async () => {
+    it(`of ${what} form the whole list, in order, at any page size`, async () => {
       await using front = await start();
       const whole = expected(place);
       expect(ids(await list(front.server, place))).to.deep.equal(whole);
@@ -123,7 +123,7 @@ describe("pages", () => {
     });
   }
 
-  it("show one version, whatever happens between them", async () => {
+  it("show one version, whatever changes between them", async () => {
     await using front = await start();
     const whole = ids(await list(front.server, {}));
     let n = 0;
@@ -140,7 +140,7 @@ describe("pages", () => {
     expect(ids(await list(front.server, {}))).not.to.deep.equal(whole);
   });
 
-  it("of a selection do not count what is left, as in Kubernetes", async () => {
+  it("of a selection do not count the remaining items, as in Kubernetes", async () => {
     await using front = await start();
     const whole = ids(await list(front.server, {}, { labelSelector: "parity=odd" }));
     const found = await pages(front.server, {}, { query: { limit: "3", labelSelector: "parity=odd" } });
@@ -148,7 +148,7 @@ describe("pages", () => {
     for (const { body } of found) expect(body.metadata).not.to.have.property("remainingItemCount");
   });
 
-  it("are gone with 410 when the history no longer knows their version", async () => {
+  it("get 410 when the history no longer has their version", async () => {
     await using front = await start();
     const { body } = await list(front.server, {}, { limit: "1" });
     for (let n = 0; n < 5000; n++) front.notes.in("aa", "a").set("a", { n });
@@ -158,7 +158,7 @@ describe("pages", () => {
     expect(late.body.message).to.include("start a new list without the continue parameter");
   });
 
-  it("take no resource version besides their token", async () => {
+  it("accept no resource version beside their token", async () => {
     await using front = await start();
     const { body } = await list(front.server, {}, { limit: "1" });
     const { continue: token, resourceVersion } = body.metadata;
@@ -169,8 +169,8 @@ describe("pages", () => {
   });
 });
 
-describe("a continue token that is made up", () => {
-  /** A token of some list, and what may be done to it. */
+describe("a forged continue token", () => {
+  /** A token of some list, and the changes that are made to it. */
   const place = fc.record({
     view: fc.constantFrom("one", "two"),
     cluster: fc.constantFrom(...CLUSTERS, "*"),
@@ -191,7 +191,7 @@ describe("a continue token that is made up", () => {
     "~",
   );
 
-  it("never shows what the request does not list: tokens of other places, altered ones, and inventions", async () => {
+  it("never shows objects outside the requested list: tokens of other lists, altered tokens, invented ones", async () => {
     await using front = await start();
     const { server } = front;
     const tokenOf = async (where: Place, limit: number): Promise<string> =>
@@ -222,7 +222,7 @@ describe("a continue token that is made up", () => {
     await fc.assert(run, { numRuns: 500 });
   });
 
-  it("goes on behind its key, inside what is listed", async () => {
+  it("continues after its key, within the requested list", async () => {
     await using front = await start();
     const { server } = front;
     const { body } = await list(server, { namespace: "default" }, { limit: "1" });
@@ -248,7 +248,7 @@ describe("a continue token that is made up", () => {
     }
   });
 
-  it("is refused in words that do not repeat it", async () => {
+  it("is rejected without being quoted", async () => {
     await using front = await start();
     const answer = await list(front.server, {}, { continue: "<script>" });
     expectRefusal(answer, [400]);
@@ -256,13 +256,13 @@ describe("a continue token that is made up", () => {
   });
 });
 
-/** The token with another place to go on from. */
+/** Returns the token with another key to continue after. */
 function withStart(token: string, text: string): string {
   const document = { v: "meta.k8s.io/v1", rv: token === "" ? "1" : decodeContinue(token).resourceVersion, start: text };
   return Buffer.from(JSON.stringify(document)).toString("base64url");
 }
 
-describe("queries that are made up", () => {
+describe("forged queries", () => {
   const word = fc.constantFrom(
     "parity",
     "odd",
@@ -305,7 +305,7 @@ describe("queries that are made up", () => {
     { maxKeys: 4 },
   );
 
-  it("are answered with a part of the list or refused, and never with 500", async () => {
+  it("get a part of the list or an error, never 500", async () => {
     await using front = await start();
     const all = ids(await list(front.server, {}));
     const run = fc.asyncProperty(query, async (parameters) => {
@@ -316,7 +316,7 @@ describe("queries that are made up", () => {
     await fc.assert(run, { numRuns: 500 });
   });
 
-  it("select the same for lists and watches, or are refused for both", async () => {
+  it("select the same objects for lists and watches, or are rejected by both", async () => {
     await using front = await start();
     const run = fc.asyncProperty(selector, async (labelSelector) => {
       const listed = await list(front.server, {}, { labelSelector });
@@ -326,13 +326,13 @@ describe("queries that are made up", () => {
         { labelSelector, watch: "1", timeoutSeconds: "1", resourceVersion: "1" },
       );
       if (listed.status !== 200) expectRefusal(listed, [400]);
-      // The version is too old for any watch, so that it ends at once; a selector that is wrong is found before.
+      // The version is too old for any watch, so a valid watch ends at once. An invalid selector is rejected before that.
       expect(watched.status).to.equal(listed.status);
     });
     await fc.assert(run, { numRuns: 300 });
   });
 
-  it("are quick to refuse or to answer however long they are", async () => {
+  it("are answered or rejected quickly, however long they are", async () => {
     await using front = await start();
     const size = 200_000;
     const long = ["a,", "a=b,", "a in (b),", "(", "a in (", "!", "a".repeat(64), "x=\\,", "metadata.name=a,", "=", " "];
@@ -347,7 +347,7 @@ describe("queries that are made up", () => {
       }
   });
 
-  it("do not count twice: of a parameter that comes again the first is read", async () => {
+  it("use the first value of a repeated parameter", async () => {
     await using front = await start();
     const { body } = await front.server.get(
       `${pathOf({})}?limit=1&limit=5&labelSelector=name%3Da&labelSelector=name%3Db`,
@@ -356,8 +356,8 @@ describe("queries that are made up", () => {
   });
 });
 
-describe("tokens of ours", () => {
-  it("hold no more than where to go on", () => {
+describe("the server's own tokens", () => {
+  it("contain only the position to continue at", () => {
     const token = encodeContinue({ resourceVersion: "7", start: { cluster: "root", namespace: "a", name: "b" } });
     expect(JSON.parse(Buffer.from(token, "base64url").toString())).to.have.keys("v", "rv", "start");
   });

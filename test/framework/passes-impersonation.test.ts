@@ -1,4 +1,4 @@
-// A view that leaves it to a server behind who may go on as whom: it is told of that as it came, and of who asks.
+// A view that leaves impersonation to an upstream: its handler receives the caller and the unchanged impersonation headers.
 import { authenticated, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
@@ -19,7 +19,7 @@ function view(name: string, passesImpersonation: boolean): VirtualWorkspace {
 describe("passesImpersonation", () => {
   const as = { "Impersonate-User": "jürgen", "impersonate-group": "a", "Impersonate-Extra-X": "1" };
 
-  it("tells the handler as whom the caller wants to go on, and takes that off the request", async () => {
+  it("gives the impersonation headers to the handler and removes them from the request", async () => {
     await using server = await startPlain([view("passes", true)]);
     const { body } = await server.get("/services/passes", {
       headers: { ...as, "Impersonate-User": Buffer.from("jürgen").toString("latin1") },
@@ -32,18 +32,18 @@ describe("passesImpersonation", () => {
     expect((await server.get("/services/passes")).body).to.deep.equal({ user: "alice", left: [] });
   });
 
-  it("refuses what is no UTF-8", async () => {
+  it("rejects headers that are not UTF-8", async () => {
     await using server = await startPlain([view("passes", true)]);
     expect((await server.get("/services/passes", { headers: { "impersonate-user": "\xff" } })).status).to.equal(400);
   });
 
-  it("is asked of no other view, whose server has a rule", async () => {
+  it("leaves the impersonation rules of other views' servers in force", async () => {
     await using server = await startPlain([view("asks", false)]);
     const { status } = await server.get("/services/asks", { headers: { "impersonate-user": "bob" } });
     expect(status).to.equal(403);
   });
 
-  it("may not serve resources besides", () => {
+  it("cannot be combined with resources", () => {
     const both = { name: "both", path: "/", authorize: authenticated(), passesImpersonation: true, resources: [] };
     expect(() => defineVirtualWorkspace({ ...both, handle: () => undefined })).to.throw(
       "leave out passesImpersonation or resources",

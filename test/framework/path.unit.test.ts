@@ -1,4 +1,4 @@
-// The one path matcher: what it makes of every URL, well-meant or not.
+// The only path matcher: its result for every URL, valid or malicious.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -23,7 +23,7 @@ const VIEWS = [
 ] as const satisfies readonly Matchable[];
 const matcher = new PathMatcher<Matchable>(VIEWS);
 
-/** The outcome in a word or two. */
+/** Returns the result in a word or two. */
 function outcome(path: string): string {
   const found = matcher.match(path);
   if (found.kind !== "match") return found.kind;
@@ -142,7 +142,7 @@ describe("the path matcher", () => {
     "/services/plain/clusters/root/a\0b": "bad-request",
   };
   for (const [path, expected] of Object.entries(table)) {
-    it(`${JSON.stringify(path)} is ${expected}`, () => expect(outcome(path)).to.equal(expected));
+    it(`answers ${JSON.stringify(path)} with ${expected}`, () => expect(outcome(path)).to.equal(expected));
   }
 
   const dots = [
@@ -160,7 +160,7 @@ describe("the path matcher", () => {
     "%2F%2e%2E",
   ];
   const behind = ["", "/", "/x", "\\", "%5c", "%5Cx", "%2f", "%2Fx", ";", ";x", "%3b"];
-  it("refuses dot segments everywhere, in tails that are handed on too", () => {
+  it("rejects dot segments everywhere, also in forwarded tails", () => {
     for (const base of ["/services/raw/clusters/root/mounts/m", "/services/plain/clusters/root", "/services", "", "/x"])
       for (const dot of dots)
         for (const rest of behind) {
@@ -169,12 +169,12 @@ describe("the path matcher", () => {
         }
   });
 
-  it("refuses NUL everywhere, and what URL parsers drop", () => {
+  it("rejects NUL everywhere, and characters that URL parsers drop", () => {
     for (const nul of ["\0", "%00", "a%00b", ".\t/", "a\nb", "\r"])
       expect(outcome(`/services/raw/clusters/root/mounts/m/${nul}`), nul).to.equal("bad-request");
   });
 
-  it("says what is wrong and what to write instead", () => {
+  it("names the error and the valid form", () => {
     const messages: Record<string, string> = {
       "/services/nope": 'there is no virtual workspace "nope"; see /services/<name>',
       "/other": "no virtual workspace is served at /other; they are below /services/<name>, /clusters, /a/b.c",
@@ -192,7 +192,7 @@ describe("the path matcher", () => {
   });
 });
 
-/** What paths are made of, so that most of what is generated is nearly right. */
+/** Parts of paths, chosen so that most generated paths are nearly valid. */
 const piece = fc.oneof(
   {
     weight: 4,
@@ -213,8 +213,8 @@ const path = fc
   .map(([start, pieces]) => start + pieces.join("/"));
 const RUNS = { numRuns: 20_000 };
 
-describe("whatever the URL, the path matcher", () => {
-  it("answers with one of its outcomes: a view, 404, or 400", () => {
+describe("the path matcher, for any URL,", () => {
+  it("returns one of its results: a view, 404, or 400", () => {
     fc.assert(
       fc.property(path, (text) => {
         const found = matcher.match(text);
@@ -226,7 +226,7 @@ describe("whatever the URL, the path matcher", () => {
     );
   });
 
-  it("loses not a byte: prefix and tail are the path, and parameters are in the prefix", () => {
+  it("keeps every byte: prefix and tail form the path, and parameters are in the prefix", () => {
     fc.assert(
       fc.property(path, (text) => {
         const found = matcher.match(text);
@@ -242,12 +242,12 @@ describe("whatever the URL, the path matcher", () => {
     );
   });
 
-  it("lets nothing through that another reader would resolve, split or decode differently", () => {
+  it("rejects every path that another reader would resolve, split or decode differently", () => {
     fc.assert(
       fc.property(path, (text) => {
         const found = matcher.match(text);
         if (found.kind !== "match") return;
-        // As a URL parser, a proxy that decodes and a file system would resolve it. What is handed on keeps backslashes.
+        // Resolved as by a URL parser, a decoding proxy and a file system. Forwarded tails keep backslashes.
         const kept = found.view.rawTail === true ? /[?#\\]/g : /[?#]/g;
         const { pathname } = new URL(`http://x${text.replace(kept, "_")}`);
         expect(pathname.split("/").length).to.equal(text.split("/").length);
@@ -261,7 +261,7 @@ describe("whatever the URL, the path matcher", () => {
     );
   });
 
-  it("takes a slash at the end or not", () => {
+  it("accepts paths with and without a slash at the end", () => {
     fc.assert(
       fc.property(path, (text) => {
         const found = matcher.match(text);
@@ -272,7 +272,7 @@ describe("whatever the URL, the path matcher", () => {
     );
   });
 
-  it("is quick about the largest that fits in a header block", () => {
+  it("matches the longest path that fits in a header block quickly", () => {
     const size = 2 ** 20;
     const pieces = ["/", "/a", "%2e", "%", "/%2", "/.%2", "\\", "a", "%41", "%25", "*", ";/"];
     for (const start of ["/", "/services/plain/clusters/root/", "/services/raw/clusters/root/mounts/m/"])
@@ -286,7 +286,7 @@ describe("whatever the URL, the path matcher", () => {
 });
 
 describe("segments", () => {
-  it("are decoded once, or not at all", () => {
+  it("are decoded exactly once, or not at all", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
         const decoded = decodeSegment(encodeURIComponent(text));
@@ -298,7 +298,7 @@ describe("segments", () => {
 });
 
 describe("path patterns", () => {
-  it("are words and parameters", () => {
+  it("consist of words and parameters", () => {
     expect(parsePattern("/")).to.deep.equal([]);
     expect(parsePattern("/clusters/:cluster/a.b-c_d")).to.deep.equal(["clusters", ":cluster", "a.b-c_d"]);
   });
@@ -316,10 +316,10 @@ describe("path patterns", () => {
     "/:a/:a": "name each parameter once",
   };
   for (const [pattern, message] of Object.entries(wrong)) {
-    it(`that are refused: ${pattern}`, () => expect(() => parsePattern(pattern)).to.throw(message));
+    it(`are rejected: ${pattern}`, () => expect(() => parsePattern(pattern)).to.throw(message));
   }
 
-  it("follow a prefix of plain segments that nobody else has", () => {
+  it("follow a prefix of plain segments that no other view has", () => {
     const view = (name: string, prefix?: string): Matchable => ({ name, prefix, path: "/" });
     const wrong: Record<string, string> = {
       "": "add a segment",
@@ -382,7 +382,7 @@ describe("path patterns", () => {
     expect(errorOf(found)?.message).to.match(/they are below \/x$/);
   });
 
-  it("belong to views of different and plain names", () => {
+  it("belong to views with different and plain names", () => {
     const view = (name: string): Matchable => ({ name, path: "/" });
     expect(() => new PathMatcher([view("a"), view("a")])).to.throw("duplicate virtual workspace name a");
     for (const name of ["", "A", "a/b", "a.b", "-a", "a-", "..", "a b", "a%62"])

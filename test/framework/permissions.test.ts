@@ -1,4 +1,4 @@
-// Rules that want to be asked again about open watches.
+// Authorization rules that are rechecked for open watches.
 import { once } from "node:events";
 import { request } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
@@ -20,7 +20,7 @@ import { until } from "../_support/until.ts";
 
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes?watch=true";
 
-/** A rule that says what it is told to, and tells when it was asked about a watch. */
+/** Returns a rule with a programmable decision, which counts its calls for watches. */
 function rule(watchesEvery?: number) {
   const state = { says: (_user: string): boolean => true, asked: 0, signal: undefined as AbortSignal | undefined };
   const authorize: Authorizer<unknown> = ({ user, verb, signal }) => {
@@ -44,14 +44,14 @@ async function start(authorize: Authorizer<unknown>) {
   return { notes, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Waits until the rule was asked so often. */
+/** Waits until the rule was called that many more times. */
 async function askedAgain(state: { readonly asked: number }, times: number): Promise<void> {
   const goal = state.asked + times;
   await until(() => state.asked >= goal);
 }
 
-describe("a rule that is asked again about open watches", () => {
-  it("ends those that it does not allow any more with 410, and leaves the others", async () => {
+describe("a rule that is rechecked for open watches", () => {
+  it("ends watches that it no longer allows with 410, and leaves the others open", async () => {
     const { state, authorize } = rule(100);
     await using view = await start(authorize);
     await using gone = await view.server.watch(NOTES);
@@ -65,7 +65,7 @@ describe("a rule that is asked again about open watches", () => {
     expect(await stays.take(1)).to.deep.equal(["ADDED second"]);
   });
 
-  it("is not asked any more when the watches are over", async () => {
+  it("is no longer called after the watches have ended", async () => {
     const { state, authorize } = rule(100);
     await using view = await start(authorize);
     const watch = await view.server.watch(NOTES);
@@ -80,7 +80,7 @@ describe("a rule that is asked again about open watches", () => {
     expect(state.asked).to.equal(asked);
   });
 
-  it("decides nothing when it fails: a fault is logged, an ApiError is its word", async () => {
+  it("leaves watches open when it fails: exceptions are logged, ApiErrors are not", async () => {
     const { state, authorize } = rule(100);
     await using view = await start(authorize);
     await using watch = await view.server.watch(NOTES);
@@ -97,7 +97,7 @@ describe("a rule that is asked again about open watches", () => {
     expect(await watch.take(1)).to.deep.equal(["ADDED second"]);
   });
 
-  it("may be one of a union, whose word counts, or within readOnly()", async () => {
+  it("also works as a member of union(), where the union decides, and within readOnly()", async () => {
     const { state, authorize } = rule(100);
     const others = rule();
     others.state.says = () => false;
@@ -116,7 +116,7 @@ describe("a rule that is asked again about open watches", () => {
     expect(readOnly().watchesEvery).to.equal(undefined);
   });
 
-  it("ends what a raw handler has open, and cuts what became another protocol", async () => {
+  it("ends the open streams of raw handlers, and closes upgraded connections", async () => {
     const { state, authorize } = rule(100);
     const opened = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -149,7 +149,7 @@ describe("a rule that is asked again about open watches", () => {
     await cut;
   });
 
-  it("is not asked about what a raw handler would have open when its client has left already", async () => {
+  it("is not called for streams of a raw handler whose client has disconnected", async () => {
     const { state, authorize } = rule(100);
     const begun = Promise.withResolvers<void>();
     const left = Promise.withResolvers<AbortSignal>();

@@ -1,4 +1,4 @@
-// A view at a prefix of its own is one like all others: nothing of it is below /services, and nobody else sees what is below it.
+// A view with a prefix of its own works like any other, has no paths below /services, and keeps its prefix to itself.
 import { once } from "node:events";
 import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -40,7 +40,7 @@ function views(prefix = "/clusters"): readonly VirtualWorkspace[] {
 }
 const NOTES = "/clusters/root/apis/test.dev/v1/notes";
 
-describe("a view at a prefix of its own", () => {
+describe("a view with a prefix of its own", () => {
   it("serves objects, discovery, OpenAPI and watches there, and nothing below /services", async () => {
     await using server = await startPlain(views());
     expect((await server.get(`${NOTES}/a`)).body.spec).to.deep.equal({ text: "here" });
@@ -60,7 +60,7 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/readyz/own")).text).to.equal("ok");
   });
 
-  it("tells a stranger nothing, and names the path below it in a 403", async () => {
+  it("reveals nothing without authentication, and shows the path below the prefix in a 403", async () => {
     const closed = defineVirtualWorkspace({
       name: "x",
       prefix: "/a/b",
@@ -74,7 +74,7 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/a/b/api")).body.message).to.contain('cannot get path "/api": no');
   });
 
-  it("is not shadowed by routes of the server's own application, which has all the rest", async () => {
+  it("takes precedence over the server's own application, which serves all other paths", async () => {
     await using server = await startPlain(views());
     server.server.app.use((req, res) => void res.send(`app ${req.path}`));
     expect((await server.get(`${NOTES}/a`)).status).to.equal(200);
@@ -84,7 +84,7 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/")).text).to.equal("app /");
   });
 
-  it("may have the rest, behind an application's routes, and is asked about nothing else", async () => {
+  it("can serve all other paths, after the application's routes, and only authorizes those", async () => {
     const rest = defineVirtualWorkspace({
       name: "rest",
       prefix: "/",
@@ -107,7 +107,7 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/clusters/root")).body.paths).to.deep.equal(paths);
   });
 
-  it("decides, where it has the rest, who is told why nothing is below /services, and serves nothing there", async () => {
+  it("with the prefix / authorizes the explanation of a 404 below /services, and serves nothing there", async () => {
     let handled = 0;
     const rest = defineVirtualWorkspace({
       name: "rest",
@@ -140,7 +140,7 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/other", { user: "root" })).text).to.equal("1");
   });
 
-  it("is where requests go that are sent there", async () => {
+  it("receives the requests that retarget sends there", async () => {
     await using server = await startPlain(views(), {
       retarget: ({ url = "", headers }) => {
         if (headers["x-fail"] !== undefined) throw new Error("fails");
@@ -153,7 +153,7 @@ describe("a view at a prefix of its own", () => {
     expectFault(/retarget failed/);
   });
 
-  it("is served by the middleware, upgrades too", async () => {
+  it("is served by the middleware, including upgrades", async () => {
     const middleware = virtualWorkspaces({ virtualWorkspaces: views("/own"), authentication, log: testLog().log });
     await middleware.started;
     const http = createHttp(express().use(middleware, (req, res) => void res.send(`app ${req.path}`)));
@@ -176,7 +176,7 @@ describe("a view at a prefix of its own", () => {
     await once(http, "close");
   });
 
-  it("clashes with no other, or there is no server", () => {
+  it("must not conflict with another prefix", () => {
     const at = (name: string, prefix: string) =>
       defineVirtualWorkspace({ name, prefix, path: "/", authorize: () => allow(), resources: [] });
     expect(() => at("a", "/services/x")).to.throw("/services belongs to the server");

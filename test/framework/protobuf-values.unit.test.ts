@@ -1,4 +1,4 @@
-// What numbers, times, bytes and JSON of Kubernetes' protobuf are in JSON, and how much of it may come.
+// Conversion of numbers, times, bytes and JSON from Kubernetes' protobuf to JSON, and its limits.
 
 import type { ProtobufMessage } from "@virtual-workspaces/framework/resource";
 import { expect } from "chai";
@@ -58,20 +58,20 @@ describe("a value in protobuf", () => {
     ["a message within itself", { 12: inner({ 12: inner({ 1: { int64: 1 } }) }) }, { self: { self: { integer: 1 } } }],
   ];
   for (const [what, message, expected] of table)
-    it(`is read: ${what}`, () => {
+    it(`is decoded: ${what}`, () => {
       expect(read(encodeMessage(message))).to.deep.equal(expected);
     });
 
-  it("that is empty is there only where JSON has it", () => {
+  it("appears when empty only where JSON has it", () => {
     expect(read(Buffer.from([8, 0, 16, 0, 24, 0]))).to.deep.equal({ pointer: 0, flag: false });
   });
 
-  it("beyond 2^53 is exact", () => {
+  it("beyond 2^53 keeps its exact value", () => {
     const { integer } = read(Buffer.from([8, ...Array(8).fill(255), 127]));
     expect(integer).to.equal(2n ** 63n - 1n);
   });
 
-  it("is what the map's entry says, or empty", () => {
+  it("of a map comes from its entry, or is empty", () => {
     const entries = Buffer.concat([
       encodeMessage({ 11: inner({ 1: "a", 2: inner({ 1: "1" }) }) }),
       encodeMessage({ 11: inner({ 1: "b" }) }),
@@ -91,21 +91,21 @@ describe("a value in protobuf", () => {
     ["a number that JSON has not", Buffer.from([33, 0, 0, 0, 0, 0, 0, 240, 127]), "double is not a finite number"],
   ];
   for (const [what, message, fault] of faults)
-    it(`is refused: ${what}`, () => {
+    it(`is rejected: ${what}`, () => {
       const raw = Buffer.isBuffer(message) ? message : encodeMessage(message);
       expect(() => read(raw))
         .to.throw(Error, fault)
         .with.property("name", "ProtobufFault");
     });
 
-  it("is not followed without end", () => {
+  it("has a limited nesting depth", () => {
     let nested: Buffer = Buffer.alloc(0);
     for (let depth = 0; depth < 501; depth++)
       nested = Buffer.concat([Buffer.from([98, ...length(nested.length)]), nested]);
     expect(() => read(nested)).to.throw("messages are nested deeper than 500 levels");
   });
 
-  it("is bounded in number", () => {
+  it("has a limited number of entries", () => {
     expect(() => read(Buffer.alloc(2 * 262_144, Buffer.from([114, 0])))).to.throw(RangeError, "more than 262144");
     expect(() => read(Buffer.alloc(2 * 65_537, Buffer.from([122, 0])))).to.throw(
       RangeError,

@@ -1,4 +1,4 @@
-// Protobuf as typed Go clients send it: what is read of it, and that what is none is refused, whatever it is.
+// Protobuf from typed Go clients: decodes the known fields, and rejects malformed bytes of any kind.
 
 import { request } from "node:http";
 import { defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
@@ -23,7 +23,7 @@ const envelope = (apiVersion: string, kind: string, raw: Buffer): Buffer =>
     field(4, ""),
   );
 
-/** A review as client-go sends it: metadata with an empty time, texts that are empty, an empty status. */
+/** Returns a review as client-go sends it: metadata with an empty time, empty strings, and an empty status. */
 const review = (attributes: Buffer): Buffer =>
   envelope(
     "authorization.k8s.io/v1",
@@ -44,7 +44,7 @@ const SHAPE = {
 const read = (raw: Buffer): object => readProtobuf(envelope("v1", "Kind", raw), SHAPE);
 
 describe("protobuf", () => {
-  it("is read by its field numbers, and what is not named is skipped", () => {
+  it("is decoded by field number, and unknown fields are skipped", () => {
     const others = Buffer.from([
       ...varint(9 * 8),
       ...varint(2 ** 40),
@@ -94,13 +94,13 @@ describe("protobuf", () => {
     "whose content is encoded": message(Buffer.from("k8s\0"), field(3, "gzip")),
   };
   for (const [what, body] of Object.entries(faults))
-    it(`is refused ${what}`, () => {
+    it(`is rejected ${what}`, () => {
       expect(() => readProtobuf(body, SHAPE))
         .to.throw(Error)
         .with.property("name", "ProtobufFault");
     });
 
-  it("is read or refused, and nothing else, whatever is sent", () => {
+  it("is decoded or rejected without other errors, for any bytes", () => {
     const random = new Random(7);
     const whole = review(message(field(2, "get"), field(5, "quotes")));
     for (let round = 0; round < 20_000; round++) {
@@ -145,7 +145,7 @@ describe("a body in protobuf", () => {
     });
   const REVIEWS = "/services/view/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-  it("is taken of reviews, and answered in JSON", async () => {
+  it("is accepted for reviews, and answered in JSON", async () => {
     await using server = await startPlain([view]);
     const ask = (...fields: readonly Buffer[]) => post(server.url + REVIEWS, review(message(...fields)));
     const group = field(3, "test.dev");
@@ -156,7 +156,7 @@ describe("a body in protobuf", () => {
     expect([no.status, no.body.status]).to.deep.equal([201, { allowed: false, denied: true, reason: "other" }]);
   });
 
-  it("is 400 when it is none, and 415 of kinds that have none", async () => {
+  it("gets 400 when it is malformed, and 415 for kinds without protobuf", async () => {
     await using server = await startPlain([view]);
     const broken = await post(server.url + REVIEWS, Buffer.from("k8s\0\xff", "latin1"));
     expect([broken.status, broken.body.message]).to.deep.equal([

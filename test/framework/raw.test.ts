@@ -1,4 +1,4 @@
-// The raw escape hatch: what a handler is given, what becomes of its failures, and connections that are handed over.
+// Raw handlers: their input, their failures, and upgraded connections.
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { ApiError } from "@virtual-workspaces/apimachinery";
@@ -38,7 +38,7 @@ async function start(hooks: Hooks) {
   const server = createServer({ virtualWorkspaces: [view], authentication, log });
   const { port } = await server.listen({ port: 0 });
   const wire = (): Promise<Wire> => Wire.open(port);
-  /** The answer to one request on a connection of its own. */
+  /** Returns the response to one request on a connection of its own. */
   const ask = async (target: string, ...lines: readonly string[]) => {
     using connection = await wire();
     connection.request(`GET /services/raw/at/here${target} HTTP/1.1`, ...(lines.length === 0 ? GOOD : lines));
@@ -54,7 +54,7 @@ function statusOf(answer: { status: number; body: string } | undefined): Record<
 }
 
 describe("a raw handler", () => {
-  it("is given prefix, tail and query byte for byte", async () => {
+  it("receives prefix, tail and query byte for byte", async () => {
     const seen: unknown[] = [];
     await using server = await start({
       handle: (req, res, { prefix, tail, search, params, user, requestId }) => {
@@ -77,7 +77,7 @@ describe("a raw handler", () => {
     }
   });
 
-  it("gets all that the view says it is for: discovery, objects and reviews, which the rule is then asked about", async () => {
+  it("receives all that handleWhen selects: discovery, objects and reviews, for which the rule is then called", async () => {
     const asked: string[] = [];
     await using server = await start({
       resources: [Note.serve(Note.collection())],
@@ -106,7 +106,7 @@ describe("a raw handler", () => {
     ).to.throw("set handle");
   });
 
-  it("gets what resources do not serve, in any method, and bodies unread", async () => {
+  it("receives all that resources do not serve, in any method, with unread bodies", async () => {
     await using server = await start({
       resources: [Note.serve(Note.collection())],
       handle: async (req, res) => {
@@ -125,14 +125,14 @@ describe("a raw handler", () => {
     }
   });
 
-  it("is not asked without authentication and authorization", async () => {
+  it("is not called without authentication and authorization", async () => {
     await using server = await start({ handle: () => expect.fail("asked") });
     expect(statusOf(await server.ask("/x", "Host: x"))).to.include({ code: 401 });
     expect(statusOf(await server.ask("/forbidden"))).to.include({ code: 403 });
     expect(statusOf(await server.ask("/x", "Host: x", "Authorization: Bearer other"))).to.include({ code: 403 });
   });
 
-  it("that throws before it has answered is a Status: an ApiError as it stands, anything else 500 without its text", async () => {
+  it("is answered with a Status when it throws before its response: an ApiError unchanged, anything else as 500 without its message", async () => {
     const handle: Handle = (_req, _res, { tail }) => {
       if (tail === "/teapot") throw ApiError.conflict({ group: "g", resource: "pots" }, "tea", "it is short and stout");
       if (tail === "/sync") throw new Error("secret text");
@@ -149,7 +149,7 @@ describe("a raw handler", () => {
     }
   });
 
-  it("that throws within its answer has the connection cut", async () => {
+  it("loses the connection when it throws within its response", async () => {
     await using server = await start({
       handle: async (_req, res, { tail }) => {
         res.writeHead(200, tail === "/sized" ? { "Content-Length": 100 } : {}).write("half");
@@ -167,7 +167,7 @@ describe("a raw handler", () => {
     }
   });
 
-  it("that throws behind its answer has it logged", async () => {
+  it("has its exceptions after the response logged", async () => {
     await using server = await start({
       handle: async (_req, res) => {
         res.end("whole");
@@ -179,7 +179,7 @@ describe("a raw handler", () => {
     expectFault(/request failed .*too late/);
   });
 
-  it("that throws before its answer has left does not take it back", async () => {
+  it("cannot change its response by throwing before it is sent", async () => {
     const body = "x".repeat(8 * 2 ** 20);
     await using server = await start({
       handle: (_req, res) => {
@@ -191,7 +191,7 @@ describe("a raw handler", () => {
     expectFault(/request failed .*too soon/);
   });
 
-  it("hears when the client leaves, and may throw then: nobody is to be told", async () => {
+  it("is notified when the client disconnects, and may throw then", async () => {
     const left = Promise.withResolvers<void>();
     await using server = await start({
       handle: async (_req, _res, { signal }) => {
@@ -215,7 +215,7 @@ describe("an upgrade", () => {
     socket.pipe(socket);
   };
 
-  it("hands the connection over, with the bytes that came behind the request", async () => {
+  it("hands over the connection, with the bytes that followed the request", async () => {
     await using server = await start({ upgrade: echo });
     using wire = await server.wire();
     wire.send(`GET /services/raw/at/here/x HTTP/1.1\r\n${[...GOOD, ...UPGRADE].join("\r\n")}\r\n\r\nearly `);
@@ -225,7 +225,7 @@ describe("an upgrade", () => {
     expect(await wire.end()).to.equal("end");
   });
 
-  it("is given the same as a raw handler, and no credentials", async () => {
+  it("gives its handler the same as a raw handler, without credentials", async () => {
     const seen = Promise.withResolvers<unknown>();
     await using server = await start({
       upgrade: (req, socket, { prefix, tail, search, params, user, signal }) => {
@@ -247,7 +247,7 @@ describe("an upgrade", () => {
     ]);
   });
 
-  it("has a signal that aborts when the connection ends", async () => {
+  it("gives its handler a signal that aborts when the connection ends", async () => {
     const aborted = Promise.withResolvers<void>();
     await using server = await start({
       upgrade: (_req, socket, { signal }) => {
@@ -270,7 +270,7 @@ describe("an upgrade", () => {
     "without a Host": [400, "/x", "Authorization: Bearer token", ...UPGRADE],
   };
   for (const [what, [code, target, ...lines]] of Object.entries(refusals)) {
-    it(`is refused with a Status, and the connection ends: one ${what}`, async () => {
+    it(`is rejected with a Status, and the connection ends: one ${what}`, async () => {
       await using server = await start({ upgrade: () => expect.fail("asked") });
       using wire = await server.wire();
       wire.request(`GET /services/raw/at/here${target} HTTP/1.1`, ...lines);
@@ -281,7 +281,7 @@ describe("an upgrade", () => {
     });
   }
 
-  it("is refused by a view that takes none, whatever else it serves", async () => {
+  it("is rejected by a view without upgrades, whatever else it serves", async () => {
     await using server = await start({ handle: () => expect.fail("asked") });
     const answer = await server.ask("/x", ...GOOD, ...UPGRADE);
     expect(statusOf(answer)).to.include({
@@ -297,7 +297,7 @@ describe("an upgrade", () => {
     "Connection: Upgrade, HTTP2-Settings",
   ];
 
-  it("to HTTP/2 is not taken, and the request served as any other, with its body", async () => {
+  it("to HTTP/2 is ignored, and the request is served normally, with its body", async () => {
     await using server = await start({
       handle: async (req, res) => void res.end(await text(req)),
       upgrade: () => expect.fail("asked"),
@@ -323,7 +323,7 @@ describe("an upgrade", () => {
     }
   });
 
-  it("is none without a word of it in Connection: the connection stays", async () => {
+  it("without an upgrade token in Connection is ignored: the connection stays open", async () => {
     await using server = await start({ handle: (_req, res) => void res.end("x") });
     using wire = await server.wire();
     for (let at = 0; at < 2; at++) {
@@ -332,7 +332,7 @@ describe("an upgrade", () => {
     }
   });
 
-  it("to HTTP/2 is the last request of its connection: Node loses a part of what comes behind it", async () => {
+  it("to HTTP/2 is the last request of its connection, since Node loses a part of what follows", async () => {
     const asked: string[] = [];
     const gate = Promise.withResolvers<void>();
     await using server = await start({
@@ -357,7 +357,7 @@ describe("an upgrade", () => {
     expect(asked).to.deep.equal(["/1"]);
   });
 
-  it("whose handler throws before it has written is a Status", async () => {
+  it("is answered with a Status when its handler throws before it writes", async () => {
     const upgrade: Upgrade = async (_req, _socket, { tail }) => {
       throw tail === "/known" ? ApiError.serviceUnavailable("the tunnel is down", 3) : new Error("secret text");
     };
@@ -369,7 +369,7 @@ describe("an upgrade", () => {
     expectFault(/request failed .*secret text/);
   });
 
-  it("whose handler throws after that has its connection cut", async () => {
+  it("loses its connection when its handler throws later", async () => {
     await using server = await start({
       upgrade: async (_req, socket) => {
         socket.write(SWITCHED);
@@ -383,7 +383,7 @@ describe("an upgrade", () => {
     expectFault(/request failed .*half way/);
   });
 
-  it("by a client that resets it is no error", async () => {
+  it("may be reset by the client without an error", async () => {
     const over = Promise.withResolvers<void>();
     await using server = await start({
       upgrade: (_req, socket, { signal }) => {

@@ -1,5 +1,5 @@
-// Random roles, bindings and requests: what is decided is what a reading of the rules word by word decides, what is listed
-// is what is decided, and a policy that came about by changes decides as one that was made at once.
+// Random roles, bindings and requests. Decisions equal a literal reading of the rules, listed rules equal the decisions, and
+// a policy built by changes decides as one built at once.
 import { type AuthorizeRequest, type Decision, User } from "@virtual-workspaces/framework";
 import {
   type ClusterRole,
@@ -68,7 +68,7 @@ function object(random: Random): RbacObject {
 
 const keyOf = ({ kind, metadata }: RbacObject): string => `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
 
-/** The rules, read word by word: no index, nothing kept. */
+/** A literal reading of the rules: without an index or a cache. */
 class Reference {
   readonly #objects: readonly RbacObject[];
 
@@ -118,7 +118,7 @@ function isMeant({ kind, name, namespace = "" }: Subject, user: User): boolean {
   return user.name === (kind === "User" ? name : `system:serviceaccount:${namespace}:${name}`);
 }
 
-/** Also what is listed for a review is read so. */
+/** Rules listed for a review are read in the same way. */
 function covers(rules: Partial<PolicyRule>, question: AuthorizeRequest): boolean {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rules;
   const { verb, isResource, group, resource, subresource, name, path } = question;
@@ -153,7 +153,7 @@ function question(random: Random, who: User): AuthorizeRequest {
 
 describe("random roles and bindings", () => {
   for (let seed = 1; seed <= 20; seed++) {
-    it(`decide as the rules say, list what they decide, and may come about in any way: ${seed}`, async () => {
+    it(`decide by the rules, list what they decide, and may be built in any order: ${seed}`, async () => {
       const random = new Random(seed);
       let yes = 0;
       for (let round = 0; round < 40; round++) {

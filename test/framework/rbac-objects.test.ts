@@ -1,4 +1,4 @@
-// RBAC objects: what is refused when they are given, and where they come from.
+// RBAC objects: validation and loading from files.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Decision } from "@virtual-workspaces/framework";
@@ -17,7 +17,7 @@ const toAlice = (role: string): RbacObject => ({
   subjects: [{ kind: "User", name: "alice" }],
 });
 
-describe("RBAC objects that Kubernetes would not take", () => {
+describe("RBAC objects that Kubernetes rejects", () => {
   const rule = { verbs: ["get"], apiGroups: [""], resources: ["pods"] };
   const role = (fields: object) => ({ kind: "ClusterRole", metadata: { name: "r" }, rules: [{ ...rule, ...fields }] });
   const binding = (fields: object) => ({ ...toAlice("r"), ...fields });
@@ -60,14 +60,14 @@ describe("RBAC objects that Kubernetes would not take", () => {
     ],
   ];
   for (const [object, message] of cases)
-    it(`are refused where they are given: ${message}`, () => {
+    it(`are rejected: ${message}`, () => {
       expect(() => rbac({ objects: [object as RbacObject] }))
         .to.throw(Error, message)
         .with.property("message")
         .that.matches(/^rbac: /);
     });
 
-  it("are refused when they are no objects, or given twice", () => {
+  it("are rejected when they are not objects, or given twice", () => {
     expect(() => rbac({ objects: ["x" as never] })).to.throw("rbac: not a role or binding");
     const twice = [role({}), role({})] as RbacObject[];
     expect(() => rbac({ objects: twice })).to.throw('rbac: duplicate ClusterRole "r"');
@@ -96,7 +96,7 @@ items:
   const allowed = (file: string) =>
     (rbac({ file })(asked(alice, { group: "apps", resource: "pods" })) as Decision).allowed;
 
-  it("are read with all their documents and lists, YAML and JSON, one file or the files of a folder", () => {
+  it("are loaded with all documents and lists, in YAML and JSON, from one file or all files of a folder", () => {
     using folder = tree({});
     const file = join(folder.path, "rbac.yaml");
     writeFileSync(file, FILE);
@@ -115,7 +115,7 @@ items:
     expect(allowed(split)).to.equal(true);
   });
 
-  it("are refused with the file, the document and the field", () => {
+  it("are rejected with the file, the document and the field", () => {
     using folder = tree({});
     const refused = (text: string): string => {
       const file = join(folder.path, "rbac.yaml");

@@ -27,7 +27,7 @@ const toAlice = (role: string): RbacObject => ({
 });
 const decide = (objects: readonly RbacObject[], about: Partial<AuthorizeRequest>, user = alice) =>
   rbac({ objects })(asked(user, { group: "apps", version: "v1", resource: "pods", ...about })) as Decision;
-/** Whether alice may, by one rule. */
+/** Whether alice may do something by a single rule. */
 const may = (rule: PolicyRule, about: Partial<AuthorizeRequest>): boolean =>
   decide([clusterRole("r", [rule]), toAlice("r")], about).allowed;
 
@@ -89,14 +89,14 @@ describe("an RBAC binding", () => {
       ...fields,
     }) as RbacObject;
 
-  it("of a Role is for its namespace", () => {
+  it("of a Role applies to its namespace", () => {
     const objects = [role, bound({})];
     expect(decide(objects, { namespace: "ns" })).to.deep.equal(allow());
     expect(decide(objects, { namespace: "other" })).to.deep.equal(deny(""));
     expect(decide(objects, {})).to.deep.equal(deny(""));
   });
 
-  it("of a ClusterRole in a namespace is for that, and for no path", () => {
+  it("of a ClusterRole in a namespace applies to that namespace, and to no path", () => {
     const rules = [{ verbs: ["get"], nonResourceURLs: ["*"] }, pods];
     const objects = [clusterRole("r", rules), bound({ roleRef: { kind: "ClusterRole", name: "r" } })];
     expect(decide(objects, { namespace: "ns" })).to.deep.equal(allow());
@@ -104,7 +104,7 @@ describe("an RBAC binding", () => {
     expect(decide(objects, { isResource: false, path: "/apis", namespace: "ns" })).to.deep.equal(deny(""));
   });
 
-  it("is for groups and service accounts too, by exactly their names", () => {
+  it("also applies to groups and service accounts, by their exact names", () => {
     const to = (subject: object, user: User) =>
       decide([role, bound({ subjects: [subject] })], { namespace: "ns" }, user);
     expect(to({ kind: "Group", name: "devs" }, alice)).to.deep.equal(allow());
@@ -118,12 +118,12 @@ describe("an RBAC binding", () => {
     expect(to({ kind: "User", name: "system:serviceaccount:ns:robot" }, robot)).to.deep.equal(allow());
   });
 
-  it("knows no user that may everything", () => {
+  it("gives no user all permissions implicitly", () => {
     const master = new User({ name: "system:admin", groups: ["system:masters"] });
     expect(decide([role, bound({})], { namespace: "ns" }, master)).to.deep.equal(deny(""));
   });
 
-  it("to a role that is not there grants nothing, says so, and takes nothing from the others", () => {
+  it("to a missing role grants nothing, reports it, and leaves the other bindings in force", () => {
     const lost = (name: string): RbacObject => toAlice(name);
     const one = `clusterrole.rbac.authorization.k8s.io "gone" not found`;
     expect(decide([lost("gone")], {})).to.deep.equal(deny(`RBAC: ${one}`));
@@ -144,7 +144,7 @@ describe("an aggregated ClusterRole", () => {
     }) as RbacObject;
   const toView = [{ matchLabels: { view: "true" } }];
 
-  it("has the rules of those that its selectors match, directly or through others, and none of its own", () => {
+  it("has the rules that its selectors match, directly or through others, and none of its own", () => {
     const objects = [
       toAlice("all"),
       sum("all", [{ matchExpressions: [{ key: "edit", operator: "Exists" }] }]),
@@ -158,7 +158,7 @@ describe("an aggregated ClusterRole", () => {
     expect(decide([toAlice("all"), own], {})).to.deep.equal(deny(""));
   });
 
-  it("may be part of itself", () => {
+  it("may select itself", () => {
     const objects = [
       toAlice("a"),
       sum("a", toView, { view: "true" }),
@@ -186,7 +186,7 @@ describe("an aggregated ClusterRole", () => {
 describe("a policy that changes", () => {
   const pods = { verbs: ["get"], apiGroups: ["apps"], resources: ["pods"] };
 
-  it("decides by what it is at the time", () => {
+  it("decides by its current state", () => {
     const policy = new RbacPolicy([clusterRole("r", [pods])]);
     const authorizer = rbac({ policy });
     const now = (user = alice) => (authorizer(asked(user, { group: "apps", resource: "pods" })) as Decision).allowed;
@@ -199,20 +199,20 @@ describe("a policy that changes", () => {
     expect([now(), policy.delete(toAlice("r"))]).to.deep.equal([false, false]);
   });
 
-  it("keeps copies: nobody changes it from outside", () => {
+  it("keeps copies that outside changes do not affect", () => {
     const resources = ["nodes"];
     const policy = new RbacPolicy([clusterRole("r", [{ ...pods, resources }]), toAlice("r")]);
     resources.push("pods");
     expect((rbac({ policy })(asked(alice, { group: "apps", resource: "pods" })) as Decision).allowed).to.equal(false);
   });
 
-  it("is not changed by what is refused", () => {
+  it("is not changed by rejected objects", () => {
     const policy = new RbacPolicy([clusterRole("r", [pods]), toAlice("r")]);
     expect(() => policy.set(clusterRole("r", [{ verbs: [] }]))).to.throw("rules[0].verbs: Required value");
     expect((rbac({ policy })(asked(alice, { group: "apps", resource: "pods" })) as Decision).allowed).to.equal(true);
   });
 
-  it("takes objects that were validated elsewhere, and keeps nothing of them that it does not decide by", () => {
+  it("accepts objects that were validated elsewhere, and keeps only what it needs to decide", () => {
     const policy = new RbacPolicy();
     policy.setValidated(clusterRole("r", [pods]));
     policy.setValidated({ ...toAlice("r"), metadata: { name: "b", uid: "7", annotations: { a: "b" } } } as RbacObject);
@@ -235,7 +235,7 @@ describe("a policy that changes", () => {
     expect(policy.empty).to.equal(true);
   });
 
-  it("unites its roles with those of others that are named, and takes none of their bindings", () => {
+  it("adds the roles of named other policies, but none of their bindings", () => {
     const nodes = { ...pods, resources: ["nodes"] };
     const own = new RbacPolicy([clusterRole("r", [pods]), toAlice("r"), toAlice("s"), toAlice("t")]);
     const other = new RbacPolicy([
@@ -250,7 +250,7 @@ describe("a policy that changes", () => {
     expect(rules()).to.deep.equal([[pods], missing("s"), missing("t")]);
   });
 
-  it("finds what any of several identities has, each binding once", () => {
+  it("finds the bindings of any of several identities, each once", () => {
     const both = {
       ...toAlice("r"),
       subjects: [
@@ -263,7 +263,7 @@ describe("a policy that changes", () => {
     expect([...policy.grants([new User({ name: "x" })], "")]).to.deep.equal([]);
   });
 
-  it("may be one of many, found by the request; none is a no", async () => {
+  it("may be one of many, chosen by the request; without one access is denied", async () => {
     const policies: Record<string, RbacPolicy> = { root: new RbacPolicy([clusterRole("r", [pods]), toAlice("r")]) };
     const authorizer = rbac<Record<string, string>>({ policy: ({ params }) => policies[params["cluster"] ?? ""] });
     const later = rbac<Record<string, string>>({ policy: async ({ params }) => policies[params["cluster"] ?? ""] });
@@ -273,7 +273,7 @@ describe("a policy that changes", () => {
     expect(await later(question("root"))).to.deep.equal(allow());
   });
 
-  it("costs a check no more for the bindings of others", () => {
+  it("does not need more time per check for other users' bindings", () => {
     const others = Array.from(
       { length: 20_000 },
       (_, at): RbacObject =>
@@ -292,8 +292,8 @@ describe("a policy that changes", () => {
   });
 });
 
-describe("RBAC rules of somebody", () => {
-  it("are those of their bindings, here and everywhere; what is missing is told", async () => {
+describe("the RBAC rules of a user", () => {
+  it("come from its bindings, in a namespace and everywhere; missing roles are reported", async () => {
     const pods = { verbs: ["get"], apiGroups: ["apps"], resources: ["pods"], resourceNames: ["a"] };
     const url = { verbs: ["get"], nonResourceURLs: ["/x"] };
     const binding: RbacObject = {

@@ -1,4 +1,4 @@
-// Who asks, by the word of a proxy in front: whose word counts, what it may say, and what of it goes any further.
+// Identity headers of a front proxy: which proxies are trusted, what the headers may say, and that they go no further.
 import { type Authenticator, createServer } from "@virtual-workspaces/framework";
 import { clientCertificates, requestHeader } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
@@ -13,7 +13,7 @@ const proxies = Authority.root("proxies");
 const clients = Authority.root("clients");
 const serverKeys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
 const proxy = proxies.issue({ name: "front-proxy" });
-/** Named like the proxy, by an authority that the handshake trusts for something else. */
+/** Named like the proxy, but issued by an authority that TLS trusts for another purpose. */
 const impostor = clients.issue({ name: "front-proxy" });
 
 const believes = requestHeader({ ca: proxies.cert, allowedNames: ["front-proxy", "other-proxy"] });
@@ -27,7 +27,7 @@ async function start(...authentication: readonly Authenticator[]) {
   });
   const { port } = await server.listen({ port: 0 });
   return {
-    /** The same over HTTP/2. */
+    /** Does the same over HTTP/2. */
     async ask2(keys: KeyPair | undefined, ...lines: readonly string[]): Promise<Whoami & { readonly code?: number }> {
       using client = await Http2Client.open(port, { ca: servers.cert, maxSendHeaderBlockLength: 2 ** 20, ...keys });
       const headers: Record<string, string[]> = {};
@@ -38,7 +38,7 @@ async function start(...authentication: readonly Authenticator[]) {
       }
       return (await client.get("/services/who/", headers)).body;
     },
-    /** Whom the server takes the caller for, or the Status of its refusal. Lines are bytes. */
+    /** Returns the caller as authenticated by the server, or the Status of the error. Lines are bytes. */
     async ask(keys: KeyPair | undefined, ...lines: readonly string[]): Promise<Whoami & { readonly code?: number }> {
       using wire = await Wire.open(port, { tls: { ca: servers.cert, ...keys } });
       wire.request("GET /services/who/ HTTP/1.1", "Host: x", ...lines);
@@ -52,7 +52,7 @@ const AUTHENTICATED = "system:authenticated";
 const bytes = (text: string): string => Buffer.from(text).toString("latin1");
 
 describe("the headers of a proxy", () => {
-  it("say who asks: name, uid, groups and extra", async () => {
+  it("give the caller's name, uid, groups and extra", async () => {
     await using server = await start();
     const lines = [
       "X-Remote-User: alice",
@@ -72,13 +72,13 @@ describe("the headers of a proxy", () => {
     });
   });
 
-  it("may say it in any script", async () => {
+  it("accept any script", async () => {
     await using server = await start();
     const { name, groups } = await server.ask(proxy, bytes("X-Remote-User: Zoë 😀"), bytes("X-Remote-Group: größe"));
     expect({ name, groups }).to.deep.equal({ name: "Zoë 😀", groups: ["größe", AUTHENTICATED] });
   });
 
-  it("say the same over HTTP/2, in any script, and 2,000 groups of it", async () => {
+  it("work the same over HTTP/2, in any script, with 2,000 groups", async () => {
     await using server = await start();
     const names = Array.from({ length: 2000 }, (_, at) => `größe-${at}`);
     const lines = [
@@ -96,7 +96,7 @@ describe("the headers of a proxy", () => {
     }
   });
 
-  it("may be called otherwise; then the usual names mean nothing", async () => {
+  it("may have other names; the usual ones then have no effect", async () => {
     const names = {
       userHeaders: ["X-Name", "X-Other-Name"],
       groupHeaders: ["X-Team"],
@@ -119,7 +119,7 @@ describe("the headers of a proxy", () => {
     ]);
   });
 
-  it("that say anonymous make nobody of those who are let in", async () => {
+  it("do not authenticate an anonymous user that they name", async () => {
     await using server = await start();
     const anonymous = ["X-Remote-User: system:anonymous", "X-Remote-Group: system:unauthenticated"];
     expect((await server.ask(proxy, ...anonymous)).groups).to.deep.equal(["system:unauthenticated"]);
@@ -136,7 +136,7 @@ describe("the headers of a proxy", () => {
     "of another authority of the same name": () => Authority.root("proxies").issue({ name: "front-proxy" }),
   };
   for (const [whose, keys] of Object.entries(forgers)) {
-    it(`mean nothing behind a certificate ${whose}`, async () => {
+    it(`have no effect with a certificate ${whose}`, async () => {
       await using server = await start();
       for (const ask of [server.ask, server.ask2]) {
         const { code, name, groups } = await ask(keys(), "X-Remote-User: root", "X-Remote-Group: system:masters");
@@ -146,7 +146,7 @@ describe("the headers of a proxy", () => {
     });
   }
 
-  it("that name nobody leave the proxy itself nobody", async () => {
+  it("without a user name do not authenticate the proxy itself", async () => {
     await using server = await start();
     expect((await server.ask(proxy)).code).to.equal(401);
     expect((await server.ask(proxy, "X-Remote-Group: system:masters")).code).to.equal(401);
@@ -165,7 +165,7 @@ describe("the headers of a proxy", () => {
     ],
   };
   for (const [message, lines] of Object.entries(bad)) {
-    it(`are refused: ${message}`, async () => {
+    it(`are rejected: ${message}`, async () => {
       await using server = await start(believes, clientCertificates({ ca: proxies.cert }));
       for (const ask of [server.ask, server.ask2])
         expect(await ask(proxy, ...lines)).to.include({ kind: "Status", code: 400, message });
@@ -173,7 +173,7 @@ describe("the headers of a proxy", () => {
   }
 
   for (const listed of ["X-Remote-Group", "x-remote-extra-scopes", "keep-alive, Impersonate-User", "authorization"]) {
-    it(`may not be listed for a proxy to drop: Connection: ${listed}`, async () => {
+    it(`must not be listed for removal by a proxy: Connection: ${listed}`, async () => {
       await using server = await start();
       const answer = await server.ask(proxy, "X-Remote-User: alice", "X-Remote-Group: a", `Connection: ${listed}`);
       expect(answer).to.include({ kind: "Status", code: 400 });
@@ -181,7 +181,7 @@ describe("the headers of a proxy", () => {
     });
   }
 
-  it("and all that say who asks are taken off before a raw handler sees them, whoever sent them", async () => {
+  it("and all other identity headers are removed before a raw handler sees them, from any sender", async () => {
     await using server = await start();
     const forged = ["X-Remote-User: root", "X_Remote_Group: a", "Impersonate_User: b", "X-REMOTE-extra-c: d"];
     const { headers } = await server.ask(clients.issue({ name: "alice" }), ...forged, "X-Remote: kept", "Cookie: kept");
@@ -192,7 +192,7 @@ describe("the headers of a proxy", () => {
     ]);
   });
 
-  it("need an authority to be checked against", () => {
+  it("need a certificate authority", () => {
     expect(() => requestHeader({ ca: "" })).to.throw('"ca" holds no PEM certificate');
   });
 });

@@ -1,5 +1,5 @@
-// What a request is about: verb, group, version, resource, namespace, name, subresource, as Kubernetes reads them.
-// The rules were compared with k8s.io/apiserver's own RequestInfoFactory on 200,000 generated requests.
+// Subject of a request: verb, group, version, resource, namespace, name and subresource, as Kubernetes parses them. The rules
+// were compared with k8s.io/apiserver's own RequestInfoFactory on 200,000 generated requests.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type RequestInfo, requestInfo } from "@virtual-workspaces/framework/request";
 import { expect } from "chai";
@@ -85,7 +85,7 @@ describe("request info", () => {
     it(`of ${request} is ${expected}`, () => expect(brief(target, method)).to.equal(expected));
   }
 
-  // These only come as tails that are handed on: a Kubernetes server behind them would read something else.
+  // These only occur in forwarded tails: an upstream Kubernetes server would read something else.
   const ambiguous = [
     "//api/v1/secrets",
     "/api//v1/secrets",
@@ -104,7 +104,7 @@ describe("request info", () => {
     "/api/v1/watch//pods",
   ];
   for (const tail of ambiguous) {
-    it(`of ${tail} is beyond telling`, () => {
+    it(`of ${tail} is rejected as ambiguous`, () => {
       expect(() => read(tail))
         .to.throw(ApiError, "invalid path of an object")
         .with.property("code", 400);
@@ -119,7 +119,7 @@ describe("request info", () => {
     "//": "get /",
   };
   for (const [tail, expected] of Object.entries(kept)) {
-    it(`of ${tail} leaves what a subresource or another protocol makes of its bytes`, () =>
+    it(`of ${tail} keeps bytes that a subresource or another protocol interprets`, () =>
       expect(brief(tail)).to.equal(expected));
   }
 });
@@ -142,7 +142,7 @@ const method = fc.constantFrom("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", 
 const query = fc.constantFrom("", "watch=true", "watch=false", "fieldSelector=metadata.name%3Dx", "limit=x&watch=1");
 
 describe("request info of any path", () => {
-  it("is about objects exactly below a version, and never leaves out a segment that it has read", () => {
+  it("describes objects only below a version, and never drops a segment", () => {
     fc.assert(
       fc.property(tail, method, query, (path, how, search) => {
         const info = read(`${path}?${search}`, how);
@@ -166,7 +166,7 @@ describe("request info of any path", () => {
     );
   });
 
-  it("is the same with a slash at the end, and with everything encoded", () => {
+  it("is the same with a slash at the end, and with all characters encoded", () => {
     fc.assert(
       fc.property(tail, method, query, (path, how, search) => {
         const info = read(`${path}?${search}`, how);
@@ -178,7 +178,7 @@ describe("request info of any path", () => {
     );
   });
 
-  it("never crashes, and refuses with 400 if at all", () => {
+  it("never crashes, and only rejects with 400", () => {
     const any = fc.oneof(fc.string({ unit: "binary-ascii" }), fc.webPath(), tail);
     fc.assert(
       fc.property(any, method, fc.webQueryParameters(), (path, how, search) => {

@@ -1,4 +1,4 @@
-// What limits may be: a wrong one is found when the server is made, not when it is needed.
+// Limits: an invalid one is rejected when the server is created, not when it applies.
 import { setTimeout } from "node:timers/promises";
 import { createServer } from "@virtual-workspaces/framework";
 import type { RequestLimits } from "@virtual-workspaces/framework/server";
@@ -19,7 +19,7 @@ describe("limits on requests", () => {
     [{ perVirtualWorkspace: 20 }, "invalid limits.perVirtualWorkspace 20: use a share above 0 and at most 1"],
     [{ inflight: 3 } as never, "unknown limit limits.inflight: use one of inFlight, mutating, perUser"],
   ] as const) {
-    it(`say what is wrong with them: ${message}`, () => expect(make(limits)).to.throw(message));
+    it(`are rejected when invalid: ${message}`, () => expect(make(limits)).to.throw(message));
   }
 
   for (const [options, message] of [
@@ -30,7 +30,7 @@ describe("limits on requests", () => {
     [{ minWatchTimeout: 0.5 }, "minWatchTimeout must be a whole number from 1 on, or Infinity; it is 0.5"],
     [{ bookmarkEvery: 0 }, "bookmarkEvery must be a whole number from 1 on, or Infinity; it is 0"],
   ] as const) {
-    it(`say what is wrong with them: ${message}`, () => {
+    it(`are rejected when invalid: ${message}`, () => {
       expect(() => createServer({ virtualWorkspaces: [], authentication: [], ...options })).to.throw(message);
     });
   }
@@ -60,7 +60,7 @@ describe("limits on requests", () => {
 
 describe("times", () => {
   for (const time of [Number.POSITIVE_INFINITY, 2 ** 31])
-    it(`may be ${time} ms, of which Node's timers make 1`, async () => {
+    it(`may be ${time} ms, which Node's timers turn into 1`, async () => {
       const times = { requestTimeout: time, closeTimeout: time, minWatchTimeout: time, bookmarkEvery: time };
       await using gated = await Gated.start(times);
       using watch = await gated.ask("a", `GET /services/watched${NOTES}?watch=true&allowWatchBookmarks=true`);
@@ -72,7 +72,7 @@ describe("times", () => {
       gated.open();
       expect(await slow.answer()).to.have.property("status", 200);
       const { body = "" } = (await watch.answer()) ?? {};
-      // A bookmark when it begins, and one at its end.
+      // A bookmark at the beginning, and one at the end.
       const types = [...body.matchAll(/"type":"(\w+)"/g)].map(([, type]) => type);
       expect(types).to.deep.equal(["ADDED", "BOOKMARK", "BOOKMARK"]);
       await closing;
@@ -80,7 +80,7 @@ describe("times", () => {
 });
 
 describe("connections", () => {
-  it("are bounded", async () => {
+  it("are limited in number", async () => {
     await using gated = await Gated.start({ maxConnections: 2 });
     using first = await gated.get("a", "1");
     using _second = await gated.get("a", "2");
@@ -91,7 +91,7 @@ describe("connections", () => {
     expect(await first.answer()).to.have.property("status", 200);
   });
 
-  it("that are slow to say what they want are closed, with 408", async () => {
+  it("are closed with 408 when their request arrives slowly", async () => {
     await using gated = await Gated.start({ headersTimeout: 100 });
     using silent = await Wire.open(gated.port, { patience: 9000 });
     using trickling = await Wire.open(gated.port, { patience: 9000 });
@@ -104,7 +104,7 @@ describe("connections", () => {
     }
   }).timeout(30_000);
 
-  it("take so many requests before the first is answered, then 429", async () => {
+  it("accept a number of requests before the first response, then answer 429", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 1, queuePerUser: 5000 } });
     using wire = await gated.get("a", "0");
     const request = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -127,7 +127,7 @@ describe("a query", () => {
   };
 
   for (const path of ["/livez", "/readyz", `/services/watched${NOTES}`, "/services/unknown"]) {
-    it(`of too many parameters is refused before it is read: ${path}`, async () => {
+    it(`with too many parameters is rejected before it is parsed: ${path}`, async () => {
       await using gated = await Gated.start();
       const began = computed();
       const refused = await ask(gated, path, 500_000);

@@ -1,4 +1,4 @@
-// Several kinds of one name side by side, each asked for by its identity: `widgets:3f2a` (kcp's resource identity).
+// Several kinds of one name side by side, requested by their identity: `widgets:3f2a` (kcp's resource identity).
 import {
   type AuthorizeRequest,
   allow,
@@ -58,7 +58,7 @@ function setUp() {
 }
 
 describe("a resource served by its identity", () => {
-  it("is another than that of its name, and than that of another identity", async () => {
+  it("differs from the resource of that name, and from those of other identities", async () => {
     await using server = await startPlain([setUp().view]);
     expect((await server.get(at("root", "widgets", "/a"))).body.spec).to.deep.equal({ plain: "1" });
     expect((await server.get(at("root", `widgets:${RED}`, "/a"))).body.spec).to.deep.equal({ red: "2" });
@@ -69,7 +69,7 @@ describe("a resource served by its identity", () => {
     expect((await server.get(at("root", "widgets:other", "/a"))).status).to.equal(404);
   });
 
-  it("is written, watched and asked about as others are, by its own schema and verbs", async () => {
+  it("is written, watched and authorized like others, with its own schema and verbs", async () => {
     const { view, kept } = setUp();
     await using server = await startPlain([view]);
     await using watch = await server.watch(`${all(`widgets:${RED}`)}?watch=true&resourceVersion=0`);
@@ -85,7 +85,7 @@ describe("a resource served by its identity", () => {
     expect((await server.send(`POST ${at("root", `widgets:${BLUE}`)}`, made)).status).to.equal(405);
   });
 
-  it("is the resource to rules and audit, which see the identity beside it", async () => {
+  it("is the plain resource to rules and audit, which see the identity beside it", async () => {
     const { view, questions } = setUp();
     const events: { objectRef?: { resource: string } }[] = [];
     const log = audit({
@@ -111,7 +111,7 @@ describe("a resource served by its identity", () => {
     expect(new Set(events.map(({ objectRef }) => objectRef?.resource))).to.deep.equal(new Set(["widgets"]));
   });
 
-  it("is told of by no document, and is in no review", async () => {
+  it("is advertised in no document, and listed in no review", async () => {
     const { view, state, plain, kept } = setUp();
     const Gadget = defineResource({ group: "test.dev", version: "v1", kind: "Gadget", scope: "Cluster" });
     state.served = [...state.served, Gadget.serve(Gadget.collection(), { identity: RED })];
@@ -136,7 +136,7 @@ describe("a resource served by its identity", () => {
     expect((await server.get("/services/ids/clusters/root/apis/test.dev/v1")).status).to.equal(404);
   });
 
-  it("whose identity goes away ends its watches, and no others", async () => {
+  it("ends its own watches when the identity is removed, and no others", async () => {
     const { view, state, kept } = setUp();
     await using server = await startPlain([view]);
     await using gone = await server.watch(`${all(`widgets:${RED}`)}?watch=true&resourceVersion=0`);
@@ -149,7 +149,7 @@ describe("a resource served by its identity", () => {
     expect(await stays.take(1)).to.deep.equal(["ADDED b"]);
   });
 
-  it("that looks like a review is none: its rule is asked, and nobody serves it", async () => {
+  it("is no review even if it resembles one: its rule is called, and it is not served", async () => {
     const { view, questions } = setUp();
     await using server = await startPlain([view]);
     const path = "/services/ids/clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews:x";
@@ -159,7 +159,7 @@ describe("a resource served by its identity", () => {
     ]);
   });
 
-  it("that is called as a review takes nothing from that of the framework's", async () => {
+  it("with the name of a review does not affect the framework's reviews", async () => {
     const { view, state } = setUp();
     const Own = defineResource({
       group: "authentication.k8s.io",
@@ -179,7 +179,7 @@ describe("a resource served by its identity", () => {
     expect((await server.send(`POST ${path}:x`, review)).body).to.include({ own: true });
   });
 
-  it("is there once, and has a plain identity", async () => {
+  it("is defined once, with a plain identity", async () => {
     const { red, kept, state } = setUp();
     const twice = [...state.served, red.serve(kept.red, { identity: RED })];
     await using server = await startPlain([{ ...setUp().view, resources: twice }]);
@@ -191,7 +191,7 @@ describe("a resource served by its identity", () => {
 });
 
 describe("a colon in a resource", () => {
-  it("that nobody serves is 404, and without an identity behind it 400", async () => {
+  it("is 404 when the resource is not served, and 400 without an identity after it", async () => {
     const { view } = setUp();
     await using server = await startPlain([view]);
     for (const resource of ["widgets:a:b", `widgets:${RED}:`, ":widgets", `Widgets:${RED}`])
@@ -205,7 +205,7 @@ describe("a colon in a resource", () => {
     ]);
   });
 
-  it("is told apart wherever a resource can stand, and nowhere else", () => {
+  it("separates the identity wherever a resource can occur, and nowhere else", () => {
     const read = (tail: string) => {
       const { resource, identity, name, namespace } = requestInfo({
         method: "GET",

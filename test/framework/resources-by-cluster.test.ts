@@ -1,4 +1,5 @@
-// What is served is a matter of the logical cluster: equal clusters share one list, and with it documents and streams.
+// Resources that depend on the logical cluster: clusters with equal resources share one list, and with it documents and
+// streams.
 import { allow, defineResource, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label, startPlain } from "../_support/plain.ts";
@@ -30,7 +31,7 @@ function setUp() {
 }
 
 describe("resources by logical cluster", () => {
-  it("are in discovery, documents and routes of those clusters that have them", async () => {
+  it("appear in discovery, documents and routes of the clusters that have them", async () => {
     await using server = await startPlain([setUp().view]);
     const names = async (cluster: string): Promise<string[]> =>
       (await server.get(at(cluster))).body.resources.map(({ name }: { name: string }) => name);
@@ -62,7 +63,7 @@ describe("resources by logical cluster", () => {
     ).to.deep.equal([["a"], ["b"], ["c"]]);
   });
 
-  it("that one cluster loses end its watches, and neither another's nor those of all", async () => {
+  it("end the watches of a cluster that loses them, but not those of other clusters or of all clusters", async () => {
     const { lamps, lists, book, view } = setUp();
     await using server = await startPlain([view]);
     await using inA = await server.watch(`${at("a", "/lamps")}?watch=true`);

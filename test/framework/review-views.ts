@@ -1,4 +1,4 @@
-// A view with its own rule, and somebody who asks it for reviews.
+// A view with its own rule, and callers that send it reviews.
 import {
   type Authorizer,
   defineResource,
@@ -50,7 +50,7 @@ export const USERS = staticTokens({
   },
   bob: { name: "bob" },
 });
-/** Somebody who has not logged in. */
+/** A caller that is not authenticated. */
 const stranger = {
   name: "stranger",
   authenticate: () => new User({ name: "system:anonymous", groups: ["system:unauthenticated"] }),

@@ -1,4 +1,4 @@
-// Reviews: who am I, may I. Each view has them; what they say is what the view's own rule says.
+// Self reviews of identity and permissions. Each view has them, and they report the view's own rule.
 
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
@@ -21,7 +21,7 @@ import { AUTHN, AUTHZ, BASE, MAY, RULES, start, USERS, view, WHO } from "./revie
 describe("SelfSubjectReview", () => {
   const body = { apiVersion: AUTHN, kind: "SelfSubjectReview" };
 
-  it("says who somebody is, whole, and nothing that is empty", async () => {
+  it("returns the whole identity of the caller, without empty fields", async () => {
     await using view = await start(() => deny("nobody"));
     const answer = await view.server.send(`POST ${WHO}`, body);
     expect(answer.status).to.equal(201);
@@ -36,7 +36,7 @@ describe("SelfSubjectReview", () => {
     expect(bob.body.status).to.deep.equal({ userInfo: { username: "bob", groups: ["system:authenticated"] } });
   });
 
-  it("is not what the client says", async () => {
+  it("ignores an identity in the body", async () => {
     await using view = await start(() => deny("nobody"));
     const forged = { ...body, status: { userInfo: { username: "admin", groups: ["system:masters"] } } };
     const answer = await view.server.send(`POST ${WHO}`, forged, { user: "bob" });
@@ -73,7 +73,7 @@ describe("SelfSubjectAccessReview", () => {
     return { isResource, verb, path, group, version, resource, subresource, namespace, name, longRunning, params };
   };
 
-  it("says yes, or no with the reason that a 403 would have", async () => {
+  it("answers yes, or no with the reason of the 403", async () => {
     await using view = await start(noting);
     const quotes = { group: "test.dev", resource: "quotes" };
     expect(await view.may({ ...quotes, verb: "get" })).to.deep.equal({ allowed: true });
@@ -86,7 +86,7 @@ describe("SelfSubjectAccessReview", () => {
     expect([refused.status, refused.body.message.endsWith(": only get")]).to.deep.equal([403, true]);
   });
 
-  it("asks what the request itself would ask", async () => {
+  it("calls the rule as the reviewed request would", async () => {
     await using view = await start(noting);
     const same = async (attributes: object, call: `${string} /${string}`) => {
       await view.may(attributes);
@@ -126,7 +126,7 @@ describe("SelfSubjectAccessReview", () => {
     expect(review).to.deep.equal(last());
   });
 
-  it("asks with the parameters of its own path, all logical clusters at once too", async () => {
+  it("calls the rule with the parameters of its own path, also for all logical clusters at once", async () => {
     await using view = await start(({ params }) => (params["cluster"] === "*" ? allow() : deny("here")));
     const spec = { resourceAttributes: { verb: "list", group: "test.dev", resource: "quotes" } };
     const everywhere = await view.review(spec, MAY.replace("root", "*"));
@@ -134,7 +134,7 @@ describe("SelfSubjectAccessReview", () => {
     expect((await view.review(spec)).body.status.allowed).to.equal(false);
   });
 
-  it("names the fault of a spec that says nothing, or two things, and of metadata", async () => {
+  it("names the error in a spec that asks for nothing or two things, and in metadata", async () => {
     await using view = await start(noting);
     const resourceAttributes = { verb: "get" };
     const messages = await Promise.all(
@@ -167,7 +167,7 @@ describe("SelfSubjectAccessReview", () => {
     ).to.equal(422);
   });
 
-  it("says that it cannot tell when the rule fails, and nothing of why", async () => {
+  it("reports that it cannot tell when the rule fails, without the reason", async () => {
     await using view = await start(() => {
       throw new Error("secret");
     });
@@ -187,7 +187,7 @@ describe("SelfSubjectAccessReview", () => {
     });
   });
 
-  it("about reviews says what holds for them, and nobody may impersonate", async () => {
+  it("of reviews reports their own rule, and denies impersonation", async () => {
     await using view = await start(authenticated());
     await using closed = await start(() => deny("closed"));
     const review = {
@@ -213,7 +213,7 @@ describe("reviews", () => {
     [RULES]: { apiVersion: AUTHZ, kind: "SelfSubjectRulesReview", spec: { namespace: "ns" } },
   };
 
-  it("may be made by all who have logged in, whatever the view's rule says, which is not asked; by nobody else", async () => {
+  it("may be created by all authenticated users, without a call of the view's rule, and by no one else", async () => {
     const asked: string[] = [];
     const rule: Authorizer<Record<string, string>> = ({ resource }) => {
       asked.push(resource);
@@ -248,14 +248,14 @@ describe("reviews", () => {
     }
   });
 
-  it("are no part of what a view tells of itself", async () => {
+  it("are advertised in no document of a view", async () => {
     await using view = await start(authenticated());
     const { text } = await view.server.get(`${BASE}/apis`);
     expect(text).to.include("test.dev").and.not.include('k8s.io/v1"');
     expect((await view.server.get(`${BASE}/openapi/v2`)).text).not.to.include("SelfSubject");
   });
 
-  it("are the view's own where it serves them itself: its rule is asked, and its storage", async () => {
+  it("are the view's own if it serves them itself: with its rule and its storage", async () => {
     const Own = defineResource({
       group: "authorization.k8s.io",
       version: "v1",
@@ -273,7 +273,7 @@ describe("reviews", () => {
     }
   });
 
-  it("are what was decided on, though the hook answers otherwise a moment later", async () => {
+  it("are served as they were authorized, even if the hook returns others a moment later", async () => {
     let calls = 0;
     let kept = 0;
     const Own = defineResource({
@@ -297,7 +297,7 @@ describe("reviews", () => {
     expect(kept).to.equal(0);
   });
 
-  it("do not let a hook that fails tell somebody whom the rule does not let in", async () => {
+  it("do not reveal a failing hook to callers that the rule denies", async () => {
     const resources = () => {
       throw ApiError.notFoundPath();
     };
@@ -307,7 +307,7 @@ describe("reviews", () => {
     expect((await open.server.send(`POST ${WHO}`, SPECS[WHO])).status).to.equal(404);
   });
 
-  it("are the raw handler's where there is one", async () => {
+  it("go to the raw handler of a view that has one", async () => {
     const handle: VirtualWorkspace["handle"] = (_req, res) => {
       res.end("raw");
     };
@@ -317,8 +317,8 @@ describe("reviews", () => {
   });
 });
 
-describe("a user of no group", () => {
-  it("is nobody who has logged in", () => {
+describe("a user without groups", () => {
+  it("is not authenticated", () => {
     expect(authenticatedUser({ name: "x" }).in("system:authenticated")).to.equal(true);
     expect(new User({ name: "x" }).in("system:authenticated")).to.equal(false);
   });

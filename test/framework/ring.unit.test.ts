@@ -1,10 +1,10 @@
-// The history of a watch cache: what is held by it alone is bounded, whatever becomes of the objects meanwhile.
+// History of a watch cache: the memory that it alone holds is limited, even if objects change their size.
 
 import { CacheEvent, type Encoded } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import { Ring } from "../../packages/framework/src/watch/cache/watch-cache.ts";
 
-/** An object whose bytes are shorter once somebody has read them. */
+/** Returns an object whose bytes become shorter once they were read. */
 function shrinking(version: string): Encoded & { read: boolean } {
   return {
     key: { cluster: "", namespace: "", name: "x" },
@@ -21,7 +21,7 @@ function shrinking(version: string): Encoded & { read: boolean } {
 }
 
 describe("the history of a watch cache", () => {
-  it("counts each event as it was when it came", () => {
+  it("counts each event with its size when it was added", () => {
     const ring = new Ring("0", { events: 10, bytes: 250 });
     for (let version = 1; version <= 100; version++) {
       const object = shrinking(`${version}`);

@@ -1,4 +1,4 @@
-// SelfSubjectRulesReview: what may I. What a rule lists, or, where it cannot, what it says of all that is served.
+// SelfSubjectRulesReview: permissions as a rule lists them or, if it cannot, by calling it for all that is served.
 import { type Authorizer, allow, authenticated, deny, type User } from "@virtual-workspaces/framework";
 import { rbac } from "@virtual-workspaces/framework/authz";
 import { expect } from "chai";
@@ -15,7 +15,7 @@ describe("SelfSubjectRulesReview", () => {
     },
   ];
 
-  it("is what the view's rule lists, and reviews", async () => {
+  it("returns the rules that the view's rule lists, and reviews", async () => {
     await using view = await start(authenticated());
     expect(await view.rules()).to.deep.equal({
       resourceRules: [...OWN, { verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
@@ -46,7 +46,7 @@ describe("SelfSubjectRulesReview", () => {
     ]);
   });
 
-  it("is found by asking where the rule cannot list, grouped, and says so", async () => {
+  it("calls the rule for each verb if it cannot list, groups the results, and says so", async () => {
     await using view = await start(({ isResource, verb, resource, subresource, namespace, path }) => {
       if (!isResource) return verb === "get" && path !== "/version" ? allow() : deny("no");
       if (resource === "notes") return namespace === "mine" ? allow() : deny("not yours");
@@ -74,7 +74,7 @@ describe("SelfSubjectRulesReview", () => {
     expect((await view.rules("theirs")).resourceRules).to.have.length(3);
   });
 
-  it("asks about what is served to the caller, and no more", async () => {
+  it("only calls the rule for resources served to the caller", async () => {
     const all = [Quote.serve(Quote.collection()), Note.serve(Note.collection())];
     const resources = ({ user }: { user: User }) => (user.in("devs") ? all : all.slice(1));
     await using view = await start(() => allow(), { resources });
@@ -89,7 +89,7 @@ describe("SelfSubjectRulesReview", () => {
       .and.not.include("quotes");
   });
 
-  it("lists what can be found out when the rule fails, and says nothing of why", async () => {
+  it("lists what it can find out when the rule fails, without the reason", async () => {
     const rule: Authorizer<Record<string, string>> = ({ resource }) => {
       if (resource === "quotes") throw new Error("secret");
       return allow();
@@ -111,7 +111,7 @@ describe("SelfSubjectRulesReview", () => {
     expectFault(/review failed/);
   });
 
-  it("is answered to clients that send an empty status, as Go clients do", async () => {
+  it("accepts an empty status, as Go clients send it", async () => {
     await using view = await start(authenticated());
     const status = { resourceRules: null, nonResourceRules: null, incomplete: false };
     const body = {

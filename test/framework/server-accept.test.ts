@@ -1,4 +1,4 @@
-// Connections that somebody else has accepted: a server that does not listen serves them, and closes as any other.
+// Connections that another server has accepted: a server that does not listen serves them, and closes like any other.
 import { once } from "node:events";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -13,7 +13,7 @@ import { Wire } from "../_support/wire.ts";
 
 const NOTES = "/services/notes/apis/test.dev/v1/notes";
 
-describe("a server that accepts connections of others", () => {
+describe("a server that takes accepted connections", () => {
   const authority = createAuthority();
   const identity = authority.client("admin", []);
 
@@ -51,7 +51,7 @@ describe("a server that accepts connections of others", () => {
       let setUp = 0;
       const server = newServer(tls, () => setUp++);
       await Promise.all([server.start(), server.start()]);
-      // As a process does that hands connections on: nothing is read before.
+      // Like a process that hands connections over: nothing was read before.
       const door = createTcpServer({ pauseOnConnect: true }, (socket: Socket) => server.accept(socket));
       await once(door.listen(0, "127.0.0.1"), "listening");
       const { port } = door.address() as AddressInfo;
@@ -65,7 +65,7 @@ describe("a server that accepts connections of others", () => {
       await once(door.close(), "close");
     });
 
-    it(`bounds them ${tls ? "with" : "without"} TLS as if it listened`, async () => {
+    it(`limits them ${tls ? "with" : "without"} TLS as if it listened`, async () => {
       await using server = createServer({
         virtualWorkspaces: [],
         authentication: [],
@@ -102,7 +102,7 @@ describe("a server that accepts connections of others", () => {
         for (const wire of [silent, trickling]) expect(await wire.answer()).to.have.property("status", 408);
         await Promise.all([silent.end(), trickling.end()]);
       }
-      // Those that have gone leave their places.
+      // Closed connections free their places.
       const probe = async (): Promise<string | undefined> => {
         using wire = await Wire.open(port, options);
         wire.request("GET /livez HTTP/1.1", "Host: x");

@@ -1,4 +1,4 @@
-// How a server stops: what is under way ends well, what hangs is cut, and nothing keeps it from ending.
+// Graceful shutdown: requests in progress finish, hanging ones are cut off, and nothing blocks the end.
 import { once } from "node:events";
 import { connect } from "node:net";
 import {
@@ -22,7 +22,7 @@ const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];
 const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n";
 const BIG = "x".repeat(32 * 2 ** 20);
 
-/** A server with a view of notes, and one whose raw handlers the test releases. */
+/** Starts a server with a view of notes, and one whose raw handlers wait for the test. */
 async function start(options: Partial<ServerOptions> = {}) {
   const notes = Note.collection();
   notes.in("root").set("a", {});
@@ -58,14 +58,14 @@ async function start(options: Partial<ServerOptions> = {}) {
     ...options,
   });
   const { port } = await server.listen({ port: 0 });
-  /** @returns how long it took, ms */
+  /** @returns the duration in ms */
   const close = async (): Promise<number> => {
     const began = performance.now();
     await server.close();
     return performance.now() - began;
   };
   const open = (): Promise<Wire> => Wire.open(port);
-  /** A connection that tells when the server has read all that was sent before, on other connections too. */
+  /** Returns a connection that reports when the server has read all bytes sent before, also on other connections. */
   const echo = async () => {
     const wire = await open();
     wire.request("GET /services/raw/echo HTTP/1.1", ...GOOD, ...UPGRADE);
@@ -89,7 +89,7 @@ async function start(options: Partial<ServerOptions> = {}) {
 }
 
 describe("closing a server", () => {
-  it("ends idle connections at once, and accepts no others", async () => {
+  it("ends idle connections at once, and accepts no new ones", async () => {
     const server = await start();
     using used = await server.open();
     used.request("GET /livez HTTP/1.1", ...GOOD);
@@ -103,7 +103,7 @@ describe("closing a server", () => {
     expect(error).to.have.property("code", "ECONNREFUSED");
   });
 
-  it("serves on for closeDelay, and says at /readyz that it is going", async () => {
+  it("keeps serving for closeDelay, and fails /readyz meanwhile", async () => {
     const closeDelay = 300;
     const server = await start({ closeDelay });
     using wire = await server.open();
@@ -121,7 +121,7 @@ describe("closing a server", () => {
     expect(await late.end()).to.equal("end");
   });
 
-  it("lets a request under way finish, and turns away what comes behind it", async () => {
+  it("lets a request in progress finish, and rejects the one that follows it", async () => {
     const server = await start();
     using wire = await server.open();
     wire.request("GET /services/raw/wait HTTP/1.1", ...GOOD);
@@ -145,7 +145,7 @@ describe("closing a server", () => {
     expect(await closing).to.be.below(1000);
   });
 
-  it("tells probes that it stops", async () => {
+  it("is visible to probes", async () => {
     const server = await start();
     using wire = await server.open();
     wire.request("GET /services/raw/wait HTTP/1.1", ...GOOD);
@@ -164,7 +164,7 @@ describe("closing a server", () => {
     await closing;
   });
 
-  it("sends to the end what is written but not yet read", async () => {
+  it("sends all written data to slow readers", async () => {
     const server = await start();
     using wire = await server.open();
     wire.socket.pause();
@@ -176,7 +176,7 @@ describe("closing a server", () => {
     await closing;
   });
 
-  it("ends watches cleanly, wherever they stand", async () => {
+  it("ends watches cleanly, wherever they are", async () => {
     const server = await start();
     const version = async (): Promise<string> => {
       using wire = await server.open();
@@ -201,8 +201,8 @@ describe("closing a server", () => {
     expect(await closing).to.be.below(1000);
   });
 
-  describe("with a source that takes its time", () => {
-    /** Versions are its own; its list waits for the test. */
+  describe("with a slow source", () => {
+    /** Returns a source with its own versions, whose list waits for the test. */
     function slowSource() {
       const listed = Promise.withResolvers<void>();
       const asked = Promise.withResolvers<void>();
@@ -228,7 +228,7 @@ describe("closing a server", () => {
     }
     const PATH = "/services/slow/apis/test.dev/v1/notes";
 
-    it("ends a watch that waits for a version to come", async () => {
+    it("ends a watch that waits for a future version", async () => {
       const { listed, view } = slowSource();
       listed.resolve();
       const server = await start({ virtualWorkspaces: [view] });
@@ -239,7 +239,7 @@ describe("closing a server", () => {
       expect(await wire.rest()).to.match(/\r\n0\r\n\r\n$/);
     });
 
-    it("lets it time out too", async () => {
+    it("lets that watch time out too", async () => {
       const { listed, view } = slowSource();
       listed.resolve();
       await using server = await start({ virtualWorkspaces: [view] });
@@ -248,7 +248,7 @@ describe("closing a server", () => {
       expect(await wire.answer()).to.include({ status: 200, body: "" });
     });
 
-    it("ends a watch that was asked for before and opens only now", async () => {
+    it("ends a watch that was requested before and opens only now", async () => {
       const { listed, asked, view } = slowSource();
       const server = await start({ virtualWorkspaces: [view] });
       using wire = await server.open();
@@ -261,7 +261,7 @@ describe("closing a server", () => {
     });
   });
 
-  it("cuts what hangs after closeTimeout, and tells the handler", async () => {
+  it("cuts off hanging requests after closeTimeout, and notifies their handlers", async () => {
     const server = await start({ closeTimeout: 200 });
     using wire = await server.open();
     wire.request("GET /services/raw/hang HTTP/1.1", ...GOOD);
@@ -272,7 +272,7 @@ describe("closing a server", () => {
     expect(signal.aborted).to.equal(true);
   });
 
-  it("cuts an answer that has begun and does not end, so that the client sees it is not whole", async () => {
+  it("cuts off a response that does not end, so that the client detects that it is incomplete", async () => {
     const server = await start({ closeTimeout: 100 });
     using wire = await server.open();
     wire.request("GET /services/raw/begun HTTP/1.1", ...GOOD);
@@ -282,7 +282,7 @@ describe("closing a server", () => {
     expect(await wire.rest()).to.match(/begun\r\n$/);
   });
 
-  it("cuts upgraded connections after closeTimeout, and aborts their signal", async () => {
+  it("cuts off upgraded connections after closeTimeout, and aborts their signal", async () => {
     const server = await start({ closeTimeout: 200 });
     using wire = await server.open();
     wire.request("GET /services/raw/echo HTTP/1.1", ...GOOD, ...UPGRADE);
@@ -297,7 +297,7 @@ describe("closing a server", () => {
     expect(signal.aborted).to.equal(true);
   });
 
-  it("does not wait for a request that is still being sent, nor for the reader of a refusal", async () => {
+  it("does not wait for a request that is still being sent, nor for the reader of an error", async () => {
     const server = await start();
     using half = await server.open();
     half.send("GET /livez HTTP/1.1\r\nHost:");
@@ -320,7 +320,7 @@ describe("closing a server", () => {
     await idle.end();
   });
 
-  it("may be asked for twice, and before the server has listened", async () => {
+  it("can be called twice, and before the server listens", async () => {
     const server = await start();
     await Promise.all([server.close(), server.close()]);
     await server.close();

@@ -1,5 +1,5 @@
-// Clients that take their time, with real clocks: idle connections outlast Go's patience and are closed in the end; heads
-// and bodies that trickle are not waited for.
+// Slow clients, with real clocks. Idle connections outlast Go's keep-alive and are closed at last. The server does not wait
+// for heads and bodies that trickle in.
 import { setTimeout as delay } from "node:timers/promises";
 import { createServer, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -32,7 +32,7 @@ async function start() {
 
 const seconds = (began: number): number => (performance.now() - began) / 1000;
 
-/** Writes now and then until the server has had enough. @returns after how many seconds */
+/** Writes now and then until the server closes the connection. @returns the seconds that took */
 async function trickle(socket: Wire["socket"], write: () => void): Promise<number> {
   const began = performance.now();
   const timer = setInterval(write, 1000);
@@ -45,7 +45,7 @@ async function trickle(socket: Wire["socket"], write: () => void): Promise<numbe
 describe("slow clients", function () {
   this.timeout(400_000);
 
-  it("may be idle for longer than Go's keep a connection, and are gone after two minutes and a little", async () => {
+  it("may stay idle for longer than Go keeps a connection, and are disconnected after two minutes and a little", async () => {
     await using server = await start();
     using wire = await server.open();
     using client = await Http2Client.open(server.port, TLS);
@@ -70,7 +70,7 @@ describe("slow clients", function () {
     await ask();
   });
 
-  it("that never come to the end of a head are turned away", async () => {
+  it("are rejected when they never finish a head", async () => {
     await using server = await start();
     using half = await server.open();
     half.send("GET /livez HTTP/1.1\r\nHost: x\r\n");
@@ -92,7 +92,7 @@ describe("slow clients", function () {
     expect(seconds(began)).to.be.above(30);
   });
 
-  it("that send a body for ever behind the refusal that they have got are cut", async () => {
+  it("are disconnected when they keep sending a body after their error response", async () => {
     await using server = await start();
     using wire = await server.open();
     wire.request("POST /services/who/ HTTP/1.1", "Host: x", "Content-Length: 1000000");

@@ -1,5 +1,5 @@
-// The storage contract (packages/framework/src/storage.ts), one storage for each property: what is asked of a storage,
-// and what becomes of what it answers.
+// The storage contract (packages/framework/src/storage.ts), one storage for each property: the calls it gets, and the use of
+// its results.
 import { request } from "node:http";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { ApiError } from "@virtual-workspaces/apimachinery";
@@ -57,7 +57,7 @@ function thing(name: string, size = 1): ThingObject {
   return { apiVersion: "example.dev/v1", kind: "Thing", metadata, spec: { size } };
 }
 
-/** Bytes that no serializer of ours would write: what comes out is what went in, or not. */
+/** Encodes an object as no serializer of ours would, to show if bytes pass through unchanged. */
 function oddly(object: ThingObject): Encoded {
   const bytes = Buffer.from(JSON.stringify(object).replaceAll(":", " :  "));
   return { ...encodeObject(object, "root", Thing.selectableFields), bytes };
@@ -65,7 +65,7 @@ function oddly(object: ThingObject): Encoded {
 
 const text = (encoded: Encoded): string => encoded.bytes.toString("utf8");
 
-/** What is on the wire, undecoded. */
+/** Returns the bytes on the wire, not decoded. */
 function rawGet(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -80,7 +80,7 @@ function rawGet(
   });
 }
 
-describe("a storage is asked", () => {
+describe("a storage is called", () => {
   interface Asked {
     readonly scope: Scope;
     readonly options: ListRequest;
@@ -99,14 +99,14 @@ describe("a storage is asked", () => {
     return asked[0] as Asked;
   }
 
-  it("for a page, a version and its match, when it applies selectors", async () => {
+  it("with a limit, a version and its match, when it applies selectors", async () => {
     const { options } = await askedFor("?limit=7&continue=theirs", true);
     expect(options).to.include({ limit: 7, continue: "theirs" });
     const exact = await askedFor("?resourceVersion=12&resourceVersionMatch=Exact", true);
     expect(exact.options).to.include({ resourceVersion: "12", resourceVersionMatch: "Exact" });
   });
 
-  it("within the namespace and selectors, when it applies selectors", async () => {
+  it("with the namespace and selectors, when it applies selectors", async () => {
     const { scope } = await askedFor("?labelSelector=a=b&fieldSelector=status.any=c", true);
     expect([scope.namespace, String(scope.labels), String(scope.fields)]).to.deep.equal([
       "here",
@@ -115,26 +115,26 @@ describe("a storage is asked", () => {
     ]);
   });
 
-  it("for the whole list, when it does not: a page would be selected from after it was cut", async () => {
+  it("for the whole list, when it does not: selection must come before paging", async () => {
     const { options } = await askedFor("?limit=7&resourceVersion=12", false);
     expect(options).to.not.have.property("limit");
     expect(options.resourceVersion).to.equal("12");
   });
 
-  it("for whom, and with the parameters of the path", async () => {
+  it("with the caller and the parameters of the path", async () => {
     const { scope, options } = await askedFor("", true);
     expect([scope.cluster, scope.params, scope.identity.name]).to.deep.equal(["root", { cluster: "root" }, "alice"]);
     expect([options.user.name, options.requestId.length]).to.deep.equal(["alice", 36]);
   });
 
-  it("never with a continue token that it cannot have given", async () => {
+  it("never with a continue token that it cannot have issued", async () => {
     await using server = await startPlain([viewOf({ list: () => ({ items: [] }) })]);
     expect((await server.get(`${ALL}?continue=made-up`)).status).to.equal(400);
   });
 });
 
-describe("what a storage answers", () => {
-  it("is selected from by the framework, unless it applies selectors", async () => {
+describe("the result of a storage", () => {
+  it("is filtered by the framework, unless the storage applies selectors", async () => {
     const items = [
       thing("a", 1),
       thing("b", 2),
@@ -152,7 +152,7 @@ describe("what a storage answers", () => {
     }
   });
 
-  it("tells a page's continue and remainingItemCount as they are", async () => {
+  it("keeps a page's continue and remainingItemCount", async () => {
     const list = (): object => ({
       items: [thing("a")],
       resourceVersion: "5",
@@ -180,7 +180,7 @@ describe("what a storage answers", () => {
     expect(warnings).to.equal('299 - "use \\"Thang\\" instead", 299 - "sonst gibt es Ärger"');
   });
 
-  it("as bytes is the same bytes in GET, LIST and events", async () => {
+  it("as bytes is sent unchanged in GET, LIST and events", async () => {
     const a = oddly(thing("a", 1));
     const b = oddly(thing("b", 2));
     const { promise: forever } = Promise.withResolvers<void>();
@@ -202,7 +202,7 @@ describe("what a storage answers", () => {
     expect(watched.text).to.equal(`{"type":"ADDED","object":${text(b)}}\n`);
   });
 
-  it("of nothing is 404, an ApiError is answered as it stands, anything else is 500 and says nothing", async () => {
+  it("is 404 for undefined, an ApiError is answered unchanged, and anything else is 500 without its message", async () => {
     const storage: Storage<ThingObject> = {
       get: (_scope, { name }) => {
         if (name === "busy") throw ApiError.tooManyRequests("later", 7);
@@ -240,12 +240,12 @@ describe("a list as bytes", () => {
     ["at once", () => body],
     ["piece by piece", () => inPieces(body)],
   ] as const) {
-    it(`passes through ${how}, unread`, async () => {
+    it(`passes through ${how}, without being parsed`, async () => {
       await using server = await startPlain([viewOf({ list: () => ({ body: given() }), appliesSelectors: true })]);
       expect((await server.get(ALL)).text).to.equal(body.toString("utf8"));
     });
 
-    it(`becomes a Table ${how} for who asks for one`, async () => {
+    it(`becomes a Table ${how} on request`, async () => {
       await using server = await startPlain([viewOf({ list: () => ({ body: given() }), appliesSelectors: true })]);
       const { body: table } = await server.get(ALL, { headers: { accept: TABLE } });
       expect([table.kind, table.metadata, table.rows[0].cells[0]]).to.deep.equal([
@@ -256,7 +256,7 @@ describe("a list as bytes", () => {
     });
   }
 
-  it("passes through as it is encoded, for who takes that", async () => {
+  it("passes through in its encoding, for clients that accept it", async () => {
     const encoded = gzipSync(body);
     const list = (): { body: Buffer; contentEncoding: string } => ({ body: encoded, contentEncoding: "gzip" });
     await using server = await startPlain([viewOf({ list, appliesSelectors: true })]);
@@ -266,7 +266,7 @@ describe("a list as bytes", () => {
     expect(gunzipSync(bytes).equals(body)).to.equal(true);
   });
 
-  it("is decoded for who does not take its encoding, and for who wants another form", async () => {
+  it("is decoded for clients that do not accept its encoding, and for other forms", async () => {
     const list = (): { body: AsyncIterable<Uint8Array>; contentEncoding: string } => ({
       body: inPieces(gzipSync(body)),
       contentEncoding: "gzip",
@@ -281,7 +281,7 @@ describe("a list as bytes", () => {
 });
 
 describe("a storage that keeps its own history", () => {
-  it("gets back every share of its cache, also from requests that are refused", async () => {
+  it("gets back every lease of its cache, also from rejected requests", async () => {
     const things = Thing.collection();
     things.in("root", "here").set("a", { size: 1 });
     let held = 0;
@@ -312,7 +312,7 @@ describe("a storage that keeps its own history", () => {
 });
 
 describe("a storage of plain functions", () => {
-  it("is not asked for a version that has not come yet", async () => {
+  it("is not called for a version that does not exist yet", async () => {
     const source = new FakeSource(Thing);
     source.set({ namespace: "here", name: "a" });
     await using server = await startPlain([viewOf(source.storage)]);

@@ -1,5 +1,5 @@
-// The storage contract (packages/framework/src/storage.ts), the streaming half: changes, progress, lost history, failures,
-// and who shares a stream with whom.
+// The storage contract (packages/framework/src/storage.ts), streams: changes, progress, lost history, failures, and which
+// callers share a stream.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   allow,
@@ -31,11 +31,11 @@ const B = { namespace: "here", name: "b" };
 interface Setup extends FakeSourceOptions, Partial<ServerOptions> {
   /** Parts of the storage to replace or add. */
   readonly storage?: Partial<Storage<ObjectOf<Content>>>;
-  /** Told of each request that is let in. */
+  /** Called on each authorized request. */
   readonly onRequest?: () => void;
 }
 
-/** A source of the object `a`, and a server over it. */
+/** Starts a source with the object `a`, and a server for it. */
 async function start({
   storage,
   onRequest,
@@ -60,14 +60,14 @@ async function start({
   return { ...(await startPlain([view], options)), source };
 }
 
-/** A watch that has told of the present object. */
+/** Opens a watch that has received the current object. */
 async function watching(server: PlainServer, query = "", user: "alice" | "bob" = "alice"): Promise<WatchStream> {
   const watch = await server.watch(`${ALL}?watch=true${query}`, { user });
   expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
   return watch;
 }
 
-/** Lists as fresh as the source, until `is` holds of the answer. */
+/** Repeats fresh lists until `is` holds for the answer. */
 async function settled(server: PlainServer, is: () => boolean): Promise<void> {
   for (let tries = 0; !is(); tries++) {
     if (tries === 2000) throw new Error("it did not settle");
@@ -77,7 +77,7 @@ async function settled(server: PlainServer, is: () => boolean): Promise<void> {
 
 for (const encoded of [false, true]) {
   describe(`a source of ${encoded ? "bytes" : "objects"}`, () => {
-    it("is told of as it changes, deletes with the last state and the version of the delete", async () => {
+    it("sends its changes, and deletions with the last state and the version of the deletion", async () => {
       await using server = await start({ encoded });
       await using watch = await watching(server);
       server.source.set(B);
@@ -91,7 +91,7 @@ for (const encoded of [false, true]) {
       expect(body.items.map((item: ObjectOf<Content>) => item.metadata.name)).to.deep.equal(["b"]);
     });
 
-    it("that is deleted under no logical cluster is deleted where it was set", async () => {
+    it("deletes an object where it was set, even without naming its logical cluster", async () => {
       await using server = await start({ encoded });
       server.source.delete(A);
       expect((await server.get(ALL)).body.items).to.deep.equal([]);
@@ -100,7 +100,7 @@ for (const encoded of [false, true]) {
 }
 
 describe("a source's progress", () => {
-  it("becomes bookmarks, from which a watch goes on", async () => {
+  it("becomes bookmarks, from which a watch resumes", async () => {
     await using server = await start({ bookmarkEvery: 20 });
     await using watch = await watching(server, "&allowWatchBookmarks=true");
     server.source.progress();
@@ -114,7 +114,7 @@ describe("a source's progress", () => {
     expect(await resumed.take(1)).to.deep.equal(["ADDED b"]);
   });
 
-  it("that it does not tell is found out by listing again, for fresh lists and watches", async () => {
+  it("is found by listing again when it is not reported, for fresh lists and watches", async () => {
     await using server = await start();
     await using _watch = await watching(server);
     server.source.progress({ told: false });
@@ -130,7 +130,7 @@ describe("a source's progress", () => {
 });
 
 describe("a source that has lost its history", () => {
-  it("is listed anew, and open watches end with 410", async () => {
+  it("is listed again, and open watches end with 410", async () => {
     await using server = await start();
     await using watch = await watching(server);
     server.source.forget(() => server.source.delete(A));
@@ -140,7 +140,7 @@ describe("a source that has lost its history", () => {
     expect(server.source.counts.list).to.equal(2);
   });
 
-  it("does not continue a version from before", async () => {
+  it("does not continue an earlier version", async () => {
     await using server = await start();
     await using watch = await watching(server);
     server.source.forget(() => server.source.set(B));
@@ -149,7 +149,7 @@ describe("a source that has lost its history", () => {
     expect((await resumed.rest()).map(label)).to.deep.equal(["ERROR 410"]);
   });
 
-  it("may say so by a thrown 410", async () => {
+  it("may report it by throwing a 410", async () => {
     let thrown = 0;
     await using server = await start({
       storage: {
@@ -166,7 +166,7 @@ describe("a source that has lost its history", () => {
 });
 
 describe("a stream that ends", () => {
-  it("is asked for again from where it was, and nobody notices", async () => {
+  it("is reopened at its last version, without an effect on watches", async () => {
     await using server = await start();
     await using watch = await watching(server);
     server.source.set(B);
@@ -181,7 +181,7 @@ describe("a stream that ends", () => {
 });
 
 describe("a source that fails", () => {
-  it("answers fresh reads with its error, others with what is known, and open watches stay", async () => {
+  it("answers fresh reads with its error, others from the cache, and keeps watches open", async () => {
     await using server = await start();
     await using watch = await watching(server);
     server.source.break(ApiError.serviceUnavailable("the source is down", 1));
@@ -199,7 +199,7 @@ describe("a source that fails", () => {
     expectFault(/source failed, retrying/);
   });
 
-  it("before it was ever read is asked again with the next request", async () => {
+  it("before it was ever read is retried by the next request", async () => {
     await using server = await start();
     server.source.break(ApiError.serviceUnavailable("the source is down", 1));
     expect((await server.get(ALL)).status).to.equal(503);
@@ -208,7 +208,7 @@ describe("a source that fails", () => {
     expect((await server.get(ALL)).status).to.equal(200);
   });
 
-  it("with anything but an ApiError is 500 and says nothing", async () => {
+  it("with anything but an ApiError is 500 without its message", async () => {
     await using server = await start();
     server.source.break(new Error("password of the source"));
     const { status, text } = await server.get(ALL);
@@ -220,7 +220,7 @@ describe("a source that fails", () => {
 
 describe("head", () => {
   for (const head of [true, false]) {
-    it(`${head ? "is asked" : "is a list"} before a fresh read`, async () => {
+    it(`${head ? "is called" : "is replaced by a list"} before a fresh read`, async () => {
       await using server = await start({ head });
       await server.get(ALL);
       await server.get(`${ALL}?resourceVersion=0`);
@@ -228,7 +228,7 @@ describe("head", () => {
     });
   }
 
-  it("answers for everybody who asked before it was put", async () => {
+  it("answers all requests that arrived before its call", async () => {
     const heads: PromiseWithResolvers<void>[] = [];
     let requests = 0;
     await using server = await start({
@@ -247,7 +247,7 @@ describe("head", () => {
     await settled(server, () => heads.length === 1);
     const before = requests;
     const others = Promise.all([server.get(ALL), server.get(ALL), server.get(ALL)]);
-    // Those that were let in have put their question by the time that another request is answered.
+    // Requests that were authorized wait for the head by the time that another request is answered.
     await until(() => requests >= before + 3);
     await server.get(`${ALL}?resourceVersion=0`);
     heads[0]?.resolve();
@@ -259,7 +259,7 @@ describe("head", () => {
   });
 });
 
-describe("who shares a stream", () => {
+describe("a stream is shared", () => {
   async function sourcesFor(
     storage: Setup["storage"],
     ...watchers: readonly (readonly [query: string, user: "alice" | "bob"])[]
@@ -272,27 +272,27 @@ describe("who shares a stream", () => {
   const label1 = "&labelSelector=x!=1";
   const label2 = "&labelSelector=x!=2";
 
-  it("without a share key: requests of one identity, whatever they select", async () => {
+  it("without a share key: by requests of one identity, whatever they select", async () => {
     expect(
       await sourcesFor(undefined, ["", "alice"], [label1, "alice"], ["&fieldSelector=metadata.name=a", "alice"]),
     ).to.equal(1);
     expect(await sourcesFor(undefined, ["", "alice"], ["", "bob"])).to.equal(2);
   });
 
-  it("with a share key: callers with equal keys, however they are called", async () => {
+  it("with a share key: by callers with equal keys, whatever their names", async () => {
     const team = { shareKey: () => "team" };
     expect(await sourcesFor(team, ["", "alice"], ["", "bob"], [label1, "bob"])).to.equal(1);
     expect(await sourcesFor({ shareKey: ({ identity }) => identity.name }, ["", "alice"], ["", "bob"])).to.equal(2);
     expect(await sourcesFor({ shareKey: () => undefined }, ["", "alice"], ["", "bob"])).to.equal(2);
   });
 
-  it("where the storage applies selectors: those who also select the same", async () => {
+  it("where the storage applies selectors: by requests with the same selection", async () => {
     const narrows = { appliesSelectors: true, shareKey: () => "team" };
     expect(await sourcesFor(narrows, [label1, "alice"], [label1, "bob"])).to.equal(1);
     expect(await sourcesFor(narrows, [label1, "alice"], [label2, "alice"])).to.equal(2);
   });
 
-  it("is told nothing of a request: not the user's namespace nor selector, when the stream is for more", async () => {
+  it("without namespace and selector of a request, since others use it too", async () => {
     await using server = await start();
     await using _watch = await watching(server, `${label1}&fieldSelector=metadata.namespace=here`);
     const [asked] = server.source.asked;
@@ -304,7 +304,7 @@ describe("who shares a stream", () => {
   });
 });
 
-describe("when the server closes", () => {
+describe("when the server closes,", () => {
   it("streams of sources are aborted, and watches end cleanly", async () => {
     const server = await start();
     const watch = await watching(server);
@@ -316,13 +316,13 @@ describe("when the server closes", () => {
 });
 
 describe("a source that breaks the contract", () => {
-  it("by a list without a version is an error that says so", async () => {
+  it("with a list without a version gets an error that names it", async () => {
     await using server = await start({ storage: { list: () => ({ items: [] }) } });
     expect((await server.get(ALL)).status).to.equal(500);
     expectFault(/a storage with changes\(\) must list items with a resourceVersion/);
   });
 
-  it("by telling a change again does not tell it twice", async () => {
+  it("with a repeated change does not cause a second event", async () => {
     const again = new FakeSource(Thing);
     await using server = await start({
       storage: {

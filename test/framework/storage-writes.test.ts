@@ -1,4 +1,4 @@
-// Storages that only keep: what the framework does for them, and what they are asked.
+// Storages that only store objects: what the framework does for them, and how it calls them.
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { type Authorizer, allow, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
 import type { DeleteOptions, PatchOptions, Storage } from "@virtual-workspaces/framework/storage";
@@ -71,8 +71,8 @@ class Table implements Storage {
   }
 }
 
-describe("a storage that keeps rows", () => {
-  it("has every verb, and metadata as Kubernetes fills it in", async () => {
+describe("a storage of rows", () => {
+  it("has every verb, and metadata as Kubernetes sets it", async () => {
     const table = new Table();
     await using server = await start(table);
     const { body: discovery } = await server.get("/services/rows/apis/example.dev/v1");
@@ -91,7 +91,7 @@ describe("a storage that keeps rows", () => {
     expect((await server.send(`PUT ${ROWS}/${metadata.name}`, body)).status).to.equal(409);
   });
 
-  it("is asked to delete only what nothing holds", async () => {
+  it("only deletes objects that nothing blocks", async () => {
     const table = new Table();
     await using server = await start(table);
     await server.send(`POST ${ROWS}`, row("a", { finalizers: ["example.dev/f"] }));
@@ -103,7 +103,7 @@ describe("a storage that keeps rows", () => {
     expect((await server.get(`${ROWS}/a`)).status).to.equal(404);
   });
 
-  it("hears nothing of dry runs, nor of what changes nothing", async () => {
+  it("is not called for dry runs, nor for writes that change nothing", async () => {
     const table = new Table();
     await using server = await start(table);
     await server.send(`POST ${ROWS}`, row("a"));
@@ -117,7 +117,7 @@ describe("a storage that keeps rows", () => {
     expect(table.asked).to.deep.equal([]);
   });
 
-  it("whose every update is a conflict makes a patch one in the end", async () => {
+  it("answers a patch with a conflict in the end when every update is one", async () => {
     const table = new Table();
     await using server = await start(table);
     await server.send(`POST ${ROWS}`, row("a"));
@@ -136,7 +136,7 @@ describe("a storage that keeps rows", () => {
 });
 
 describe("a storage with fewer methods", () => {
-  it("has the verbs that these come to", async () => {
+  it("has the verbs that its methods support", async () => {
     const all = new Table();
     const methods = {
       get: all.get.bind(all),
@@ -158,8 +158,8 @@ describe("a storage with fewer methods", () => {
   });
 });
 
-describe("a storage with a life of its own behind it", () => {
-  it("gets writes as they are, dry runs and delete options included", async () => {
+describe("a storage with a lifecycle of its own", () => {
+  it("receives writes unchanged, with dry run and delete options", async () => {
     const asked: unknown[] = [];
     const there = row("a", { resourceVersion: "7", uid: "u", finalizers: ["example.dev/f"] });
     await using server = await start({
@@ -190,7 +190,7 @@ describe("a storage with a life of its own behind it", () => {
     ]);
   });
 
-  it("may take patches as they came, apply included", async () => {
+  it("can receive patches unparsed, apply included", async () => {
     const asked: unknown[] = [];
     await using server = await start({
       get: () => row("a"),
@@ -204,7 +204,7 @@ describe("a storage with a life of its own behind it", () => {
     expect(asked).to.deep.equal([["a", "application/apply-patch+yaml", "spec: {n: 1}", true, "me", true]]);
   });
 
-  it("is not asked for an apply that creates by who may not create", async () => {
+  it("does not receive an apply that creates from a caller who may not create", async () => {
     const APPLY = { headers: { "content-type": "application/apply-patch+yaml; charset=utf-8" } };
     const table = new Table();
     const asked: string[] = [];
@@ -234,7 +234,7 @@ describe("a storage with a life of its own behind it", () => {
     ]);
   });
 
-  it("cannot be served with an admit that it would never ask, or without a way to tell what there is", () => {
+  it("cannot be served with an admit that would never be called, or without a way to read objects", () => {
     const storage = { get: () => row("a"), patch: () => ({ object: row("a") }) };
     const admit = (): undefined => undefined;
     expect(() => Row.serve(storage as never, { admit })).to.throw(

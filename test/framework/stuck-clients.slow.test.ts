@@ -1,4 +1,4 @@
-// Clients that never take their answers, with real clocks: over HTTP/2 they lose them, and then their connection.
+// Clients that never read their responses, with real clocks: over HTTP/2 they lose the streams, and then the connection.
 import { once } from "node:events";
 import { constants } from "node:http2";
 import { createServer, staticTokens } from "@virtual-workspaces/framework";
@@ -14,7 +14,7 @@ const seconds = (began: number): number => (performance.now() - began) / 1000;
 describe("stuck clients", function () {
   this.timeout(400_000);
 
-  it("that never take their answers over HTTP/2 lose them, and then their connection", async () => {
+  it("lose their streams over HTTP/2, and then the connection, when they never read their responses", async () => {
     await using server = createServer({
       virtualWorkspaces: [whoami()],
       authentication: [staticTokens({ token: { name: "alice" } })],

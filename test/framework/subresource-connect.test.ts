@@ -1,4 +1,4 @@
-// Subresources that answer by themselves: what their handlers are told, who may ask, and connections handed over.
+// Subresources that write their own responses: input of their handlers, authorization, and upgraded connections.
 import { once } from "node:events";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type AuthorizeRequest, allow, type Decision, defineResource, deny } from "@virtual-workspaces/framework";
@@ -46,7 +46,7 @@ async function upgrading(server: PlainServer, path: string, method = "GET"): Pro
 }
 
 describe("a subresource that connects", () => {
-  it("is told of its object, what follows it in the path byte for byte, and the query", async () => {
+  it("receives its object, the rest of the path byte for byte, and the query", async () => {
     const seen: unknown[] = [];
     await using server = await start({
       proxy: {
@@ -80,13 +80,13 @@ describe("a subresource that connects", () => {
     }
   });
 
-  it("is not asked for paths that a server behind it might read otherwise", async () => {
+  it("is not called for paths that an upstream might read differently", async () => {
     await using server = await start({ proxy: { connect: () => expect.fail("asked") } });
     for (const tail of ["/a%2Fb", "/a//b", "/%252e", "/%00"])
       expect((await server.get(`${MACHINES}/m/proxy${tail}`)).status, tail).to.equal(400);
   });
 
-  it("of kinds without a namespace, and of the core group, is told the same tail", async () => {
+  it("of kinds without a namespace, and of the core group, receives the same tail", async () => {
     for (const [group, path] of [
       ["", "/api/v1/nodes/n/proxy/x/y"],
       ["g.dev", "/apis/g.dev/v1/nodes/n/proxy/x/y"],
@@ -102,7 +102,7 @@ describe("a subresource that connects", () => {
     }
   });
 
-  it("takes GET, or the methods that it names, each a verb of its own; anything else is 405", async () => {
+  it("accepts GET, or the methods that it names, each a verb of its own; anything else is 405", async () => {
     const asked: string[] = [];
     await using server = await start(
       {
@@ -145,7 +145,7 @@ describe("a subresource that connects", () => {
     }
   });
 
-  it("is not asked when the caller may not, though the object is free to be read", async () => {
+  it("is not called when the caller may not use it, though it may read the object", async () => {
     await using server = await start(
       { log: { connect: () => expect.fail("asked"), upgrade: () => expect.fail("asked") } },
       {
@@ -164,7 +164,7 @@ describe("a subresource that connects", () => {
     expect((await server.get(`${MACHINES}/m`)).status).to.equal(200);
   });
 
-  it("of an object that is not there is 404, unless it sees for itself", async () => {
+  it("of a missing object is 404, unless it checks itself", async () => {
     await using server = await start({
       log: { connect: () => expect.fail("asked"), upgrade: () => expect.fail("asked") },
       probe: { object: "unread", connect: (_req, res, { object, key }) => void res.end(`${key.name} ${object}`) },
@@ -178,12 +178,12 @@ describe("a subresource that connects", () => {
     expect(outcome(await server.get(`${MACHINES}/m/other`))).to.deep.equal(unknown);
   });
 
-  it("in all logical clusters at once is 405", async () => {
+  it("over all logical clusters is 405", async () => {
     await using server = await start({ log: { object: "unread", connect: () => expect.fail("asked") } });
     expect((await server.get(MACHINES.replace("root", "*").concat("/m/log"))).status).to.equal(405);
   });
 
-  it("is given an object of its own", async () => {
+  it("receives its own copy of the object", async () => {
     await using server = await start({
       log: {
         connect: (_req, res, { object }) => {
@@ -196,7 +196,7 @@ describe("a subresource that connects", () => {
     expect((await server.get(`${MACHINES}/m`)).body.spec.image).to.equal("x");
   });
 
-  it("is held to the deadline unless it says that it takes its time", async () => {
+  it("has the server's deadline unless it is long-running", async () => {
     const late = Promise.withResolvers<void>();
     await using server = await start(
       {
@@ -218,7 +218,7 @@ describe("a subresource that connects", () => {
     expect((await followed).text).to.equal("at last");
   });
 
-  it("that throws is a Status: an ApiError as it stands, anything else 500 without its text", async () => {
+  it("is answered with a Status when it throws: an ApiError unchanged, anything else as 500 without its message", async () => {
     await using server = await start({
       log: {
         connect: (_req, _res, { tail }) => {
@@ -233,7 +233,7 @@ describe("a subresource that connects", () => {
   });
 });
 
-describe("a subresource that takes connections over", () => {
+describe("a subresource that takes upgrades", () => {
   const echo: Named = {
     exec: {
       methods: ["GET", "POST"],
@@ -248,7 +248,7 @@ describe("a subresource that takes connections over", () => {
   };
 
   for (const method of ["GET", "POST"])
-    it(`is handed them by ${method}, before the virtual workspace is`, async () => {
+    it(`receives them by ${method}, before the virtual workspace`, async () => {
       await using server = await start(echo, { upgrade: true });
       using wire = await upgrading(server, `${MACHINES}/m/exec/sh`, method);
       wire.send("more");
@@ -274,7 +274,7 @@ describe("a subresource that takes connections over", () => {
     expect((await wire.answer())?.body).to.include("does not take upgrades");
   });
 
-  it("says to who does not ask for an upgrade that it is needed", async () => {
+  it("answers requests without an upgrade that it needs one", async () => {
     await using server = await start(echo);
     expect(outcome(await server.get(`${MACHINES}/m/exec`))).to.deep.equal([
       400,
@@ -283,13 +283,13 @@ describe("a subresource that takes connections over", () => {
     ]);
   });
 
-  it("refuses other methods in HTTP", async () => {
+  it("rejects other methods in HTTP", async () => {
     await using server = await start(echo);
     using wire = await upgrading(server, `${MACHINES}/m/exec`, "PUT");
     expect((await wire.answer("PUT"))?.status).to.equal(405);
   });
 
-  it("that throws before it has written is a Status", async () => {
+  it("is answered with a Status when it throws before it writes", async () => {
     await using server = await start({
       exec: {
         upgrade: () => {
@@ -302,7 +302,7 @@ describe("a subresource that takes connections over", () => {
   });
 });
 
-describe("subresources that could not be served", () => {
+describe("invalid subresources", () => {
   const machines = Machine.collection();
   const connect = (): void => undefined;
   const refused: Readonly<Record<string, readonly [object, string]>> = {
@@ -322,11 +322,11 @@ describe("subresources that could not be served", () => {
     both: [{ kind: Machine, get: connect, connect }, "it has a kind, so it cannot have `connect` or `upgrade`"],
   };
   for (const [name, [subresource, message]] of Object.entries(refused))
-    it(`are refused at definition: ${JSON.stringify(name)}`, () => {
+    it(`are rejected at definition: ${JSON.stringify(name)}`, () => {
       expect(() => Machine.serve(machines, { subresources: { [name]: subresource } } as object)).to.throw(message);
     });
 
-  it("are refused of a storage that cannot tell what there is, unless nothing is read", () => {
+  it("are rejected for a storage that cannot read objects, unless they are unread", () => {
     const storage = { create: (_scope: unknown, object: object) => object } as never;
     const serve = (object: object) => () =>
       Machine.serve(storage, { subresources: { log: { connect, ...object } } } as object);
@@ -336,7 +336,7 @@ describe("subresources that could not be served", () => {
     expect(serve({ object: "unread" })).not.to.throw();
   });
 
-  it("are refused of namespaces, whose paths lead into them, but for finalize", () => {
+  it("are rejected for namespaces, whose paths lead into them, except finalize", () => {
     const Namespace = defineResource({
       group: "",
       version: "v1",

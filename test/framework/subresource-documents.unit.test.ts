@@ -1,4 +1,4 @@
-// What discovery and OpenAPI tell of subresources is what is answered, and nothing else.
+// Discovery and OpenAPI advertise exactly the subresources that are served.
 import { defineResource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { DiscoveryDocuments } from "../../packages/framework/src/discovery/discovery-documents.ts";
@@ -31,7 +31,7 @@ const ROOT = "/services/machines/clusters/root";
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 describe("discovery of subresources", () => {
-  it("lists them behind their resource, with verbs, and a kind that is another's with its group", async () => {
+  it("lists them after their resource, with their verbs, and a foreign kind with its group", async () => {
     await using server = await startPlain([machinesView([SERVED])]);
     const { resources } = (await server.get(`${ROOT}/apis/example.dev/v1`)).body;
     const own = { singularName: "", namespaced: true };
@@ -73,7 +73,7 @@ describe("discovery of subresources", () => {
     "patches without updates": Machine.serve(machines, { verbs: ["patch"] }),
   };
   for (const [name, resource] of Object.entries(servings))
-    it(`tells of exactly the verbs that are answered: ${name}`, async () => {
+    it(`advertises exactly the served verbs: ${name}`, async () => {
       await using server = await startPlain([machinesView([resource])]);
       const { resources } = (await server.get(`${ROOT}/apis/example.dev/v1`)).body;
       const told = new Map<string, string[]>();
@@ -88,7 +88,7 @@ describe("discovery of subresources", () => {
       }
     });
 
-  it("changes, ETags and all, with the subresources and only then", () => {
+  it("changes, with its ETags, only when the subresources change", () => {
     const documents = new DiscoveryDocuments();
     const etag = (resource: ServedResource): string => {
       const found = documents.answer({ path: "/apis/example.dev/v1", accept: undefined }, [resource]);
@@ -111,7 +111,7 @@ const V3: Json = JSON.parse(JSON.stringify(groupVersionDocument([SERVED])));
 const V2: Json = JSON.parse(JSON.stringify(swaggerDocument([SERVED])));
 const OBJECT = "/apis/example.dev/v1/namespaces/{namespace}/machines/{name}";
 
-/** `get read… action: parameters`, by path below the object. */
+/** Returns `get read… action: parameters`, by path below the object. */
 function operations(document: Json): string[] {
   const paths = Object.entries<Json>(document.paths).filter(([path]) => path.startsWith(`${OBJECT}/`));
   return paths.flatMap(([path, { parameters, ...item }]) =>
@@ -153,7 +153,7 @@ describe("OpenAPI of subresources", () => {
       ]);
     });
 
-  it("says in v3 what each takes and answers", () => {
+  it("describes in v3 the body and the response of each", () => {
     const ref = (component: string) => ({ schema: { $ref: `#/components/schemas/${component}` } });
     const both = (component: string) => ({ "application/json": ref(component), "application/yaml": ref(component) });
     const scale = V3.paths[`${OBJECT}/scale`];
@@ -182,7 +182,7 @@ describe("OpenAPI of subresources", () => {
     expect(V3.components.schemas["dev.approval.v2.Approval"].description).to.equal("Somebody agrees.");
   });
 
-  it("says the same in v2, which protobuf can say too", () => {
+  it("describes the same in v2, which protobuf can express too", () => {
     const { put, patch } = V2.paths[`${OBJECT}/scale`];
     const ref = { $ref: "#/definitions/io.k8s.api.autoscaling.v1.Scale" };
     expect([put.responses["200"].schema, put.parameters.at(-1).schema]).to.deep.equal([ref, ref]);
@@ -201,7 +201,7 @@ describe("OpenAPI of subresources", () => {
     );
   });
 
-  it("knows nothing of what is not served", () => {
+  it("leaves out what is not served", () => {
     const verbs: readonly Verb[] = ["list"];
     const document = JSON.stringify(groupVersionDocument([Machine.serve(machines, { verbs })]));
     expect(document).not.to.include("{name}").and.not.to.include("autoscaling");

@@ -1,4 +1,4 @@
-// Subresources that speak a kind of their own, as evictions and tokens do.
+// Subresources with a kind of their own, as evictions and tokens.
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { allow, type Collection, defineResource, deny } from "@virtual-workspaces/framework";
@@ -29,7 +29,7 @@ const approval = (spec: object = { by: "ann" }, metadata: object = {}): object =
 
 interface Started extends PlainServer {
   readonly machines: Collection<{ spec: { image?: string; replicas?: number } }>;
-  /** What the handlers were told, without what belongs to the request. */
+  /** Input of the handlers, without the parts that belong to the request. */
   readonly told: unknown[];
 }
 
@@ -71,7 +71,7 @@ async function start(): Promise<Started> {
 }
 
 describe("a subresource with a kind of its own", () => {
-  it("is created: told of a body that is valid and whole, and answered with the kind", async () => {
+  it("handles create with a valid, complete body, and is answered with the kind", async () => {
     await using server = await start();
     const { status, body, headers } = await server.send(
       `POST ${APPROVE}?dryRun=All&fieldManager=me`,
@@ -99,7 +99,7 @@ describe("a subresource with a kind of its own", () => {
     ]);
   });
 
-  it("never has more warnings than a client takes, its handler's included", async () => {
+  it("never sends more warnings than a client accepts, including its handler's", async () => {
     await using server = await start();
     const wishes = Array.from({ length: 20 }, (_, at) => [`wish${at}${"x".repeat(300)}`, at]);
     const { status, headers } = await server.send(
@@ -120,7 +120,7 @@ describe("a subresource with a kind of its own", () => {
     expect(outcome(await server.get(APPROVE))).to.deep.equal([404, "NotFound", 'machines.example.dev "m" not found']);
   });
 
-  it("is had as a Table, as metadata and as YAML, and sent as YAML", async () => {
+  it("is returned as a Table, as metadata and as YAML, and accepted as YAML", async () => {
     await using server = await start();
     const as = (what: string) => ({ headers: { accept: `application/json;as=${what};g=meta.k8s.io;v=v1` } });
     expect((await server.get(APPROVE, as("Table"))).body.rows[0].cells[0]).to.equal("m");
@@ -130,7 +130,7 @@ describe("a subresource with a kind of its own", () => {
     expect(yaml.text).to.include("kind: Approval\n").and.include("  count: 1\n");
   });
 
-  it("that has nothing to tell is answered with a Status", async () => {
+  it("without a result is answered with a Status", async () => {
     await using server = await start();
     const dry = await server.send(`POST ${MACHINES}/m/stop?dryRun=All`, approval());
     expect((await server.get(`${MACHINES}/m`)).body.spec).to.deep.equal({ image: "x" });
@@ -146,7 +146,7 @@ describe("a subresource with a kind of its own", () => {
     expect((await server.get(`${MACHINES}/m`)).body.spec).to.deep.equal({ replicas: 0 });
   });
 
-  it("is not asked about what is no such kind, invalid, or of another object", async () => {
+  it("is not called for another kind, an invalid body, or another object", async () => {
     await using server = await start();
     const refused: readonly (readonly [object | string, number, string])[] = [
       [approval({}), 422, 'Approval.approval.dev "m" is invalid: spec.by: Required value'],
@@ -175,7 +175,7 @@ describe("a subresource with a kind of its own", () => {
     expect(server.told).to.deep.equal([]);
   });
 
-  it("is not asked when the caller may not", async () => {
+  it("is not called when the caller may not use it", async () => {
     await using server = await start();
     const denied = await server.send(`POST ${APPROVE}`, approval(), { user: "bob" });
     expect(denied.body.message).to.include(
@@ -184,7 +184,7 @@ describe("a subresource with a kind of its own", () => {
     expect([denied.status, server.told]).to.deep.equal([403, []]);
   });
 
-  it("of an object that is not there is 404, unless it sees for itself; other verbs are 405", async () => {
+  it("of a missing object is 404, unless it checks itself; other verbs are 405", async () => {
     await using server = await start();
     const missing = await server.send(`POST ${MACHINES}/n/approve`, approval());
     expect(outcome(missing)).to.deep.equal([404, "NotFound", 'machines.example.dev "n" not found']);
@@ -199,7 +199,7 @@ describe("a subresource with a kind of its own", () => {
       expect((await server.send(call, {})).status, call).to.equal(405);
   });
 
-  it("answers what its handler throws", async () => {
+  it("is answered with the error that its handler throws", async () => {
     await using server = await start();
     const refused = await server.send(`POST ${APPROVE}`, approval({ by: "eve" }));
     expect(outcome(refused)).to.deep.equal([403, "Forbidden", "forbidden: not eve"]);

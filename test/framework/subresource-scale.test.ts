@@ -1,4 +1,4 @@
-// `/scale`, beyond what the differential suite compares with Kubernetes' own server.
+// `/scale`, beyond the comparison of the differential suite with Kubernetes' own server.
 import type { ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
 import { defineResource } from "@virtual-workspaces/framework";
 import type { ScalePaths } from "@virtual-workspaces/framework/resource";
@@ -31,14 +31,14 @@ const scale = (replicas: unknown, metadata: object = {}): object => ({
   spec: { replicas },
 });
 
-/** Who has the replicas, as `manager operation subresource`. */
+/** Returns the owners of the replicas, as `manager operation subresource`. */
 function ownersOfReplicas(body: { metadata: { managedFields: ManagedFieldsEntry[] } }): string[] {
   const owners = body.metadata.managedFields.filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes("f:replicas"));
   return owners.map(({ manager, operation, subresource = "" }) => `${manager} ${operation} ${subresource}`.trim());
 }
 
 describe("/scale", () => {
-  it("shows how many there are and should be, and by which labels they are found", async () => {
+  it("shows the existing and the desired replicas, and their label selector", async () => {
     await using server = await startMachine();
     await server.send(`PATCH ${MACHINES}/m/status`, { status: { replicas: 3, selector: "app=m" } }, MERGE);
     const { body } = await server.get(SCALE);
@@ -52,7 +52,7 @@ describe("/scale", () => {
     });
   });
 
-  it("is asked about as the object, of which a hook may change how many and nothing else", async () => {
+  it("calls admit for the object, whose replicas alone it may change", async () => {
     const hooks: Record<string, (object: Row) => unknown> = {
       "returns another": (object) => ({ ...object, spec: { replicas: 7, image: "theirs" }, status: { replicas: 9 } }),
       "changes it in place": (object) => {
@@ -76,7 +76,7 @@ describe("/scale", () => {
     }
   });
 
-  it("is had as a Table, as metadata and as YAML", async () => {
+  it("is returned as a Table, as metadata and as YAML", async () => {
     await using server = await startMachine();
     const as = (what: string) => ({ headers: { accept: `application/json;as=${what};g=meta.k8s.io;v=v1` } });
     const table = (await server.get(SCALE, as("Table"))).body;
@@ -92,7 +92,7 @@ describe("/scale", () => {
     expect(yaml.text).to.include("kind: Scale\n").and.include("  replicas: 1\n");
   });
 
-  it("is written in every way, which counts a generation and leaves the rest alone", async () => {
+  it("accepts all kinds of writes, which increment the generation and change nothing else", async () => {
     await using server = await startMachine({ spec: { replicas: 1, image: "x" } });
     const answers = [
       await server.send(`PUT ${SCALE}`, { ...scale(2), status: { replicas: 9 } }),
@@ -107,7 +107,7 @@ describe("/scale", () => {
     expect([spec, metadata.generation, status]).to.deep.equal([{ replicas: 5, image: "x" }, 5, undefined]);
   });
 
-  it("says whose the replicas are, on both sides", async () => {
+  it("shows the owners of the replicas, in the Scale and in the object", async () => {
     await using server = await startMachine();
     const owners = async (): Promise<string[]> => ownersOfReplicas((await server.get(`${MACHINES}/m`)).body);
     expect(await owners()).to.deep.equal(["unknown Update"]);
@@ -121,19 +121,19 @@ describe("/scale", () => {
     ]);
     await server.send(`PATCH ${SCALE}?fieldManager=hpa&force=true`, scale(3), APPLY);
     expect(await owners()).to.deep.equal(["hpa Apply scale"]);
-    // An apply of the object meets the owner under the object's own version.
+    // An apply of the object conflicts with the owner under the object's own version.
     const mine = await server.send(`PATCH ${MACHINES}/m?fieldManager=me`, machine({ spec: { replicas: 4 } }), APPLY);
     expect(mine.body.message).to.equal(
       'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale": .spec.replicas',
     );
     await server.send(`PATCH ${SCALE}?fieldManager=hpa`, scale(7), APPLY);
     expect((await server.get(SCALE)).body.spec.replicas).to.equal(7);
-    // Who wants the same shares it.
+    // A manager that wants the same value shares the field.
     await server.send(`PATCH ${MACHINES}/m?fieldManager=me`, machine({ spec: { replicas: 7 } }), APPLY);
     expect(await owners()).to.have.members(["hpa Apply scale", "me Apply"]);
   });
 
-  it("holds to a version and a uid that are given, and else to none", async () => {
+  it("checks a version and a uid that are given, and otherwise none", async () => {
     await using server = await startMachine();
     const { uid, resourceVersion } = server.made.body.metadata;
     expect((await server.send(`PUT ${SCALE}`, scale(2, { uid, resourceVersion }))).status).to.equal(200);
@@ -154,7 +154,7 @@ describe("/scale", () => {
     expect((await Promise.all(many)).map(({ status }) => status)).to.deep.equal(many.map(() => 200));
   });
 
-  it("refuses what is no Scale of this object, and names the field", async () => {
+  it("rejects anything but a Scale of this object, and names the field", async () => {
     await using server = await startMachine();
     const refused: readonly (readonly [object | string, number, string])[] = [
       [scale("many"), 400, "spec.replicas must be an integer of 32 bits"],
@@ -186,7 +186,7 @@ describe("/scale", () => {
     expect((await server.get(SCALE)).body.spec.replicas).to.equal(1);
   });
 
-  it("warns of fields that a Scale does not have, or refuses them", async () => {
+  it("warns of unknown fields, or rejects them", async () => {
     await using server = await startMachine();
     const odd = { ...scale(2), spec: { replicas: 2, wish: 1 }, extra: 1, metadata: { name: "m", nmae: "m" } };
     const warned = await server.send(`PUT ${SCALE}`, odd);
@@ -202,7 +202,7 @@ describe("/scale", () => {
       );
   });
 
-  it("keeps nothing of a dry run", async () => {
+  it("stores nothing in a dry run", async () => {
     await using server = await startMachine();
     for (const [call, body, options] of [
       ["PUT", scale(9), {}],
@@ -214,7 +214,7 @@ describe("/scale", () => {
     expect((await server.get(SCALE)).body.spec).to.deep.equal({ replicas: 1 });
   });
 
-  it("of an object that does not say how many is an error until somebody does", async () => {
+  it("of an object without replicas is an error until they are set", async () => {
     await using server = await startMachine({ spec: {} });
     const message = 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist';
     expect(outcome(await server.get(SCALE))).to.deep.equal([500, "InternalError", message]);
@@ -229,7 +229,7 @@ describe("/scale", () => {
     });
   });
 
-  it("of an object that holds something else there says what", async () => {
+  it("of an object with another value in that field names it", async () => {
     const object = machine({ spec: { replicas: "many" } }, { namespace: "ns" });
     await using server = await startPlain([machinesView([Machine.serve({ get: () => object } as never)])]);
     expect((await server.get(SCALE)).body.message).to.equal(
@@ -252,7 +252,7 @@ describe("/scale", () => {
     );
   });
 
-  it("is 404 where nothing is, 405 for other verbs", async () => {
+  it("is 404 where it does not exist, 405 for other verbs", async () => {
     await using server = await startMachines();
     for (const answer of [
       await server.get(SCALE),
@@ -274,7 +274,7 @@ describe("paths of a scale", () => {
   const spec = { type: "object", properties: { a: inner, d: { type: "string" } } } as const;
   const good = { specReplicasPath: ".spec.a.b", statusReplicasPath: ".status.c", labelSelectorPath: ".spec.d" };
 
-  it("may lead anywhere below spec and status, where they are made", async () => {
+  it("may be anywhere below spec and status, where they are created", async () => {
     const Sets = define(good);
     const sets = Sets.collection();
     sets.in("root").set("m", {});
@@ -294,20 +294,20 @@ describe("paths of a scale", () => {
     ["statusReplicasPath", ".spec.replicas", ".status"],
     ["labelSelectorPath", ".metadata.labels", ".spec or .status"],
   ] as const)
-    it(`are refused at definition: ${option} ${JSON.stringify(path)}`, () => {
+    it(`are rejected at definition: ${option} ${JSON.stringify(path)}`, () => {
       expect(() => define({ ...good, [option]: path })).to.throw(
         `Set: subresources.scale.${option} ${JSON.stringify(path)} must be a path of plain names under ${under}`,
       );
     });
 
   for (const path of [".spec.replicas", ".spec.a", ".spec.a.b.c", ".spec.d"])
-    it(`are refused at definition where the schema has no integer: ${path}`, () => {
+    it(`are rejected at definition where the schema has no integer: ${path}`, () => {
       expect(() => define({ ...good, specReplicasPath: path })).to.throw(
         `Set: subresources.scale.specReplicasPath "${path}" must lead to an integer of the schema`,
       );
     });
 
-  it("may lead where the schema lets anything be", () => {
+  it("may be where the schema allows anything", () => {
     for (const open of [
       { "x-kubernetes-preserve-unknown-fields": true },
       { additionalProperties: true },

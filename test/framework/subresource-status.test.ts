@@ -1,4 +1,4 @@
-// `/status`, beyond what the differential suite compares with Kubernetes' own server.
+// `/status`, beyond the comparison of the differential suite with Kubernetes' own server.
 import type { ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
 import { type Admit, defineResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -18,7 +18,7 @@ import {
 
 const STATUS = `${MACHINES}/m/status`;
 
-/** `manager operation subresource`: who has fields of the object. */
+/** Returns the owners of fields, as `manager operation subresource`. */
 function managers(body: { metadata: { managedFields?: ManagedFieldsEntry[] } }): string[] {
   const { managedFields = [] } = body.metadata;
   return managedFields.map(({ manager, operation, subresource = "" }) =>
@@ -27,7 +27,7 @@ function managers(body: { metadata: { managedFields?: ManagedFieldsEntry[] } }):
 }
 
 describe("/status", () => {
-  it("is written alone, by every kind of write, and nothing else is written by it", async () => {
+  it("is written separately, by every kind of write, and writes nothing else", async () => {
     await using server = await startMachine({ spec: { replicas: 1 }, status: { phase: "Running" } });
     expect(server.made.body).not.to.have.property("status");
     const content = { spec: { replicas: 50 }, status: { phase: "Running" } };
@@ -53,7 +53,7 @@ describe("/status", () => {
     expect(managers({ metadata })).to.have.members(["m Apply status", "unknown Update", "unknown Update status"]);
   });
 
-  it("is kept by writes of the rest, which count a generation", async () => {
+  it("is kept by writes of the rest, which increment the generation", async () => {
     await using server = await startMachine();
     await server.send(`PATCH ${STATUS}`, { status: { phase: "Running" } }, MERGE);
     const { body } = await server.send(`PATCH ${MACHINES}/m`, { spec: { replicas: 2 }, status: null }, MERGE);
@@ -66,7 +66,7 @@ describe("/status", () => {
     expect(applied.body.status).to.deep.equal({ phase: "Running" });
   });
 
-  it("does not create: what is not there is 404, to an apply too", async () => {
+  it("does not create: a missing object is 404, also for an apply", async () => {
     await using server = await startMachines();
     const body = machine({ status: { phase: "Running" } });
     const answers = [
@@ -79,7 +79,7 @@ describe("/status", () => {
       expect(outcome(answer)).to.deep.equal([404, "NotFound", 'machines.example.dev "m" not found']);
   });
 
-  it("is validated alone: what is wrong with the rest is not its fault", async () => {
+  it("is validated separately from errors in the rest", async () => {
     const machines = Machine.collection();
     await using server = await startPlain([machinesView([Machine.serve(machines)])]);
     machines.in("root", "ns").set("m", { replicas: 1000 });
@@ -93,7 +93,7 @@ describe("/status", () => {
     ]);
   });
 
-  it("is written alone by hooks too, whether they return an object or change what they are shown", async () => {
+  it("is all that hooks can change too, whether they return an object or change their argument", async () => {
     const labels = { a: "b" };
     let asked = 0;
     const content = () => ({ spec: { replicas: 50 }, status: { replicas: ++asked } });
@@ -122,7 +122,7 @@ describe("/status", () => {
     }
   });
 
-  it("takes no other verb, and narrowed verbs narrow it", async () => {
+  it("supports no other verbs, and fewer with narrowed verbs", async () => {
     await using server = await startMachine();
     for (const method of ["POST", "DELETE"])
       expect((await server.send(`${method} ${STATUS}`, {})).status, method).to.equal(405);
@@ -135,7 +135,7 @@ describe("/status", () => {
     expect((await reading.send(`PATCH ${STATUS}`, {}, MERGE)).status).to.equal(405);
   });
 
-  it("has verbs of its own where it is told so, for those who report and change nothing else", async () => {
+  it("has verbs of its own with statusVerbs, for clients that report status and change nothing else", async () => {
     const reporting = { verbs: ["get", "list", "watch"], statusVerbs: ["get", "patch", "update"] } as const;
     await using server = await startMachines(reporting);
     server.machines.in("root", "ns").set("m", {});
@@ -164,7 +164,7 @@ describe("/status", () => {
     expect(() => Machine.serve(reads as never, { statusVerbs: ["patch"] })).to.throw("its storage cannot patch");
   });
 
-  it("is not there for a kind that has none", async () => {
+  it("does not exist for a kind without it", async () => {
     const Bare = defineResource({
       group: "example.dev",
       version: "v1",
@@ -179,8 +179,8 @@ describe("/status", () => {
   });
 });
 
-describe("a storage that patches by itself", () => {
-  it("is told that only the status is meant", async () => {
+describe("a storage that applies patches itself", () => {
+  it("receives patches of the status as such", async () => {
     const told: unknown[] = [];
     const object = () => machine({}, { name: "m", namespace: "ns", resourceVersion: "1" }) as never;
     const storage = {
@@ -198,7 +198,7 @@ describe("a storage that patches by itself", () => {
       ["status", "application/merge-patch+json"],
       [undefined, "application/merge-patch+json"],
     ]);
-    // A Scale is nothing that it could patch.
+    // The storage cannot patch a Scale.
     expect((await server.send(`PATCH ${MACHINES}/m/scale`, {}, MERGE)).status).to.equal(405);
   });
 });

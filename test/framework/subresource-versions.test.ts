@@ -1,4 +1,4 @@
-// One object scaled through two versions of its kind, which keep the number in different places.
+// One object scaled through two versions of its kind, which have the replicas in different places.
 import type { ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
 import { converted, defineResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -47,7 +47,7 @@ async function start() {
   return startPlain([machinesView([Sets.serve(sets), NewSets.serve(newer)])]);
 }
 
-/** Whose the replicas are: `manager version subresource`. */
+/** Returns the owners of the replicas: `manager version subresource`. */
 function owners(body: { metadata: { managedFields: ManagedFieldsEntry[] } }): string[] {
   const all = body.metadata.managedFields.filter(({ fieldsV1 }) =>
     /f:(replicas|wanted)/.test(JSON.stringify(fieldsV1)),
@@ -56,7 +56,7 @@ function owners(body: { metadata: { managedFields: ManagedFieldsEntry[] } }): st
 }
 
 describe("/scale of a kind with several versions", () => {
-  it("shows and writes the same number in each, where that version keeps it", async () => {
+  it("shows and writes the same number in each, where that version has it", async () => {
     await using server = await start();
     await server.send(`POST ${GROUP}/v1/sets`, set({ replicas: 1, image: "x" }));
     expect((await server.get(`${GROUP}/v2/sets/m/scale`)).body.spec).to.deep.equal({ replicas: 1 });

@@ -1,5 +1,5 @@
-// Certificates are made once, kept, and made anew when they no longer do: close to their end, cut short, of another
-// authority. What they say is checked by the one who has to believe them: TLS, with strict verification.
+// Generated certificates: made once, kept, and renewed when they expire soon, are truncated, or are of another authority.
+// Their content is checked by TLS itself, with strict verification.
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
@@ -17,7 +17,7 @@ const USERS = [
 ];
 const DAY = 24 * 60 * 60 * 1000;
 
-/** With what the files for the server hold. */
+/** Includes the content of the files for the server. */
 interface Credentials extends GeneratedTls {
   readonly server: { readonly cert: string; readonly key: string };
 }
@@ -36,7 +36,7 @@ describe("generated certificates", () => {
   });
   afterEach(() => folder[Symbol.dispose]());
 
-  /** What both ends see of each other when a user connects. */
+  /** Returns what both ends see of each other when a user connects. */
   async function handshake(credentials: Credentials, user: string, servername = "localhost"): Promise<PeerCertificate> {
     const { ca, server, users } = credentials;
     const listener = createServer({ ...server, ca, requestCert: true, rejectUnauthorized: true }).listen(
@@ -65,7 +65,7 @@ describe("generated certificates", () => {
     expect((await handshake(await ensure(), "guest")).subject).to.deep.equal({ CN: "guest" });
   });
 
-  it("are for this machine only, under any of its names", async () => {
+  it("are valid for this machine only, under any of its names", async () => {
     const credentials = await ensure();
     const server = new X509Certificate(credentials.server.cert);
     expect(server.subjectAltName).to.equal("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1");
@@ -73,7 +73,7 @@ describe("generated certificates", () => {
     expect(refused).to.have.property("code", "ERR_TLS_CERT_ALTNAME_INVALID");
   });
 
-  it("serve their purpose only: a user's is no server's, neither signs others", async () => {
+  it("are valid for their purpose only: a user's serves no server, and neither signs others", async () => {
     const { ca, server, users } = await ensure();
     const usages = (pem: string): unknown => new X509Certificate(pem).keyUsage;
     expect([server.cert, users[0]?.cert ?? ""].map(usages)).to.deep.equal([
@@ -87,7 +87,7 @@ describe("generated certificates", () => {
     ]);
   });
 
-  it("pass a strict verifier, today and when the year has four digits more", async function () {
+  it("pass a strict verifier, today and in years of five digits and more", async function () {
     const openssl = await run("openssl", ["version"]);
     if (!openssl.ok) this.skip();
     for (const days of [0, 25 * 365]) {
@@ -109,7 +109,7 @@ describe("generated certificates", () => {
     expect(new Set(modes)).to.deep.equal(new Set([0o600]));
   });
 
-  it("name users and groups to the letter, whatever they are called, and are kept all the same", async () => {
+  it("keep names of users and groups exactly, whatever they are", async () => {
     const names = ["a,b", "a+b", 'q"x', "a\\b", "#x", "#0c0161", "Zoë", " x ", "a=b;c<d>", "two\nlines", "日本"];
     const users = names.flatMap((name, at) => [
       { name, groups: names.slice(0, at) },
@@ -123,7 +123,7 @@ describe("generated certificates", () => {
     }
   });
 
-  it("are renewed a month before their end, under the same authority; the authority's own end renews all", async () => {
+  it("are renewed a month before their end, under the same authority; the end of the authority renews all", async () => {
     const first = await ensure();
     expect(await ensure(365 - 32)).to.deep.equal(first);
     const renewed = await ensure(365 - 29);
@@ -133,7 +133,7 @@ describe("generated certificates", () => {
     expect((await ensure(3650 - 29)).ca).not.to.equal(first.ca);
   });
 
-  it("are made anew where a file is cut short, and when a user is in other groups", async () => {
+  it("are made again when a file is truncated, and when a user's groups change", async () => {
     const first = await ensure();
     truncateSync(join(folder.path, "server.key"), 100);
     const second = await ensure();
@@ -143,7 +143,7 @@ describe("generated certificates", () => {
     expect(new X509Certificate(admin?.cert ?? "").subject).to.equal("O=other\nCN=admin");
   });
 
-  it("follow the authority: with another one all are of the other", async () => {
+  it("follow the authority: a new one renews all", async () => {
     await ensure();
     truncateSync(join(folder.path, "ca.crt"), 0);
     const { ca, server } = await ensure();
@@ -151,7 +151,7 @@ describe("generated certificates", () => {
     expect(readFileSync(join(folder.path, "ca.crt"), "utf8")).to.equal(ca);
   });
 
-  it("are for the names that are asked for, and anew for others", async () => {
+  it("are valid for the requested names, and made again for others", async () => {
     const names = { hosts: ["api.example.com", "*.views.example.com"], addresses: ["10.0.0.1", "fd00::1"] };
     const first = await ensure(0, names);
     const { subjectAltName } = new X509Certificate(first.server.cert);
@@ -164,7 +164,7 @@ describe("generated certificates", () => {
     expect(other.ca).to.equal(first.ca);
   });
 
-  it("are refused for what cannot be certified, and keep to their folder whatever users are called", async () => {
+  it("are rejected for invalid names, and stay in their folder whatever the users are called", async () => {
     const wrong: [Partial<GeneratedTlsOptions>, string][] = [
       [{ hosts: [], addresses: [] }, "generated TLS needs a host or an address of the server: set hosts or addresses"],
       [{ hosts: ["a b"] }, 'invalid generated TLS name "a b": use a DNS name, or *. and one'],

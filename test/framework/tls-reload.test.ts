@@ -1,5 +1,5 @@
-// Certificates that change while a server runs: new connections see the new one, what is open stays, and what cannot be
-// used changes nothing.
+// Certificates that change while a server runs: new connections get the new one, open connections stay, and invalid files
+// change nothing.
 import { once } from "node:events";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,12 +45,12 @@ async function start(tls: TlsOptions, extra: readonly Authenticator[] = []) {
     port,
     records,
     notes: notes.in(""),
-    /** Resolves when so much has been logged. */
+    /** Resolves when that many records were logged. */
     logged: async (count: number): Promise<LogRecord> => {
       while (records.length < count) await new Promise<void>((resolve) => (wake = resolve));
       return records[count - 1] as LogRecord;
     },
-    /** The common name that a new connection sees. */
+    /** Returns the common name that a new connection sees. */
     shown: (servername?: string) => shownTo(port, servername),
     [Symbol.asyncDispose]: () => server.close(),
   };
@@ -69,7 +69,7 @@ async function shownTo(port: number, servername?: string): Promise<string | unde
   return String(subject.CN);
 }
 
-/** Puts a pair where a server reads it, each file at once. */
+/** Writes a pair to the files that a server reads, each file atomically. */
 function put(folder: Tree, { cert, key }: KeyPair): void {
   for (const [name, text] of Object.entries({ "tls.key": key, "tls.crt": cert })) {
     writeFileSync(join(folder.path, `${name}.new`), text);
@@ -89,7 +89,7 @@ describe("certificates in files", () => {
   });
   afterEach(() => folder[Symbol.dispose]());
 
-  it("are read again when they change, and no watch is dropped for it, over HTTP/1.1 and HTTP/2", async () => {
+  it("are reloaded when they change, without closing a watch, over HTTP/1.1 and HTTP/2", async () => {
     await using server = await start(files());
     using wire = await Wire.open(server.port, { tls: { ca: servers.cert, ...admin } });
     wire.request(`GET ${WATCH} HTTP/1.1`, "Host: x");
@@ -110,7 +110,7 @@ describe("certificates in files", () => {
     expect(wire.ended).to.equal(undefined);
   });
 
-  it("may come as Kubernetes mounts a Secret: a link to a folder that is turned", async () => {
+  it("can be in a Secret as Kubernetes mounts it: behind a symbolic link that changes", async () => {
     const mount = (version: string, pair: KeyPair): void => {
       mkdirSync(join(folder.path, version));
       writeFileSync(join(folder.path, version, "tls.crt"), pair.cert);
@@ -131,7 +131,7 @@ describe("certificates in files", () => {
     expect(await server.shown()).to.equal("turned");
   });
 
-  it("that cannot be used change nothing, are told of once, and are mended by the next that can", async () => {
+  it("change nothing when they are invalid, which is reported once, and are replaced by the next valid ones", async () => {
     await using server = await start(files());
     const good = issue("second");
     const bad: [KeyPair, RegExp][] = [
@@ -153,7 +153,7 @@ describe("certificates in files", () => {
     expect(text).to.not.include("PRIVATE KEY-----");
   });
 
-  it("that are not there when the server is made say which", () => {
+  it("are named when they are missing while the server is created", () => {
     const tls = { ...files(), keyFile: join(folder.path, "nope") };
     expect(() => createServer({ virtualWorkspaces: [], authentication: [], tls })).to.throw(
       /^cannot read tls.keyFile .*nope: ENOENT$/,
@@ -164,7 +164,7 @@ describe("certificates in files", () => {
     );
   });
 
-  it("of client authorities are read again too: for new connections, whichever name they ask for", async () => {
+  it("of client authorities are reloaded too, for new connections with any server name", async () => {
     const others = Authority.root("others");
     const file = join(folder.path, "ca.crt");
     writeFileSync(file, clients.cert);
@@ -208,7 +208,7 @@ describe("certificates by name", () => {
     "first.test": "first",
     "unknown.test": "default",
   };
-  it("are shown to who asks for them; names given go before names in certificates, exact ones before any, first ones before others", async () => {
+  it("are chosen by server name: configured names before names in certificates, exact names before wildcards, first ones before others", async () => {
     await using server = await start({
       ...issue("default"),
       sni: [
@@ -223,7 +223,7 @@ describe("certificates by name", () => {
     expect(await server.shown()).to.equal("default");
   });
 
-  it("that nobody could ask for are refused", () => {
+  it("with names that no client can request are rejected", () => {
     for (const name of ["a b", "*", "*.", "a.*.b", "127.0.0.1:1", ""])
       expect(() =>
         createServer({
@@ -238,7 +238,7 @@ describe("certificates by name", () => {
 describe("TLS", () => {
   const versions = { "TLSv1.1": undefined, "TLSv1.2": "TLSv1.2", "TLSv1.3": "TLSv1.3" } as const;
   for (const [version, spoken] of Object.entries(versions)) {
-    it(`of ${version} is ${spoken === undefined ? "refused" : "spoken"}, by certificates of any name`, async () => {
+    it(`of ${version} is ${spoken === undefined ? "rejected" : "accepted"}, by certificates of any name`, async () => {
       await using server = await start({ ...issue("a"), sni: [{ ...issue("b"), names: ["b.test"] }] });
       for (const servername of ["", "b.test"]) {
         const only = version as keyof typeof versions;
@@ -262,7 +262,7 @@ describe("TLS", () => {
     });
   }
 
-  it("of 1.2 takes no cipher without forward secrecy or authenticated encryption", async () => {
+  it("of 1.2 accepts no cipher without forward secrecy or authenticated encryption", async () => {
     await using server = await start(issue("a"));
     for (const ciphers of ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES128-SHA"]) {
       const socket = connect({
@@ -279,7 +279,7 @@ describe("TLS", () => {
     }
   });
 
-  it("is not renegotiated: a connection keeps the certificate it came with", async () => {
+  it("is not renegotiated: a connection keeps its certificate", async () => {
     await using server = await start(issue("a"));
     const socket = connect({ port: server.port, host: "127.0.0.1", ca: servers.cert, maxVersion: "TLSv1.2" });
     await once(socket, "secureConnect");

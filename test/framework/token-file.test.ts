@@ -1,4 +1,4 @@
-// kcp's and Kubernetes' token files: what they mean, and that no complaint about one quotes it.
+// Token files of kcp and Kubernetes: their format, and that no error quotes a token.
 import { join } from "node:path";
 import type { User } from "@virtual-workspaces/framework";
 import { tokenFile } from "@virtual-workspaces/framework/authn";
@@ -38,7 +38,7 @@ describe("a token file", () => {
     "a quote without end": ['"secret,alice,1\n', "invalid CSV"],
   };
   for (const [what, [content, problem]] of Object.entries(bad)) {
-    it(`is refused, and not quoted, with ${what}`, () => {
+    it(`is rejected, and not quoted, with ${what}`, () => {
       expect(() => read(content))
         .to.throw(problem)
         .with.property("message")
@@ -46,7 +46,7 @@ describe("a token file", () => {
     });
   }
 
-  it("that is not there is refused by name", () => {
+  it("is named when it is missing", () => {
     expect(() => tokenFile("/nowhere/tokens.csv")).to.throw("/nowhere/tokens.csv");
   });
 });

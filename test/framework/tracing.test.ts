@@ -1,4 +1,4 @@
-// Trace context: what is taken from clients, and the spans that OpenTelemetry's own SDK records of requests.
+// Trace context: what the server accepts from clients, and the spans that OpenTelemetry's own SDK records of requests.
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
@@ -23,7 +23,7 @@ const PARENT = `00-${TRACE}-${SPAN}-01`;
 async function start() {
   const records: RequestRecord[] = [];
   const server = await startAudited({ onRequest: (record) => void records.push(record) });
-  /** The traces that the access log and the audit log say a request belongs to. */
+  /** Returns the traces of a request in the access log and the audit log. */
   const traceOf = async (...lines: readonly string[]): Promise<unknown> => {
     using wire = await Wire.open(server.port);
     wire.request(`GET ${MEMOS} HTTP/1.1`, "Host: x", "Authorization: Bearer alice-token", ...lines);
@@ -37,14 +37,14 @@ async function start() {
 }
 
 describe("traceparent", () => {
-  it("says to which trace a request belongs, in every log", async () => {
+  it("sets the trace of a request in every log", async () => {
     await using server = await start();
     expect(await server.traceOf(`traceparent: ${PARENT}`)).to.equal(TRACE);
     expect(await server.traceOf(`Traceparent: cc-${TRACE}-${SPAN}-00-of-the-future`)).to.equal(TRACE);
     expect(await server.traceOf()).to.equal(undefined);
   });
 
-  it("that is malformed, doubled or empty is as none", async () => {
+  it("is ignored when it is malformed, duplicate or empty", async () => {
     await using server = await start();
     for (const bad of [
       `00-${TRACE.toUpperCase()}-${SPAN}-01`,
@@ -76,14 +76,14 @@ describe("spans", () => {
     context.disable();
   });
 
-  /** The span of the last request. */
+  /** Returns the span of the last request. */
   function last(): ReadableSpan {
     const spans = exporter.getFinishedSpans();
     expect(spans).not.to.deep.equal([]);
     return spans.at(-1) as ReadableSpan;
   }
 
-  it("are recorded of requests: by route, with the status, and nothing of who asks or what for", async () => {
+  it("are recorded for requests: with route and status, without the caller and the object", async () => {
     await using server = await start();
     await server.eventsOf(`${MEMOS}/first?secret=query`, { headers: { traceparent: PARENT, tracestate: "a=1,b=2" } });
     const span = last();
@@ -105,7 +105,7 @@ describe("spans", () => {
     expect(span.status.code).to.equal(SpanStatusCode.UNSET);
   });
 
-  it("begin a trace where the client has none, or none that is well-formed", async () => {
+  it("begin a trace if the client sends none, or a malformed one", async () => {
     await using server = await start();
     for (const traceparent of [undefined, "nonsense"]) {
       await server.eventsOf(MEMOS, { headers: { tracestate: "a=1", ...(traceparent && { traceparent }) } });
@@ -115,7 +115,7 @@ describe("spans", () => {
     }
   });
 
-  it("drop a tracestate that is malformed, and keep the trace", async () => {
+  it("drop a malformed tracestate, and keep the trace", async () => {
     await using server = await start();
     for (const tracestate of [
       "A=1",
@@ -131,7 +131,7 @@ describe("spans", () => {
     }
   });
 
-  it("say what failed", async () => {
+  it("record failures", async () => {
     await using server = await start();
     await server.eventsOf(MEMOS, { method: "DELETE" });
     expectFault(/the rule is broken/);
@@ -145,7 +145,7 @@ describe("spans", () => {
     expect(last().name).to.equal("GET");
   });
 
-  it("are around what hooks do", async () => {
+  it("surround calls of hooks", async () => {
     const tracer = trace.getTracer("an author's");
     const { allow, createServer, staticTokens } = await import("@virtual-workspaces/framework");
     const { whoami } = await import("../_support/whoami.ts");
@@ -183,7 +183,7 @@ describe("spans", () => {
     expect(last().name).to.equal("GET /clusters/:cluster/apis/test.dev/v1/memos");
   });
 
-  it("of a watch end when it ends", async () => {
+  it("of a watch end with the watch", async () => {
     await using server = await start();
     const leave = new AbortController();
     await server.ask(`${MEMOS}?watch=true`, { signal: leave.signal });
@@ -194,7 +194,7 @@ describe("spans", () => {
     expect(last().attributes["http.route"]).to.match(/\/memos$/);
   });
 
-  it("are not missed where OpenTelemetry's API is not installed", async () => {
+  it("are optional: OpenTelemetry's API need not be installed", async () => {
     const script = `
       import { registerHooks } from "node:module";
       registerHooks({ resolve: (name, context, next) => {
@@ -214,13 +214,13 @@ describe("spans", () => {
     expect(await run(process.execPath, args, { cwd: root })).to.deep.equal({ ok: true, output: "200\n200" });
   }).timeout(20_000);
 
-  it("are no part of a server whose process records none", async () => {
+  it("are not made in a process that records none", async () => {
     trace.disable();
     await using server = await start();
     await server.eventsOf(`${VIEW}/apis`);
     expect(exporter.getFinishedSpans()).to.deep.equal([]);
     trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
-    await server.eventsOf(`${VIEW}/apis`); // which has it loaded
+    await server.eventsOf(`${VIEW}/apis`); // which loads it
     await server.eventsOf(`${VIEW}/apis`);
     expect(exporter.getFinishedSpans()).to.have.length.within(1, 2);
   });

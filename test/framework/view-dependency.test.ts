@@ -1,4 +1,4 @@
-// Views that depend on what no collection tells of: here, on who is let in.
+// Views that depend on something besides collections: here, on permissions.
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { allow, defineResource, defineVirtualWorkspace, type ObjectOf, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -18,12 +18,12 @@ type Key = { readonly cluster: string; readonly namespace: string; readonly name
 const at = (name: string, cluster = "root"): Key => ({ cluster, namespace: "", name });
 const TASKS = "/services/tasks/clusters/root/apis/test.dev/v1/tasks";
 
-/** Who may see which tasks, by no means that the framework knows of. */
+/** Permissions of users for tasks, which the framework cannot watch. */
 class Permissions {
   readonly given = new Map<string, Set<string>>();
   readonly asked: string[] = [];
   readonly again = new Map<string, (key?: Key) => void>();
-  /** Runs when somebody wants to be sure. */
+  /** Called when a reader confirms freshness. */
   late: (() => void) | undefined;
 
   allow(user: string, ...names: string[]): this {
@@ -74,7 +74,7 @@ async function start(permissions: Permissions, options: { computations?: number;
 }
 
 describe("a view that depends on something of its own", () => {
-  it("looks anew at what it is told of, and tells what that means in open watches", async () => {
+  it("recomputes on a notification, and sends the changes to open watches", async () => {
     const permissions = new Permissions().allow("alice", "a");
     await using started = await start(permissions);
     const { body } = await started.server.get(TASKS, { user: "alice" });
@@ -102,7 +102,7 @@ describe("a view that depends on something of its own", () => {
     expect(await started.names("alice")).to.deep.equal(["b", "c"]);
   });
 
-  it("knows what was so when somebody asks, though it is told of it late", async () => {
+  it("is as fresh as the dependency at the time of a read, even if the notification is late", async () => {
     const permissions = new Permissions().allow("alice", "a");
     await using started = await start(permissions);
     expect(await started.names("alice")).to.deep.equal(["a"]);
@@ -111,7 +111,7 @@ describe("a view that depends on something of its own", () => {
     expect(await started.names("alice")).to.deep.equal(["b"]);
   });
 
-  it("follows for whoever reads, and for a while longer", async () => {
+  it("follows the dependency while there are readers, and some time longer", async () => {
     const permissions = new Permissions().allow("alice", "a").allow("bob", "b");
     await using started = await start(permissions, { linger: 0 });
     await using watch = await started.server.watch(`${TASKS}?watch=true`, { user: "alice" });
@@ -121,7 +121,7 @@ describe("a view that depends on something of its own", () => {
     expect([...permissions.again.keys()]).to.deep.equal(["alice"]);
   });
 
-  it("is computed for so many at once and no more: who reads no longer makes room", async () => {
+  it("has a limited number of computations: idle ones make room", async () => {
     const permissions = new Permissions().allow("alice", "a").allow("bob", "b").allow("admin", "c");
     await using started = await start(permissions, { computations: 2 });
     await using _alice = await started.server.watch(`${TASKS}?watch=true`, { user: "alice" });

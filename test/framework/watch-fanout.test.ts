@@ -1,4 +1,4 @@
-// One rendering for all, nothing queued for who is slow, nothing lost in a burst.
+// Events are rendered once for all watches, not queued for slow clients, and not lost in a burst.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -26,7 +26,7 @@ function setUp(options: { readonly events?: number } = {}) {
   return { root: blobs.in("root"), views: [view] };
 }
 
-/** A watch over a raw socket that reads nothing until told to. */
+/** Opens a watch over a raw socket that reads nothing until the test says so. */
 async function stalled(url: string, query: string) {
   const { port, hostname } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname });
@@ -44,7 +44,7 @@ async function stalled(url: string, query: string) {
 }
 
 describe("the fanout of a watch", () => {
-  it("renders an event once for each representation, however many watch", async () => {
+  it("renders an event once for each representation, however many watches there are", async () => {
     const { root, views } = setUp();
     await using server = await startPlain(views);
     const table = { headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } };
@@ -62,7 +62,7 @@ describe("the fanout of a watch", () => {
     for (const watch of watches) await watch[Symbol.asyncDispose]();
   });
 
-  it("loses nothing of a burst in one turn as long as the history holds it, and ends with 410 beyond", async () => {
+  it("loses no event of a burst in one turn if the history holds it, and ends with 410 otherwise", async () => {
     const { root, views } = setUp({ events: 3_000 });
     await using server = await startPlain(views);
     await using watch = await server.watch(`${BLOBS}?watch=true`);
@@ -71,7 +71,7 @@ describe("the fanout of a watch", () => {
     const events = await watch.until(({ object }) => object.metadata.name === "end");
     expect(events).to.have.length(3_000);
     expect(events[2_998]?.object["spec"]).to.deep.equal({ n: 2_998 });
-    const data = "x".repeat(2_000); // together more than sockets take in
+    const data = "x".repeat(2_000); // together more than the sockets buffer
     for (let n = 0; n < 9_000; n++) root.set("a", { n, data });
     expect((await watch.rest()).map(label).at(-1)).to.equal("ERROR 410");
   });
@@ -92,7 +92,7 @@ describe("the fanout of a watch", () => {
     expect(told, "in order, from the first, without a gap").to.deep.equal(told.map((_, index) => index));
   });
 
-  it("ends with 410 for a client slower than the history, which is kept for nobody", async () => {
+  it("ends with 410 for a client slower than the history, which is not kept for anyone", async () => {
     const { root, views } = setUp({ events: 8 });
     await using server = await startPlain(views);
     const slow = await stalled(server.url, "watch=true");
@@ -107,7 +107,7 @@ describe("the fanout of a watch", () => {
     expect(text).to.match(/\r\n0\r\n\r\n$/);
   });
 
-  it("forgets a client that leaves", async () => {
+  it("removes a client that disconnects", async () => {
     const { root, views } = setUp();
     await using server = await startPlain(views);
     const gone = await server.watch(`${BLOBS}?watch=true`);

@@ -1,5 +1,5 @@
-// The law of watches: what can no longer be continued truthfully ends with ERROR 410, what is merely slow or drained
-// ends cleanly, and what was not asked for at a version is never stale.
+// Contract of watches. A watch that cannot continue ends with ERROR 410, one that is slow or drained ends cleanly, and one
+// without a version is never stale.
 import { compareResourceVersions } from "@virtual-workspaces/apimachinery/requests";
 import { allow, type Collection, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -30,9 +30,9 @@ async function version(server: PlainServer): Promise<string> {
   return (await server.get(NOTES)).body.metadata.resourceVersion;
 }
 
-describe("the law of watches", () => {
-  describe("where a watch begins", () => {
-    it("unset and 0: the present objects, then what comes", async () => {
+describe("a watch", () => {
+  describe("at its beginning", () => {
+    it("without a version or at 0 sends the current objects, then changes", async () => {
       const notes = Note.collection();
       notes.in("root").set("a", { n: 1 });
       await using server = await startPlain([notesView(notes)]);
@@ -44,7 +44,7 @@ describe("the law of watches", () => {
       }
     });
 
-    it("sendInitialEvents=false: only what comes", async () => {
+    it("with sendInitialEvents=false sends only changes", async () => {
       const notes = Note.collection();
       notes.in("root").set("a", { n: 1 });
       await using server = await startPlain([notesView(notes)]);
@@ -54,7 +54,7 @@ describe("the law of watches", () => {
       expect(await watch.take(1)).to.deep.equal(["ADDED b"]);
     });
 
-    it("a version: exactly what came after it, deletes with their last state and the version of the delete", async () => {
+    it("at a version sends exactly the later changes, deletions with their last state and version", async () => {
       const notes = Note.collection();
       notes.in("root").set("a", { n: 1 });
       await using server = await startPlain([notesView(notes)]);
@@ -72,7 +72,7 @@ describe("the law of watches", () => {
       expect(compareResourceVersions(versions[0] ?? "", versions[1] ?? "")).to.equal(-1);
     });
 
-    it("an empty result ends its initial events at once, and later objects follow", async () => {
+    it("without matching objects ends its initial events at once, and sends later objects", async () => {
       const notes = Note.collection();
       await using server = await startPlain([notesView(notes)]);
       await using watch = await server.watch(`${NOTES}?${INITIAL}`);
@@ -84,7 +84,7 @@ describe("the law of watches", () => {
       expect(await watch.take(1)).to.deep.equal(["ADDED late"]);
     });
 
-    it("no bookmark for who did not ask for bookmarks", async () => {
+    it("sends no bookmarks without a request for them", async () => {
       const notes = Note.collection();
       notes.in("root").set("a", { n: 1 });
       await using server = await startPlain([notesView(notes)], { bookmarkEvery: 5 });
@@ -96,8 +96,8 @@ describe("the law of watches", () => {
     });
   });
 
-  describe("what cannot be continued", () => {
-    it("a version that has left the history: 200, then ERROR 410", async () => {
+  describe("at the limits of the history", () => {
+    it("from a version outside the history gets 200, then ERROR 410", async () => {
       const notes = Note.collection({ history: { events: 4 } });
       await using server = await startPlain([notesView(notes)]);
       const from = await version(server);
@@ -109,7 +109,7 @@ describe("the law of watches", () => {
       expect(events[0]?.object.reason).to.equal("Expired");
     });
 
-    it("a version that the history just still knows is continued", async () => {
+    it("from the oldest version in the history continues", async () => {
       const notes = Note.collection({ history: { events: 4 } });
       await using server = await startPlain([notesView(notes)]);
       const from = await version(server);
@@ -118,7 +118,7 @@ describe("the law of watches", () => {
       expect(await watch.take(4)).to.deep.equal(["ADDED a", "MODIFIED a", "MODIFIED a", "MODIFIED a"]);
     });
 
-    it("a version of another minter, be it old, new or enormous", async () => {
+    it("from a version of another minter gets 410, be it old, new or enormous", async () => {
       const notes = Note.collection();
       await using server = await startPlain([notesView(notes)]);
       const own = BigInt(await version(server));
@@ -129,7 +129,7 @@ describe("the law of watches", () => {
       }
     });
 
-    it("history is bounded by bytes as well", async () => {
+    it("gets 410 for a version beyond the limit in bytes", async () => {
       const notes = Note.collection({ history: { bytes: 4000 } });
       await using server = await startPlain([notesView(notes)]);
       const from = await version(server);
@@ -139,8 +139,8 @@ describe("the law of watches", () => {
     });
   });
 
-  describe("selectors", () => {
-    it("what enters is ADDED, what leaves DELETED with the state in which it was last seen", async () => {
+  describe("with selectors", () => {
+    it("sends ADDED for an object that enters, DELETED with its last seen state for one that leaves", async () => {
       const notes = Note.collection();
       const root = notes.in("root");
       root.set("a", { n: 1 }, { labels: { team: "x" } });
@@ -158,7 +158,7 @@ describe("the law of watches", () => {
       expect(events[2]?.object.metadata.resourceVersion).to.equal(root.get("a")?.metadata.resourceVersion);
     });
 
-    it("by field, by name, by logical cluster, and over all clusters", async () => {
+    it("selects by field, by name, by logical cluster, and over all clusters", async () => {
       const notes = Note.collection();
       await using server = await startPlain([notesView(notes)]);
       await using byField = await server.watch(`${NOTES}?watch=true&fieldSelector=spec.n%3D7`);
@@ -173,7 +173,7 @@ describe("the law of watches", () => {
       expect(await everywhere.take(4)).to.deep.equal(["ADDED seven", "ADDED six", "ADDED seven", "MODIFIED seven"]);
     });
 
-    it("another object under the same name is DELETED and ADDED, also for who was away", async () => {
+    it("sends DELETED and ADDED for another object of the same name, also when it resumes", async () => {
       const notes = Note.collection();
       const root = notes.in("root");
       root.set("a", { n: 1 });
@@ -186,8 +186,8 @@ describe("the law of watches", () => {
     });
   });
 
-  describe("how a watch ends", () => {
-    it("after timeoutSeconds: cleanly, with a last bookmark to resume from", async () => {
+  describe("at its end", () => {
+    it("after timeoutSeconds ends cleanly, with a last bookmark to resume from", async () => {
       const notes = Note.collection();
       await using server = await startPlain([notesView(notes)]);
       await using watch = await server.watch(`${NOTES}?${INITIAL}&timeoutSeconds=1`);
@@ -198,7 +198,7 @@ describe("the law of watches", () => {
       expect(events[1]?.object.metadata.resourceVersion).to.equal(await version(server));
     });
 
-    it("when the server closes: cleanly, and the version is good for the next server of the same process", async () => {
+    it("on a closing server ends cleanly, and resumes at the next server of the same process", async () => {
       const notes = Note.collection();
       const first = await startPlain([notesView(notes)]);
       await using watch = await first.watch(`${NOTES}?${INITIAL}`);
@@ -214,7 +214,7 @@ describe("the law of watches", () => {
     });
   });
 
-  it("bookmarks tell the version of what has been sent, whatever the selector", async () => {
+  it("sends bookmarks with the version of what it has sent, whatever its selector", async () => {
     const notes = Note.collection();
     await using server = await startPlain([notesView(notes)], { bookmarkEvery: 5 });
     await using watch = await server.watch(`${NOTES}?${INITIAL}&labelSelector=team%3Dnobody`);

@@ -1,6 +1,6 @@
-// List and watch always agree: random changes, by the author and by clients of the source, of writable views of it and of
-// another version, all at once; clients that watch with random selectors, leave and resume from random versions they have
-// seen. What a client has pieced together must be what a list at that version says.
+// Lists and watches always agree. The author and clients make random changes at once: to the source, to writable views of it,
+// and in another version. Clients watch with random selectors, disconnect, and resume from random versions that they have
+// seen. The state that a client has assembled must equal a list at that version.
 import {
   allow,
   type Collection,
@@ -25,18 +25,18 @@ const kind = {
   selectableFields: [".spec.n"],
 } as const;
 const Thing = defineResource({ ...kind, version: "v1" });
-/** The same, with `n` the other way round. */
+/** The same kind, with `n` negated. */
 const Old = defineResource({ ...kind, version: "v1alpha1" });
 type Things = Collection<{ spec: { on: boolean; n: number } }>;
 
-/** Where the objects are kept. */
+/** Stores of the objects. */
 const KEPT: Readonly<Record<string, () => Things>> = {
   "a collection": () => Thing.collection(),
-  // What an author's calls give is only waited for here.
+  // The test only awaits the author's calls here.
   "a store": () => Thing.collection(persistent(memoryStore(), { progressEvery: 1 })) as unknown as Things,
 };
 
-/** Where clients look: everything, a namespace, a label, a field, a view, a view with a label. */
+/** Places that clients read: everything, a namespace, a label, a field, a view, a view with a label. */
 const PLACES = [
   "/services/all/clusters/c1/apis/test.dev/v1/things?",
   "/services/all/clusters/*/apis/test.dev/v1/things?",
@@ -51,7 +51,7 @@ const PLACES = [
   "/services/all/clusters/*/apis/test.dev/v1alpha1/things?fieldSelector=spec.n%3D-1&labelSelector=l%3Dx&",
 ] as const;
 
-/** Through what clients write. */
+/** Resources through which clients write. */
 const WAYS = ["all v1", "on v1", "negated v1", "all v1alpha1"] as const;
 
 const change = fc.record({
@@ -94,7 +94,7 @@ function views(things: Things): VirtualWorkspace[] {
   );
 }
 
-/** A client's write: what it is told must be one of few things, and what it has written it can read. */
+/** Writes as a client: the response must be one of few, and the client can read what it has written. */
 async function write(server: PlainServer, { by, cluster, namespace, name, label, on, n, gone }: Step): Promise<void> {
   const [service, version] = by.split(" ");
   const list =
@@ -136,7 +136,7 @@ type Item = WatchEvent["object"];
 const keyOf = ({ metadata }: Item): string =>
   [metadata.annotations?.["kcp.io/cluster"], metadata.namespace, metadata.name].join("/");
 
-/** Applies an event, and checks that it makes sense where it comes. */
+/** Applies an event, and checks that it is valid in this state. */
 function step(state: State, { type, object }: WatchEvent): void {
   const key = keyOf(object);
   expect(type).to.be.oneOf(["ADDED", "MODIFIED", "DELETED"]);
@@ -153,7 +153,7 @@ async function list(server: PlainServer, place: string): Promise<{ state: State;
   };
 }
 
-/** Follows from a list to the present, which a bookmark at the end of the stream names. */
+/** Follows from a list to the present, which a bookmark at the end of the stream marks. */
 async function follow(
   server: PlainServer,
   place: string,
@@ -171,7 +171,7 @@ async function follow(
   return { state, version: now.version };
 }
 
-describe("list and watch", () => {
+describe("lists and watches", () => {
   for (const [where, keep] of Object.entries(KEPT)) {
     it(`agree for every selection, from every version, of ${where}`, async () => {
       const rounds = fc.array(fc.array(change, { maxLength: 8 }), { minLength: 1, maxLength: 5 });

@@ -1,4 +1,4 @@
-// How events lie on the wire: chunks that many streams share go around Node's own framing, and nobody may notice.
+// Events on the wire: shared chunks bypass Node's own framing, which clients must not notice.
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -35,7 +35,7 @@ async function dial(url: string, ...requests: readonly string[]): Promise<Socket
   return socket;
 }
 
-/** Reads until `end` has come. */
+/** Reads until `end` matches. */
 async function until(socket: Socket, end: RegExp): Promise<string> {
   let text = "";
   while (!end.test(text)) {
@@ -46,7 +46,7 @@ async function until(socket: Socket, end: RegExp): Promise<string> {
   return text;
 }
 
-/** The bodies of answers that follow each other, taken out of their chunks. @throws when one is malformed */
+/** Returns the bodies of consecutive responses, without chunk framing. @throws when one is malformed */
 function bodies(wire: string): string[] {
   const found: string[] = [];
   let rest = wire;
@@ -90,7 +90,7 @@ describe("events on the wire", () => {
     expect(lines.map((line) => JSON.parse(line).type).at(-1)).to.equal("BOOKMARK");
   });
 
-  it("come whole to a client of HTTP/1.0, which knows no chunks", async () => {
+  it("arrive whole at an HTTP/1.0 client, which does not know chunks", async () => {
     const { root, views } = setUp();
     await using server = await startPlain(views);
     const socket = await dial(server.url, `GET ${NOTES}?watch=true HTTP/1.0`);
@@ -102,7 +102,7 @@ describe("events on the wire", () => {
     socket.destroy();
   });
 
-  it("wait for their turn when the request came behind another on its connection", async () => {
+  it("wait for the responses to earlier requests on their connection", async () => {
     const { root, views } = setUp();
     await using server = await startPlain(views);
     const watch = (name: string, seconds: number) =>
@@ -120,7 +120,7 @@ describe("events on the wire", () => {
     expect(bodies(wire).map(names)).to.deep.equal([["ADDED a"], ["ADDED b", "MODIFIED b"]]);
   });
 
-  it("pass through a middleware that has put itself in front of the response", async () => {
+  it("pass through a middleware that wraps the response", async () => {
     const { root, views } = setUp();
     const app = express();
     app.use((_req, res: ServerResponse, next) => {

@@ -14,7 +14,7 @@ function pool(options: Partial<WorkerPoolOptions> = {}): WorkerPool<Order, Echo>
   return new WorkerPool({ module: new URL("./fixtures/worker.ts", import.meta.url), name: "test", ...options });
 }
 
-/** What it rejects with. */
+/** Returns the error that a promise rejects with. */
 async function faultOf(run: Promise<unknown>): Promise<WorkerError> {
   try {
     await run;
@@ -25,7 +25,7 @@ async function faultOf(run: Promise<unknown>): Promise<WorkerError> {
 }
 
 describe("WorkerPool", () => {
-  it("gives every message its reply, from as many threads as it may have", async () => {
+  it("answers every message, with as many threads as allowed", async () => {
     await using workers = pool({ size: 2 });
     const runs = Array.from({ length: 12 }, (_, at) => workers.run(echo(at), LONG));
     const replies = await Promise.all(runs);
@@ -33,7 +33,7 @@ describe("WorkerPool", () => {
     expect(Math.max(...replies.map(({ orders }) => orders))).to.be.greaterThan(1);
   });
 
-  it("cuts a task that overruns its budget, and goes on with the next in a new thread", async () => {
+  it("stops a task that exceeds its budget, and runs the next one in a new thread", async () => {
     await using workers = pool();
     const spun = faultOf(workers.run({ do: "spin" }, { budget: 50 }));
     const next = workers.run(echo("next"), LONG);
@@ -41,14 +41,14 @@ describe("WorkerPool", () => {
     expect(await next).to.deep.equal({ value: "next", orders: 1 });
   });
 
-  it("counts what a task computes, not how long it waits for the processor; but it may not take for ever", async () => {
+  it("counts the CPU time of a task, not its wait for the processor, but limits that too", async () => {
     await using workers = pool();
     await workers.run(echo("warm"), LONG);
     expect((await workers.run({ do: "sleep", ms: 200 }, { budget: 100 })).value).to.equal("slept");
     expect((await faultOf(workers.run({ do: "sleep", ms: 5000 }, { budget: 20 }))).fault).to.equal("overrun");
   });
 
-  it("does not cut a task whose reply waits behind a stall of this thread", async () => {
+  it("does not stop a task whose reply waits behind a stall of this thread", async () => {
     await using workers = pool();
     await workers.run(echo("warm"), LONG);
     const reply = workers.run(echo("prompt"), { budget: 50 });
@@ -57,7 +57,7 @@ describe("WorkerPool", () => {
     expect((await reply).value).to.equal("prompt");
   });
 
-  it("refuses what does not fit into the queue", async () => {
+  it("rejects tasks that do not fit into the queue", async () => {
     await using workers = pool({ queue: 1 });
     const first = workers.run(echo(1), LONG);
     const second = workers.run(echo(2), LONG);
@@ -66,7 +66,7 @@ describe("WorkerPool", () => {
     expect([(await first).value, (await second).value]).to.deep.equal([1, 2]);
   });
 
-  it("drops a waiting task whose caller has left, which makes room", async () => {
+  it("drops a waiting task whose caller has stopped waiting, which makes room", async () => {
     await using workers = pool({ queue: 1 });
     const leaving = new AbortController();
     const first = workers.run(echo(1), LONG);
@@ -79,14 +79,14 @@ describe("WorkerPool", () => {
     expect((await faultOf(late)).message).to.equal("left");
   });
 
-  it("says what a task threw, and keeps the thread", async () => {
+  it("reports the exception of a task, and keeps the thread", async () => {
     await using workers = pool();
     const { fault, cause } = await faultOf(workers.run({ do: "throw" }, LONG));
     expect([fault, (cause as Error).message]).to.deep.equal(["failed", "thrown"]);
     expect((await workers.run(echo(1), LONG)).orders).to.equal(2);
   });
 
-  it("says that a message cannot be sent, and keeps the thread", async () => {
+  it("reports a message that cannot be sent, and keeps the thread", async () => {
     await using workers = pool({ queue: 0 });
     const unsendable = echo(Symbol("unsendable"));
     expect((await faultOf(workers.run(unsendable, LONG))).fault).to.equal("failed");
@@ -103,7 +103,7 @@ describe("WorkerPool", () => {
     });
   }
 
-  it("lets go of an idle thread", async () => {
+  it("ends an idle thread", async () => {
     await using workers = pool({ idle: 0 });
     expect((await workers.run(echo(1), LONG)).orders).to.equal(1);
     const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -118,7 +118,7 @@ describe("WorkerPool", () => {
     expect((await faultOf(workers.run(echo(1), LONG))).fault).to.equal("failed");
   });
 
-  it("fails all tasks when it is closed, and those that come after", async () => {
+  it("fails all tasks when it is closed, and later ones", async () => {
     const workers = pool();
     const faults = [faultOf(workers.run({ do: "spin" }, LONG)), faultOf(workers.run(echo(1), LONG))];
     await workers[Symbol.asyncDispose]();

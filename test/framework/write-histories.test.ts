@@ -1,6 +1,6 @@
-// Several clients and the author write the same objects in four ways at once: as they are kept, in another version, and
-// through a view of each. No update is lost, versions grow, every watch sees each change once and in order, and what a
-// watch has pieced together is what a list shows.
+// Several clients and the author write the same objects in four ways at once: in the stored version, in another one, and
+// through a view of each. No update is lost, versions grow, every watch sees each change once and in order, and the state
+// that a watch has assembled equals a list.
 import {
   allow,
   type Collection,
@@ -39,7 +39,7 @@ const Seen = defineResource({
 type Status = { status?: { n?: number } };
 const withStatus = ({ status }: Status): Status => (status === undefined ? {} : { status });
 
-/** Where the same objects are written, and what the count is called there. */
+/** Resources through which the same objects are written, and the name of the count there. */
 const WAYS = [
   { path: "/services/all/apis/test.dev/v1/counters", field: "n", apiVersion: "test.dev/v1", kind: "Counter" },
   { path: "/services/all/apis/test.dev/v2/counters", field: "m", apiVersion: "test.dev/v2", kind: "Counter" },
@@ -51,7 +51,7 @@ const NAMES = ["a", "b", "c"] as const;
 
 type Counters = Collection<{ spec: { n?: number; hide?: boolean } } & Status>;
 
-/** Where the objects are kept. What an author's calls give is only waited for here. */
+/** Stores of the objects. The test only awaits the author's calls here. */
 const KEPT: Readonly<Record<string, () => Counters>> = {
   "a collection": () => V1.collection(),
   "a store": () => V1.collection(persistent(memoryStore())) as unknown as Counters,
@@ -99,7 +99,7 @@ async function start(kept: Counters) {
   return { here: kept.in(""), server };
 }
 
-/** What a watch has seen, checked as it comes. */
+/** Returns the state that a watch has seen, and checks each event. */
 function piecedTogether(events: readonly WatchEvent[]): unknown[] {
   const objects = new Map<string, WatchEvent["object"]>();
   let last = 0n;
@@ -116,7 +116,7 @@ function piecedTogether(events: readonly WatchEvent[]): unknown[] {
   return [...objects.keys()].sort().map((name) => objects.get(name));
 }
 
-/** One client, or the author. Counts the increments that have been answered, by the object's uid. */
+/** A client, or the author. Counts the increments that were answered, by the object's uid. */
 class Client {
   readonly #server: PlainServer;
   readonly #random: Random;
@@ -166,7 +166,7 @@ class Client {
     this.#counted.set(uid, (this.#counted.get(uid) ?? 0) + 1);
   }
 
-  /** By replacement, or by a patch that tests what it changes. */
+  /** Writes by replacement, or by a patch that tests the old value. */
   #raise(at: `/${string}`, next: Answer["body"], field: string | undefined): Promise<Answer> {
     if (field === undefined || this.#random.below(2) === 0) return this.#server.send(`PUT ${at}`, next);
     const path = `/spec/${field}`;
@@ -189,7 +189,7 @@ describe("histories of writes in several ways at once", function () {
       const watches = await Promise.all(WAYS.map(({ path }) => server.watch(`${path}?watch=true`)));
       const counted = new Map<string, number>();
       const author = (name: string, hide: boolean): void => {
-        // An author who is answered later has no say between reading and writing.
+        // With asynchronous calls, the author cannot act between reading and writing.
         const spec = where === "a collection" ? here.get(name)?.spec : undefined;
         if (spec !== undefined) here.set(name, { ...spec, hide });
       };

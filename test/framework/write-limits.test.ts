@@ -1,4 +1,4 @@
-// Writes that ask for too much.
+// Writes that demand too much.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { APPLY, JSON_PATCH } from "../_support/patches.ts";
@@ -28,8 +28,8 @@ const note = (spec: object): object => ({
   spec,
 });
 
-describe("answers to writes", () => {
-  it("never have more warnings than a client takes", async () => {
+describe("responses to writes", () => {
+  it("never have more warnings than a client accepts", async () => {
     await using server = await start();
     const names = Array.from({ length: 50_000 }, (_, at) => [`unknown${at}`, at]);
     const { status, headers } = await server.send(`POST ${NOTES}`, note(Object.fromEntries(names)));
@@ -39,7 +39,7 @@ describe("answers to writes", () => {
     expect(warnings.length).to.be.within(4096, 16_384);
   });
 
-  it("say what is beyond ASCII as UTF-8, and what cannot be in a header not at all", async () => {
+  it("encode non-ASCII text as UTF-8, and leave out characters that a header cannot hold", async () => {
     await using server = await start();
     const { headers } = await server.send(`POST ${NOTES}`, note({ "é❤": 1, "new\r\nX-Evil: line": 2 }));
     const warnings = Buffer.from(String(headers["warning"]), "latin1").toString("utf8");
@@ -50,8 +50,8 @@ describe("answers to writes", () => {
   });
 });
 
-describe("writes that are too much", () => {
-  it("are refused: bodies, nesting, patches that explode", async () => {
+describe("excessive writes", () => {
+  it("are rejected: bodies, nesting, patches that explode", async () => {
     await using server = await start();
     await server.send(`POST ${NOTES}`, note({ free: { a: "x".repeat(1000) } }));
     const copies = Array.from({ length: 30 }, (_, at) => ({
@@ -75,7 +75,7 @@ describe("writes that are too much", () => {
     expect((await server.get(`${NOTES}/a`)).body.spec).to.deep.equal({ free: { a: "x".repeat(1000) } });
   });
 
-  it("are not tracked by field where there are too many: an apply is refused, an update has no owners", async () => {
+  it("have no field owners: an apply is rejected, an update is stored without owners", async () => {
     await using server = await start();
     const many = Object.fromEntries(Array.from({ length: 7_501 }, (_, at) => [`f${at}`, at]));
     const created = await server.send(`POST ${NOTES}`, note({ free: many }));
@@ -90,7 +90,7 @@ describe("writes that are too much", () => {
     expect((await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), APPLY)).status).to.equal(200);
   });
 
-  it("are tracked by field up to there, however many entries that makes, for as long as owners are few", async () => {
+  it("have field owners up to the limit, with any number of entries, as long as there are few owners", async () => {
     await using server = await start();
     const many = note({ free: Object.fromEntries(Array.from({ length: 7400 }, (_, at) => [`f${at}`, at])) });
     const statuses: number[] = [];
@@ -102,7 +102,7 @@ describe("writes that are too much", () => {
     expect(body.metadata.managedFields).to.have.length(3);
   });
 
-  it("lose their owners with an update once there are too many", async () => {
+  it("lose their owners in an update once they exceed the limit", async () => {
     await using server = await start();
     const many = note({ free: Object.fromEntries(Array.from({ length: 7400 }, (_, at) => [`f${at}`, at])) });
     const { body } = await server.send(`POST ${NOTES}`, many);

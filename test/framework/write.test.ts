@@ -1,5 +1,5 @@
-// What a client's write comes to, beyond what the differential suite compares with Kubernetes' own server: who is asked,
-// what is kept when it goes wrong, and what storages are told.
+// Writes of clients, beyond the comparison of the differential suite with Kubernetes' own server: hooks, failures, and calls
+// of storages.
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
@@ -59,7 +59,7 @@ async function start(
 }
 
 describe("writes", () => {
-  it("keep nothing of what is refused", async () => {
+  it("store nothing when they are rejected", async () => {
     await using server = await start();
     const refused = [
       await server.send(`POST ${NOTES}`, note("a", "x".repeat(21))),
@@ -99,7 +99,7 @@ describe("writes", () => {
     }
   });
 
-  it("are each somebody's to allow: an apply that creates is a create", async () => {
+  it("are authorized by what they do: an apply that creates is a create", async () => {
     const asked: string[] = [];
     await using server = await start(
       {},
@@ -118,7 +118,7 @@ describe("writes", () => {
     expect((await server.get(NOTES)).body.items).to.deep.equal([]);
   });
 
-  it("are of the logical cluster in the URL, whatever the object says", async () => {
+  it("belong to the logical cluster in the URL, whatever the object says", async () => {
     await using server = await start();
     const foreign = note("a", "x", { annotations: { "kcp.io/cluster": "other" } });
     const { body } = await server.send(`POST ${NOTES}`, foreign);
@@ -126,7 +126,7 @@ describe("writes", () => {
     expect((await server.get(NOTES.replace("root", "other"))).body.items).to.deep.equal([]);
   });
 
-  it("that change nothing are none: same version, no event", async () => {
+  it("keep the version and cause no event when they change nothing", async () => {
     await using server = await start();
     const { body: created } = await server.send(`POST ${NOTES}`, note("a"));
     await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${created.metadata.resourceVersion}`);
@@ -136,7 +136,7 @@ describe("writes", () => {
     expect((await watch.next()).object["spec"]).to.deep.equal({ text: "other", size: 1 });
   });
 
-  it("of many at once are all done, one after the other", async () => {
+  it("of many clients at once are all done, one after the other", async () => {
     await using server = await start();
     await server.send(`POST ${NOTES}`, note("a"));
     const names = Array.from({ length: 40 }, (_, at) => `l${at}`);
@@ -148,7 +148,7 @@ describe("writes", () => {
 });
 
 describe("admit", () => {
-  it("sees what would be kept, and what it returns is kept, pruned and defaulted again", async () => {
+  it("receives the object to store; its result is stored, pruned and defaulted again", async () => {
     const seen: unknown[] = [];
     await using server = await start({
       admit: ({ operation, object, oldObject, subresource, user, params, dryRun }) => {
@@ -171,7 +171,7 @@ describe("admit", () => {
     ]);
   });
 
-  it("refuses with the error it throws; what else it throws is 500 and says nothing", async () => {
+  it("rejects with the ApiError that it throws; anything else is 500 without its message", async () => {
     let thrown: Error = ApiError.forbidden({ resource: { group: "example.dev", resource: "notes" }, message: "full" });
     await using server = await start({
       admit: ({ warn }) => {
@@ -191,7 +191,7 @@ describe("admit", () => {
     expect((await server.get(NOTES)).body.items).to.deep.equal([]);
   });
 
-  it("is asked again when somebody else was faster, about what is there then", async () => {
+  it("is called again after a race, with the then current object", async () => {
     const notes = Note.collection();
     notes.in("root").set("a", { text: "first" });
     const seen: unknown[] = [];
