@@ -33,7 +33,7 @@ interface PatchWrite {
   readonly body: Buffer;
   readonly force: boolean;
   readonly request: WriteRequest;
-  /** Asked before it creates. @default it cannot */
+  /** Called before the patch creates an object. @default the patch cannot create */
   readonly mayCreate?: () => Awaitable<void>;
 }
 
@@ -48,7 +48,7 @@ async function patchKept(exchange: AuthorizedExchange, resource: ServedResource,
   return writer.update(key, change, { ...request, ...rest, ...creating });
 }
 
-/** For a storage that patches by itself. Whether an apply may create is found out before, since it cannot be taken back. */
+/** Forwards a patch to a storage that applies it. Authorizes an apply that creates beforehand, since it cannot be undone. */
 async function passPatch(
   exchange: AuthorizedExchange,
   { storage }: ServedResource,

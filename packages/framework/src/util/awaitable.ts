@@ -1,2 +1,2 @@
-/** Now or later. What answers at once keeps the request synchronous, and cheaper. */
+/** A value or a promise of it. Values keep the request synchronous, which is cheaper. */
 export type Awaitable<T> = T | Promise<T>;

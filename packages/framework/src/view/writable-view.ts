@@ -17,10 +17,10 @@ import { LensWrite } from "./lens-write.ts";
 import type { WritableSource, WritableViewOptions } from "./view-options.ts";
 
 /**
- * A view whose objects can be written: a lens. `mapToSource` says what a change of the view is a change of at the source, where
- * it is checked by the rules of the source's own kind; uid, generation, finalizers and deletion are the source's.
+ * A view whose objects can be written: a lens. `mapToSource` translates a change of the view into one of the source. There
+ * the rules of the source's kind check it. uid, generation, finalizers and deletion are the source's.
  *
- * A write succeeds only if the object is as the client saw it in this view, and the view shows what it leads to.
+ * A write succeeds only if the client has seen the current object of this view, and if the view shows the result.
  */
 export class WritableView<In extends object, Out extends object, Variant, Inputs>
   implements Storage<ObjectOf<Out>>, WritableSource<Out>
@@ -54,12 +54,12 @@ export class WritableView<In extends object, Out extends object, Variant, Inputs
       storage: from as unknown as Storage,
       isOwnAnnotation: isKeptAnnotation,
     });
-    // The versions of another kind are not those of this one.
+    // The versions of another kind do not apply to this one.
     const same = isPlain(options, this.resource) ? from.versions : undefined;
     this.versions = same ?? new KindVersions(this.resource);
   }
 
-  /** Callers share when `by` and every source say so. */
+  /** Callers share a stream when `varyBy` and every source allow it. */
   shareKey(scope: Scope): string {
     return this.#deriveds.shareKey(scope);
   }
@@ -68,7 +68,7 @@ export class WritableView<In extends object, Out extends object, Variant, Inputs
     return this.#deriveds.lease(scope);
   }
 
-  /** The source's version, and who owns the fields of this kind, are the view's to say; of others' it tells nothing. */
+  /** Protects the annotations with the source's version and the owners of fields, and those that the source sets itself. */
   ownAnnotations(key: string): boolean {
     return (
       this.#isHidden(key) || key === SOURCE_VERSION_ANNOTATION || this.#options.from.ownAnnotations?.(key) === true
@@ -84,8 +84,8 @@ export class WritableView<In extends object, Out extends object, Variant, Inputs
     Object.values(this.#kept).includes(key) || (isKeptAnnotation(key) && !this.#deriveds.carried.has(key));
 
   /**
-   * Views are versioned where they are computed: over all logical clusters and by each replica for itself. A version from
-   * elsewhere in this process is looked up there; of another process's the annotation tells the source's version.
+   * Each computation has its own versions: one for all logical clusters, and those of each replica. Finds the source's
+   * version of one from this process; for one from another process the annotation has it.
    */
   isCurrent(scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean {
     const { resourceVersion = "" } = sent;

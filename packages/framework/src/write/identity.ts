@@ -10,16 +10,16 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 
-/** Where a request says its object is; the name is "" when the object is to say it. */
+/** Place of an object in a request; the name is "" when the object itself provides it. */
 export interface Place {
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * Makes sure that a body is an object of the kind that is served.
+ * Checks that a body is an object of the served kind.
  *
- * @throws ApiError 400 on one of another version, 422 on one of another kind
+ * @throws ApiError 400 on another version, 422 on another kind
  */
 export function checkType(object: JsonObject, definition: ResourceDefinition): void {
   const { apiVersion = "", kind = "" } = object;
@@ -35,7 +35,7 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
   if (kind !== definition.kind) throw otherType(object, fieldInvalid("kind", kind, `must be ${definition.kind}`));
 }
 
-/** The same of a subresource's own kind: one that does not say what it is is taken for one. @throws ApiError 400 */
+/** Checks the kind of a subresource's body; an empty type is accepted. @throws ApiError 400 */
 export function checkKind(object: JsonObject, definition: ResourceDefinition): void {
   const expected = apiVersionOf(definition);
   const { apiVersion = expected, kind = definition.kind } = object;
@@ -43,15 +43,13 @@ export function checkKind(object: JsonObject, definition: ResourceDefinition): v
     Object.assign(object, { apiVersion, kind });
     return;
   }
-  const [what, version] = [kind, apiVersion].map((text) =>
-    typeof text === "string" ? quote(text) : "what is no text",
-  );
+  const [what, version] = [kind, apiVersion].map((text) => (typeof text === "string" ? quote(text) : "(not a string)"));
   throw ApiError.badRequest(
     `no kind ${what} is registered for version ${version} here: it must be ${definition.kind} of ${expected}`,
   );
 }
 
-/** The same of what a patch has made of an object of the kind: then both are values like others. */
+/** Checks that a patch has kept the type of an object; another version is 422, as another kind is. */
 export function checkTypeKept(object: JsonObject, definition: ResourceDefinition): void {
   const { apiVersion } = object;
   const expected = apiVersionOf(definition);
@@ -65,13 +63,13 @@ function otherType(object: JsonObject, cause: StatusCause): ApiError {
   const [group = "", version] = String(object["apiVersion"]).split("/");
   const { metadata } = object;
   const name = isJsonObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "";
-  // Under the names it gives itself, as in Kubernetes.
+  // Names the kind that the object claims, as in Kubernetes.
   return ApiError.invalid({ kind: { group: version === undefined ? "" : group, kind }, name, causes: [cause] });
 }
 
 /**
- * Makes sure that an object is where the request says, and says so itself (EnsureObjectNamespaceMatchesRequestNamespace
- * and checkName of Kubernetes).
+ * Checks that an object is at the place of the request (Kubernetes' EnsureObjectNamespaceMatchesRequestNamespace and
+ * checkName), and sets its namespace.
  *
  * @throws ApiError 400 when its name or namespace is another
  */

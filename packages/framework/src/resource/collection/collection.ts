@@ -6,15 +6,15 @@ import { type HistoryOptions, WatchCache } from "../../watch/cache/watch-cache.t
 import { CacheBackend } from "./cache-backend.ts";
 import { Registry, type RegistryOptions } from "./registry.ts";
 
-/** How a collection keeps its objects. */
+/** Options of a collection. */
 export interface CollectionOptions extends RegistryOptions {
-  /** How much of the past a client may resume from. */
+  /** Limits of the history from which clients can resume. */
   readonly history?: HistoryOptions;
 }
 
 /**
- * Objects of one kind in memory, over all logical clusters, with one line of versions. A change is an event in every
- * open watch before the call returns. It mints uid, resourceVersion, generation and creationTimestamp.
+ * Objects of one kind in memory, over all logical clusters, with one line of versions. Open watches get the event of a change
+ * before the call returns. It sets uid, resourceVersion, generation and creationTimestamp.
  */
 export class Collection<T extends object = object> extends Registry<T, "now"> implements Storage<ObjectOf<T>> {
   readonly local = true;
