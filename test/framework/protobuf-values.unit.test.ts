@@ -43,7 +43,7 @@ const time = (seconds: number, nanos = 0): { message: Message } =>
 describe("a value in protobuf", () => {
   const table: [string, Message, object][] = [
     ["an integer", { 1: { int64: 150 } }, { integer: 150 }],
-    ["a negative one", { 1: { int64: -7 } }, { integer: -7 }],
+    ["a negative integer", { 1: { int64: -7 } }, { integer: -7 }],
     ["a double", { 4: { double: 1.5 } }, { double: 1.5 }],
     ["bytes", { 5: "\u0001a" }, { bytes: "AWE=" }],
     ["a time", { 6: time(1_767_323_045, 678_901_234) }, { time: "2026-01-02T03:04:05Z" }],
@@ -52,8 +52,8 @@ describe("a value in protobuf", () => {
     ["no time", { 6: inner({}) }, {}],
     ["a quantity", { 8: inner({ 1: "500m" }) }, { quantity: "500m" }],
     ["an empty quantity", { 8: inner({}) }, { quantity: "0" }],
-    ["a number that could be a text", { 9: inner({ 2: { int64: 80 } }) }, { either: 80 }],
-    ["a text that could be a number", { 9: inner({ 1: { int64: 1 }, 3: "http" }) }, { either: "http" }],
+    ["an int-or-string with a number", { 9: inner({ 2: { int64: 80 } }) }, { either: 80 }],
+    ["an int-or-string with a string", { 9: inner({ 1: { int64: 1 }, 3: "http" }) }, { either: "http" }],
     ["JSON", { 10: inner({ 1: '{"f:a":{}}' }) }, { json: { "f:a": {} } }],
     ["a message within itself", { 12: inner({ 12: inner({ 1: { int64: 1 } }) }) }, { self: { self: { integer: 1 } } }],
   ];
@@ -84,11 +84,11 @@ describe("a value in protobuf", () => {
   });
 
   const faults: [string, Message | Buffer, string][] = [
-    ["a number where a text is due", Buffer.from([0x40, 1]), "quantity has the wrong wire type"],
-    ["a text where a number is due", { 1: "1" }, "integer has the wrong wire type"],
-    ["a year that no time has", { 6: time(1e12) }, "time is outside the years 0 to 9999"],
-    ["JSON that is none", { 10: inner({ 1: "{" }) }, "json is not valid JSON: "],
-    ["a number that JSON has not", Buffer.from([33, 0, 0, 0, 0, 0, 0, 240, 127]), "double is not a finite number"],
+    ["a number in a string field", Buffer.from([0x40, 1]), "quantity has the wrong wire type"],
+    ["a string in a number field", { 1: "1" }, "integer has the wrong wire type"],
+    ["a year outside of the range", { 6: time(1e12) }, "time is outside the years 0 to 9999"],
+    ["malformed JSON", { 10: inner({ 1: "{" }) }, "json is not valid JSON: "],
+    ["a number outside JSON", Buffer.from([33, 0, 0, 0, 0, 0, 0, 240, 127]), "double is not a finite number"],
   ];
   for (const [what, message, fault] of faults)
     it(`is rejected: ${what}`, () => {

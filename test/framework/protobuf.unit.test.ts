@@ -85,12 +85,12 @@ describe("protobuf", () => {
     "without its four bytes": Buffer.from("{}"),
     "that ends within a field": review(field(2, "get")).subarray(0, -3),
     "with a length beyond its message": message(Buffer.from("k8s\0"), Buffer.from([10, 127])),
-    "with a length that no number holds": message(Buffer.from("k8s\0"), Buffer.from([10, ...Array(9).fill(255), 1])),
-    "with a number that does not end": message(Buffer.from("k8s\0"), Buffer.from(Array(12).fill(255))),
+    "with a length beyond any number": message(Buffer.from("k8s\0"), Buffer.from([10, ...Array(9).fill(255), 1])),
+    "with an endless number": message(Buffer.from("k8s\0"), Buffer.from(Array(12).fill(255))),
     "with a field 0": message(Buffer.from("k8s\0"), Buffer.from([2, 0])),
     "with a group": message(Buffer.from("k8s\0"), Buffer.from([11])),
-    "with a text that is a number": envelope("v1", "Kind", Buffer.from([8, 1])),
-    "with a text that is no UTF-8": envelope("v1", "Kind", field(1, Buffer.from([255]))),
+    "with a number in a string field": envelope("v1", "Kind", Buffer.from([8, 1])),
+    "with a string that is not UTF-8": envelope("v1", "Kind", field(1, Buffer.from([255]))),
     "whose content is encoded": message(Buffer.from("k8s\0"), field(3, "gzip")),
   };
   for (const [what, body] of Object.entries(faults))

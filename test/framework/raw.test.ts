@@ -264,9 +264,9 @@ describe("an upgrade", () => {
 
   const refusals: Record<string, readonly [number, string, ...string[]]> = {
     "without credentials": [401, "/x", "Host: x", ...UPGRADE],
-    "of another's": [403, "/x", "Host: x", "Authorization: Bearer other", ...UPGRADE],
+    "of a denied user": [403, "/x", "Host: x", "Authorization: Bearer other", ...UPGRADE],
     "that is forbidden": [403, "/forbidden", ...GOOD, ...UPGRADE],
-    "of a bad path": [400, "/..", ...GOOD, ...UPGRADE],
+    "with a malformed path": [400, "/..", ...GOOD, ...UPGRADE],
     "without a Host": [400, "/x", "Authorization: Bearer token", ...UPGRADE],
   };
   for (const [what, [code, target, ...lines]] of Object.entries(refusals)) {

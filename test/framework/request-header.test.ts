@@ -127,10 +127,10 @@ describe("the headers of a proxy", () => {
   });
 
   const forgers: Record<string, () => KeyPair | undefined> = {
-    "nobody's": () => undefined,
+    "that is missing": () => undefined,
     "signed by an authority that the server trusts for something else": () => impostor,
-    "of the authority, of another name": () => proxies.issue({ name: "postman" }),
-    "of a server": () => proxies.issue({ name: "front-proxy", usages: [SERVER_AUTH] }),
+    "with another name, of the right authority": () => proxies.issue({ name: "postman" }),
+    "for servers only": () => proxies.issue({ name: "front-proxy", usages: [SERVER_AUTH] }),
     "that has expired": () => proxies.issue({ name: "front-proxy", from: -3, to: -2 }),
     "that is not valid yet": () => proxies.issue({ name: "front-proxy", from: 1, to: 2 }),
     "of another authority of the same name": () => Authority.root("proxies").issue({ name: "front-proxy" }),

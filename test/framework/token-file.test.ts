@@ -33,9 +33,9 @@ describe("a token file", () => {
     ],
     "no token": [",alice,1\n", "line 1: malformed entry: write token,user,uid"],
     "no user": ["secret,,1\n", "line 1: malformed entry: write token,user,uid"],
-    "a token twice": ["secret,a,1\nsecret,b,2\n", "line 2: duplicate token"],
-    "a quote too many": ['ok,a,1\nsec"ret,alice,1\n', "line 2: invalid CSV"],
-    "a quote without end": ['"secret,alice,1\n', "invalid CSV"],
+    "a duplicate token": ["secret,a,1\nsecret,b,2\n", "line 2: duplicate token"],
+    "a stray quote": ['ok,a,1\nsec"ret,alice,1\n', "line 2: invalid CSV"],
+    "an unclosed quote": ['"secret,alice,1\n', "invalid CSV"],
   };
   for (const [what, [content, problem]] of Object.entries(bad)) {
     it(`is rejected, and not quoted, with ${what}`, () => {
