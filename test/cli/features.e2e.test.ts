@@ -58,7 +58,11 @@ const REFUSED: readonly (readonly [string, number, RegExp])[] = [
   ],
   ["--feature=@acme/gone", 2, /--feature @acme\/gone: neither a file nor a package of this name exists in /],
   ["--feature", 2, /--feature needs a value/],
-  ["--feature=nothing.ts", 1, /--feature \S+nothing\.ts: its default export is not a feature\. Write `export default def/],
+  [
+    "--feature=nothing.ts",
+    1,
+    /--feature \S+nothing\.ts: its default export is not a feature\. Write `export default def/,
+  ],
   ["--feature=broken.ts", 1, /--feature \S+broken\.ts cannot be loaded: .*SyntaxError/s],
   ["--feature=view.ts", 1, /view\.ts: its default export is not a feature: view has no function read/],
   ["--feature=Name.ts", 1, /its name has to be a DNS label/],
