@@ -12,7 +12,10 @@ const LONGEST = 64 * 1024;
 /** Security: the mount already contains the URL, but its authors must not learn the resolved address or what listens there. */
 const SAID: Partial<Readonly<Record<TransportErrorCode, readonly [string, string]>>> = {
   connect: ["Unreachable", "cannot reach the target: check that it runs, and that this server can connect to it"],
-  tls: ["Untrusted", "cannot verify the target's certificate: set ca.crt in the Secret, or certificate-authority-data"],
+  tls: [
+    "Untrusted",
+    "cannot verify the target's certificate: set ca.crt in the Secret, or certificate-authority-data in its kubeconfig",
+  ],
   timeout: ["Unreachable", "the target did not answer in time: check that it runs"],
 };
 
