@@ -1,5 +1,5 @@
-// Why: an error that nobody can look up, and a page that promises errors which are gone, are both found here. A section of
-// docs/reference/errors.md has the reason and its HTTP code as heading: ### NotFound (404)
+// Why: finds an error that the page lacks, and a page that has an error which no code throws. A section of docs/reference/errors.md
+// has the reason and its HTTP code as heading: ### NotFound (404)
 import { globSync, readFileSync } from "node:fs";
 import { statusReasons } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
