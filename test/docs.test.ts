@@ -1,14 +1,22 @@
-// Why: finds errors that are not documented, and documented errors that no longer exist. A row of docs/reference/errors.md
-// begins with the reason or the code in backticks: | `NotFound` | 404 | ... |
+// Why: finds an error that the page lacks, and a page that has an error which no code throws. A section of docs/reference/errors.md
+// has the reason and its HTTP code as heading: ### NotFound (404)
 import { globSync, readFileSync } from "node:fs";
 import { statusReasons } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { root } from "../tools/install.mjs";
 
-const documented = (): string[] =>
-  [...readFileSync(`${root}/docs/reference/errors.md`, "utf8").matchAll(/^\| *`(\w+)`/gm)]
-    .map(([, name = ""]) => name)
-    .sort();
+/** The headings of the section about reasons. */
+function documented(): string[] {
+  const [, section = ""] = readFileSync(`${root}/docs/reference/errors.md`, "utf8").split("\n## Reasons\n");
+  const [reasons = ""] = section.split("\n## ");
+  return [...reasons.matchAll(/^### (.+)$/gm)].map(([, heading = ""]) => heading).sort();
+}
+
+/** The HTTP code of a reason, which the package does not export. */
+function statusCode(reason: string): string | undefined {
+  const source = readFileSync(`${root}/packages/apimachinery/src/meta/status.ts`, "utf8");
+  return new RegExp(`^  ${reason}: (\\d{3}),$`, "m").exec(source)?.[1];
+}
 
 /** Returns the stable codes of errors that are not a Status, from string literals in the sources. */
 function codes(): string[] {
@@ -19,8 +27,9 @@ function codes(): string[] {
 }
 
 describe("docs/reference/errors.md", () => {
-  it("has a row for each reason of ApiError and each code, and no other", () => {
-    expect(documented()).to.deep.equal([...statusReasons, ...codes()].sort());
+  it("has a section for each reason of ApiError, with its code, and each ERR_VW code, and no other", () => {
+    const reasons = statusReasons.map((reason) => `${reason} (${statusCode(reason)})`);
+    expect(documented()).to.deep.equal([...reasons, ...codes()].sort());
   });
 });
 
