@@ -128,7 +128,7 @@ describe("virtual-workspaces start --shards", function () {
     expect(await server.kubectl("wait", "--for=condition=ShardEmpty=false", "shard/amber")).to.match(/^0 /);
     const said = ["get", "shard", "amber", "-o", "jsonpath={.status.conditions[?(@.type=='ShardEmpty')].message}"];
     expect(await server.kubectl(...said)).to.equal(
-      "0 logical clusters are on it: 1 (root:jewel); delete their workspaces, and the shard goes",
+      "0 the shard still has logical clusters: 1 (root:jewel); delete their workspaces to remove the shard",
     );
     expect(await server.kubectl("delete", "workspace", "jewel")).to.match(/^0 /);
     expect(await server.kubectl("wait", "--for=delete", "shard/amber")).to.match(/^0 /);

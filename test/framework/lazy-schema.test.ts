@@ -47,14 +47,14 @@ describe("a lazily compiled schema", () => {
     await using server = await start("(");
     for (const name of ["one", "two"]) {
       expect((await server.send(`POST ${PODS}`, pod(name, {}))).status).to.equal(500);
-      expectFault(/request failed.*the schema of Pod \(example\.dev\/v1\) is none that Kubernetes takes/);
+      expectFault(/request failed.*the schema of Pod \(example\.dev\/v1\) is not valid in Kubernetes/);
     }
     expect((await server.get(PODS)).body.items).to.deep.equal([]);
   });
 
   it("is rejected at definition when lazySchema is off", () => {
     const Pod = kind("(");
-    expect(() => Pod.serve(Pod.collection())).to.throw("is none that Kubernetes takes");
+    expect(() => Pod.serve(Pod.collection())).to.throw("is not valid in Kubernetes");
   });
 
   it("defines an equal kind", () => {

@@ -49,7 +49,7 @@ describe("a writable view of a writable view", () => {
     expect(outcome(done)).to.deep.equal([
       403,
       "Forbidden",
-      'chores.view.dev "a" is forbidden: the object would not be in this view as it would be then',
+      'chores.view.dev "a" is forbidden: the object would leave this view with this change',
     ]);
     here.set("b", { title: "t", owner: "bob" });
     const taken = await server.send(`POST ${CHORES}`, chore("b", { text: "t" }));

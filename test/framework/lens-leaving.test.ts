@@ -18,7 +18,7 @@ import {
   task,
 } from "./lens-kinds.ts";
 
-const LEAVES = "the object would not be in this view as it would be then";
+const LEAVES = "the object would leave this view with this change";
 
 describe("a write through a view that would leave it", () => {
   it("is rejected for every verb, and changes nothing", async () => {

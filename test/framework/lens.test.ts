@@ -74,7 +74,7 @@ describe("a writable view", () => {
     const refused = await server.send(`POST ${CHORES}`, chore("a", { text: "x".repeat(21) }));
     expect(outcome(refused).slice(0, 2)).to.deep.equal([422, "Invalid"]);
     expect(refused.body.message).to.match(
-      /^Chore\.view\.dev "a" is invalid: spec\.title: Too long: .* \(a field of the Task\.test\.dev that this Chore is kept as\)$/,
+      /^Chore\.view\.dev "a" is invalid: spec\.title: Too long: .* \(a field of the Task\.test\.dev that stores this Chore\)$/,
     );
     expect(refused.body.details).to.include({ group: "view.dev", kind: "Chore", name: "a" });
     const label = await server.send(`POST ${CHORES}`, chore("a", { text: "x" }, { labels: { "bad key": "" } }));

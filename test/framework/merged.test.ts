@@ -382,9 +382,7 @@ describe("incompatible sources", () => {
   it("are rejected: none, of other kinds, in malformed logical clusters", () => {
     const Other = defineResource({ group: "test.dev", version: "v1", kind: "Other", scope: "Cluster" });
     const one = source();
-    expect(() => merged({ sources: {} })).to.throw(
-      "merged: there is no source yet: say of which kind they will be in `resource`",
-    );
+    expect(() => merged({ sources: {} })).to.throw("merged: no source yet: set `resource` to the kind of the sources");
     expect(() => merged<Content>({ sources: { one, other: Other.collection() as never } })).to.throw(
       "merged notes: source other is of another kind or version: others.test.dev/v1",
     );

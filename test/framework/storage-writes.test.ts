@@ -238,7 +238,7 @@ describe("a storage with a lifecycle of its own", () => {
     const storage = { get: () => row("a"), patch: () => ({ object: row("a") }) };
     const admit = (): undefined => undefined;
     expect(() => Row.serve(storage as never, { admit })).to.throw(
-      "rows: its storage patches by itself, so admit would not be asked",
+      "rows: its storage applies patches itself, so admit would not see the result",
     );
     expect(Row.serve(storage as never, { admit, verbs: ["get"] }).verbs).to.deep.equal(["get"]);
     expect(Row.serve({ patch: storage.patch } as never).verbs).to.deep.equal([]);

@@ -308,7 +308,7 @@ describe("invalid subresources", () => {
   const refused: Readonly<Record<string, readonly [object, string]>> = {
     status: [
       { connect },
-      "subresource machines/status: this one is the framework's: ask for it by `subresources` of defineResource",
+      "subresource machines/status: the framework serves this one: set `subresources` of defineResource",
     ],
     scale: [{ connect }, "subresource machines/scale: this one is the framework's"],
     "Log.s": [{ connect }, "subresource machines/Log.s: its name cannot stand in a path: "],
@@ -346,7 +346,7 @@ describe("invalid subresources", () => {
     });
     const serve = (name: string) => () =>
       Namespace.serve(Namespace.collection(), { subresources: { [name]: { connect } } } as object);
-    expect(serve("log")).to.throw("its path is one into the namespace; only `finalize` can be served");
+    expect(serve("log")).to.throw("its path addresses objects in the namespace: only `finalize` can be served");
     expect(serve("finalize")).not.to.throw();
   });
 });

@@ -274,7 +274,7 @@ describe("service account keys", () => {
       (signing: string, verification: string[] = []) =>
       () =>
         new ServiceAccountKeys({ signing, verification });
-    const kind = "service account keys: a key must be RSA of 2048 bits or more, or elliptic of the curve P-256";
+    const kind = "invalid service account key: use RSA with at least 2048 bits, or the elliptic curve P-256";
     expect(make(pemOf(signingKey("rsa-1024").privateKey, "pkcs8"))).to.throw(kind);
     expect(make(pemOf(signingKey("ed25519").privateKey, "pkcs8"))).to.throw(kind);
     expect(make(pemOf(RSA.publicKey, "spki"))).to.throw(

@@ -87,7 +87,7 @@ describe("requests without /clusters/", () => {
     expect(outcome(lost)).to.deep.equal([
       404,
       "NotFound",
-      "there are no objects outside of logical clusters: ask below /clusters/<name or path>",
+      "objects exist only in logical clusters: use a path below /clusters/<name or path>",
     ]);
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
     expect((await server.send("POST /api/v1/namespaces/default/configmaps", map, { user: "root" })).status).to.equal(

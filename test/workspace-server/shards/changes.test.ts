@@ -38,7 +38,7 @@ describe("shards added and removed at run time", function () {
     expect(conditionOf(held, "ShardEmpty")).to.include({
       status: "False",
       reason: "LogicalClustersRemain",
-      message: "logical clusters are on it: 1 (root:one); delete their workspaces, and the shard goes",
+      message: "the shard still has logical clusters: 1 (root:one); delete their workspaces to remove the shard",
     });
     expect((await shard.get(`/clusters/${cluster}${CONFIG_MAPS}`, root)).status, "it serves on").to.equal(200);
     // No new workspace is scheduled to it, even by selector.
@@ -173,7 +173,7 @@ describe("shards added and removed at run time", function () {
       await patch("shard-1", { "virtual-workspaces.io/in-process": null }),
     ]) {
       expect(answer.status).to.equal(403);
-      expect(answer.body.message).to.include("is given when a shard is created, and stays");
+      expect(answer.body.message).to.include("cannot be changed: set it when you create the Shard");
     }
     const near = await makeOn(server, "near", { shard: "root" });
     const elsewhere = `/clusters/${near}/apis/core.kcp.io/v1alpha1/shards` as const;

@@ -72,6 +72,6 @@ describe("examples/over-workspaces/published.ts", function () {
     expect(await watch.rest()).to.deep.equal([]);
     const asked = await its.upstream.send({ path: "/livez" }).catch((error: unknown) => error);
     expect(asked).to.have.property("code", "closed");
-    expect(() => its.serve({ virtualWorkspaces: [] })).to.throw("a loopback is of one server");
+    expect(() => its.serve({ virtualWorkspaces: [] })).to.throw("the loopback already serves another server");
   });
 });

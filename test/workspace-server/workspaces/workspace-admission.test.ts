@@ -195,7 +195,7 @@ describe("Updated Workspaces", () => {
         "422 Invalid value: name is immutable",
       );
       expect(await say(({ spec }) => Object.assign(spec, { mount: MOUNT }))).to.equal(
-        "403 spec.mount can neither be added to a workspace nor taken off it",
+        "403 spec.mount cannot be added to or removed from an existing workspace",
       );
       expect(await say(cluster, "admin")).to.equal("200");
       expect(await say(({ spec }) => delete spec.cluster)).to.equal("422 Invalid value: cluster cannot be unset");
@@ -233,7 +233,7 @@ describe("Updated Workspaces", () => {
         "422 Invalid value: mount is immutable",
       );
       expect(await say(({ spec }) => delete spec.mount)).to.equal(
-        "403 spec.mount can neither be added to a workspace nor taken off it",
+        "403 spec.mount cannot be added to or removed from an existing workspace",
       );
       expect(await say(({ spec }) => Object.assign(spec, { URL: "https://evil" }))).to.equal(
         "403 spec.URL can only be changed by system privileged users",

@@ -125,7 +125,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
   const statusVerbs = able.filter((verb) => ofStatus.includes(verb));
   if (options.admit !== undefined && storage.patch !== undefined && [...verbs, ...statusVerbs].includes("patch")) {
     throw new Error(
-      `${definition.plural}: its storage patches by itself, so admit would not be asked. ` +
+      `${definition.plural}: its storage applies patches itself, so admit would not see the result. ` +
         "Leave `patch` out of `verbs` and `statusVerbs`, or out of the storage.",
     );
   }

@@ -134,10 +134,10 @@ export function checkNamed(
 
 function nameProblem(name: string, { plural }: ResourceDefinition): string | undefined {
   if (name === "status" || name === "scale")
-    return "this one is the framework's: ask for it by `subresources` of defineResource";
+    return "the framework serves this one: set `subresources` of defineResource";
   // Paths into a namespace begin with `namespaces/<name>/<more>`; Kubernetes makes this one exception.
   if (plural === "namespaces" && name !== "finalize")
-    return "its path is one into the namespace; only `finalize` can be served";
+    return "its path addresses objects in the namespace: only `finalize` can be served";
   const [first] = dnsLabelProblems(name);
   return first === undefined ? undefined : `its name cannot stand in a path: ${first}`;
 }

@@ -19,7 +19,7 @@ export function accept(exchange: Exchange): void {
   const { req, res, core, path } = exchange;
   res.setHeader("Audit-Id", exchange.requestId);
   // HTTP/2 allows any word as a method.
-  if (!KNOWN.has(req.method ?? "")) throw problem(405, "the method is none of HTTP's: write it in capitals");
+  if (!KNOWN.has(req.method ?? "")) throw problem(405, "invalid HTTP method: use uppercase letters");
   if (req.headers.host === undefined && req.httpVersion !== "1.0")
     throw ApiError.badRequest("the Host header is missing");
   refuseCrowded(exchange.search);

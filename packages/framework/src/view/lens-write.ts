@@ -88,7 +88,7 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
   }
 
   #wouldLeave(name: string): ApiError {
-    const message = "the object would not be in this view as it would be then";
+    const message = "the object would leave this view with this change";
     return ApiError.forbidden({ resource: groupResourceOf(this.#lens.resource), name, message });
   }
 

@@ -79,7 +79,7 @@ function schemaRules({ schema, kind, group, version }: ResourceDefinition): Sche
   } catch (error) {
     const { message } = error as Error;
     throw new Error(
-      `the schema of ${kind} (${apiVersionOf({ group, version })}) is none that Kubernetes takes: ${message}`,
+      `the schema of ${kind} (${apiVersionOf({ group, version })}) is not valid in Kubernetes: ${message}`,
     );
   }
 }

@@ -84,7 +84,7 @@ export class SchemaRules {
 /** Rejects with 429 when too many rules wait for a worker thread. */
 function refuseLater(error: unknown): never {
   const isBusy = error instanceof WorkerError && error.fault === "busy";
-  throw isBusy ? ApiError.tooManyRequests("too many writes wait for their rules to be checked; try again", 1) : error;
+  throw isBusy ? ApiError.tooManyRequests("too many writes are waiting for validation; try again", 1) : error;
 }
 
 function refuse(problems: readonly StatusCause[]): void {

@@ -131,7 +131,7 @@ function told(error: ApiError, { above, kept, name }: SourceWritesOptions & { re
   if (details.kind === kept.kind && error.reason === "Invalid") {
     const explanation = same
       ? `(a field of version ${kept.version}, in which this ${above.kind} is kept)`
-      : `(a field of the ${formatGroupKind(kept)} that this ${above.kind} is kept as)`;
+      : `(a field of the ${formatGroupKind(kept)} that stores this ${above.kind})`;
     const causes = (details.causes ?? []).map((cause) => explained(cause, explanation));
     return ApiError.invalid({ kind: above, name: details.name ?? name, causes });
   }

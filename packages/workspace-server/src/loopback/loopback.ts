@@ -46,7 +46,8 @@ export class Loopback implements Workspaces, AsyncDisposable {
    * @throws Error when another server already uses this loopback
    */
   serve(options: Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log" | "within">): void {
-    if (this.#server !== undefined) throw new Error("a loopback is of one server: make another");
+    if (this.#server !== undefined)
+      throw new Error("the loopback already serves another server: create one for each server");
     this.#server = createServer({
       ...options,
       // Only this process sends requests here: a token that a request names is its caller's.

@@ -126,7 +126,7 @@ const REVIEWS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authoriz
 /** @throws ApiError 404 for an allowed request for objects without a logical cluster */
 function withoutObjects({ isResource, group }: AuthorizeRequest<unknown>, decision: Decision): Decision {
   if (!decision.allowed || !isResource || REVIEWS.has(group)) return decision;
-  throw ApiError.notFoundPath("there are no objects outside of logical clusters: ask below /clusters/<name or path>");
+  throw ApiError.notFoundPath("objects exist only in logical clusters: use a path below /clusters/<name or path>");
 }
 
 /** Authorizes readers of metrics as kcp does: by the roles of `root`, whether or not the user has access to that workspace. */

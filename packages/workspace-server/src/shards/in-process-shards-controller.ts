@@ -154,9 +154,9 @@ function remainsOf({ name, state, registry }: ShardContext): ShardRemains {
 /** Returns the condition message for the user who has deleted the shard. */
 function remainsText({ clusters, examples, workspaces, unknown }: ShardRemains): string {
   if (clusters + workspaces === 0)
-    return `workspaces that are on it may be in those of shards that do not run: ${unknown.join(", ")}`;
+    return `some of its workspaces may belong to shards that are not running: ${unknown.join(", ")}`;
   if (clusters === 0) return `workspaces are being scheduled to it or deleted from it: ${workspaces}`;
   const more = clusters > examples.length ? ", …" : "";
   const named = examples.length === 0 ? "" : ` (${examples.join(", ")}${more})`;
-  return `logical clusters are on it: ${clusters}${named}; delete their workspaces, and the shard goes`;
+  return `the shard still has logical clusters: ${clusters}${named}; delete their workspaces to remove the shard`;
 }

@@ -239,7 +239,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
 
   async #declare(name: string): Promise<void> {
     if (name === ROOT_SHARD || name.length > MOST || nameProblems(name).length > 0)
-      throw new Error(`a shard cannot be called ${JSON.stringify(name)}: give a name such as shard-1`);
+      throw new Error(`invalid shard name ${JSON.stringify(name)}: use a name such as shard-1`);
     const shards = this.#root.context.objects.of(ShardKind);
     const { object } = await ensure(shards, shardKey(name), () => ({
       metadata: { annotations: { [IN_PROCESS_ANNOTATION]: "true" }, labels: { [SHARD_NAME_LABEL]: name } },
@@ -254,5 +254,5 @@ function shardKey(name: string): ObjectKey {
 
 function notOurs(name: string): ApiError {
   const resource = { group: ShardKind.group, resource: ShardKind.plural };
-  return ApiError.conflict(resource, name, "the Shard of that name in root is not run by its object: choose another");
+  return ApiError.conflict(resource, name, "the Shard of that name in root is another server's: choose another name");
 }

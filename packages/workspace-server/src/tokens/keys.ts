@@ -79,7 +79,7 @@ function described(key: KeyObject): VerificationKey {
 function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): TokenAlgorithm {
   if (type === "rsa" && (details?.modulusLength ?? 0) >= 2048) return "RS256";
   if (type === "ec" && details?.namedCurve === "prime256v1") return "ES256";
-  throw new Error("service account keys: a key must be RSA of 2048 bits or more, or elliptic of the curve P-256");
+  throw new Error("invalid service account key: use RSA with at least 2048 bits, or the elliptic curve P-256");
 }
 
 const generate = promisify(generateKeyPair);
@@ -106,6 +106,6 @@ export async function serviceAccountKeyFile(path: string, bits = 2048): Promise<
 function checked(path: string, pem: string): string {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) return pem;
   throw new Error(
-    `${path} holds no PEM private key: put it back, or remove it to have a new one made, with which no token of before is good`,
+    `${path} contains no PEM private key: restore it, or remove it to create a new one, which invalidates existing tokens`,
   );
 }

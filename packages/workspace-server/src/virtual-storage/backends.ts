@@ -52,7 +52,7 @@ export class Backends implements AsyncDisposable {
     const { others } = this.#options;
     if (others === undefined)
       throw new Error(
-        "its endpoint is at another server, and this one asks no other: start it with --shard-client-cert-file, --shard-client-key-file and --shard-virtual-workspace-ca-file",
+        "its endpoint is at another server, and this server has no certificate for it: start it with --shard-client-cert-file, --shard-client-key-file and --shard-virtual-workspace-ca-file",
       );
     if (protocol !== "https:") throw new Error("its endpoint is at another server: use a URL that begins with https");
     const found = this.#other(origin, others);

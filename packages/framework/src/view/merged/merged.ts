@@ -30,8 +30,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   constructor(options: MergedOptions<T>) {
     const { sources, patience = 3_000, linger = 60_000, partial = "known", history, onError } = options;
     const resource = options.resource ?? Object.values(sources).map(resourceOf)[0];
-    if (resource === undefined)
-      throw new Error("merged: there is no source yet: say of which kind they will be in `resource`");
+    if (resource === undefined) throw new Error("merged: no source yet: set `resource` to the kind of the sources");
     this.resource = resource;
     this.#options = options;
     const turns = new TimeSlices();
@@ -68,7 +67,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   setSource(name: string, source: MergedSource<T>): void {
     if (this.#options.shareKey === undefined) {
       throw new Error(
-        `merged ${this.resource.plural}: give \`shareKey\` to add sources: those who share a stream now may be shown different things by this one`,
+        `merged ${this.resource.plural}: set \`shareKey\` to add sources: users that share a stream may not see the same objects of the new source`,
       );
     }
     const slot = this.#slot(name, source);

@@ -176,7 +176,7 @@ export class Merging {
     const refused = failing.length === this.#seats.size && failing.every(({ state }) => state.reason === "Forbidden");
     if (refused) {
       const resource = { group: "", resource: plural };
-      throw ApiError.forbidden({ resource, name: "", message: "no source of it lets its objects be read" });
+      throw ApiError.forbidden({ resource, name: "", message: "no source allows reading its objects" });
     }
     const more = failing.length === 1 ? "" : ` and ${failing.length - 1} more`;
     throw ApiError.serviceUnavailable(

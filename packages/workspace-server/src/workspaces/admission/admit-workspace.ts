@@ -169,7 +169,7 @@ function checkWorkspaceUpdate({ object, oldObject }: WorkspaceChange, request: A
   const [spec, before] = [object.spec, oldObject.spec];
   if (isRefusedBySchema(spec, before)) return;
   if ((spec.mount === undefined) !== (before.mount === undefined))
-    throw refused(request, "spec.mount can neither be added to a workspace nor taken off it");
+    throw refused(request, "spec.mount cannot be added to or removed from an existing workspace");
   if (!isPrivileged(request)) checkServerFields(spec, before, request);
   if (before.mount === undefined) checkPlain({ object, oldObject }, request);
   else checkMounted(spec, before, request);

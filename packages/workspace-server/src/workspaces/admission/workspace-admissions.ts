@@ -41,7 +41,10 @@ export function admitShard({ runsShards }: Pick<ShardRegistry, "runsShards"> = {
     if (operation === "DELETE" || object === undefined || subresource !== "") return undefined;
     const runs = runsShards && writtenCluster(request) === ROOT_CLUSTER;
     if (runs && oldObject !== undefined && isInProcess(object) !== isInProcess(oldObject))
-      throw refused(request, `the annotation ${IN_PROCESS_ANNOTATION} is given when a shard is created, and stays`);
+      throw refused(
+        request,
+        `the annotation ${IN_PROCESS_ANNOTATION} cannot be changed: set it when you create the Shard`,
+      );
     // The name is also a label value.
     if (runs && isInProcess(object) && (object.metadata.name?.length ?? 0) > 63)
       throw refused(request, "the name of a shard that the server runs has at most 63 characters");
