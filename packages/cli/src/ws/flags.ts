@@ -159,27 +159,29 @@ export const WS = commandLine({
   program: "kubectl ws",
   words: "[command]",
   summary: "move between workspaces",
-  description: `Moves between workspaces, creates them, and shows the tree, like kcp's plugin of that name.
-
-  kubectl ws .                  print the current workspace (--short: only its path)
-  kubectl ws <name>             go to a child workspace; a:b or a/b further down
-  kubectl ws :root:a:b          go to a workspace by its whole path, or by its URL on this server
-  kubectl ws use <name> --direct  go to the workspace itself, not to the remote cluster that replaces it
-  kubectl ws ..                 go to the parent; ..:.. two up
-  kubectl ws -                  go to the previous workspace
-  kubectl ws ~                  go to the home workspace, as without arguments
-  kubectl ws :                  go to the first workspace of the current path
-  kubectl ws tree               show the workspaces below (-f: whole paths, --wide: phases and mounts,
-                                -i: browse with the keyboard)
-  kubectl ws get <kind> -r      list objects in the current workspace and all below
-                                (-l, -n, -A, -o wide|name|json|yaml)
-  kubectl ws create <name>      create a workspace and wait until it is ready (--type, --mount kind/name,
-                                --enter, --ignore-existing, --location-selector, --create-context)
-  kubectl ws create-context     create a context for the current workspace (--overwrite)
-  kubectl ws completion <shell> print completion of kubectl-ws for bash, zsh or fish
-  kubectl ws help <command>     print the help of a command
-
--w <workspace> makes tree, get and create work in another workspace. Flags of kubectl keep their meaning. The command changes the contexts and clusters workspace.kcp.io/current and workspace.kcp.io/previous, and current-context, and keeps the previous version as <kubeconfig>.before-ws.`,
+  description: [
+    "Moves between workspaces, creates them, and shows the tree, like kcp's plugin of that name.",
+    "",
+    "  kubectl ws .                  print the current workspace (--short: only its path)",
+    "  kubectl ws <name>             go to a child workspace; a:b or a/b further down",
+    "  kubectl ws :root:a:b          go to a workspace by its whole path, or by its URL on this server",
+    "  kubectl ws use <name> --direct  go to the workspace itself, not to the remote cluster that replaces it",
+    "  kubectl ws ..                 go to the parent; ..:.. two up",
+    "  kubectl ws -                  go to the previous workspace",
+    "  kubectl ws ~                  go to the home workspace, as without arguments",
+    "  kubectl ws :                  go to the first workspace of the current path",
+    "  kubectl ws tree               show the workspaces below (-f: whole paths, --wide: phases and mounts,",
+    "                                -i: browse with the keyboard)",
+    "  kubectl ws get <kind> -r      list objects in the current workspace and all below",
+    "                                (-l, -n, -A, -o wide|name|json|yaml)",
+    "  kubectl ws create <name>      create a workspace and wait until it is ready (--type, --mount kind/name,",
+    "                                --enter, --ignore-existing, --location-selector, --create-context)",
+    "  kubectl ws create-context     create a context for the current workspace (--overwrite)",
+    "  kubectl ws completion <shell> print completion of kubectl-ws for bash, zsh or fish",
+    "  kubectl ws help <command>     print the help of a command",
+    "",
+    "-w <workspace> makes tree, get and create work in another workspace. Flags of kubectl keep their meaning. The command changes the contexts and clusters workspace.kcp.io/current and workspace.kcp.io/previous, and current-context, and keeps the previous version as <kubeconfig>.before-ws.",
+  ].join("\n"),
   sections: {
     Flags: { ...USE, ...CREATE, ...CREATE_CONTEXT, ...GET, ...TREE, ...GENERAL },
     ...OF_KUBECTL,
