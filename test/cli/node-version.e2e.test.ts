@@ -25,7 +25,7 @@ describe("a Node.js that is too old", () => {
     ["kubectl-ws.ts", "kubectl ws"],
     ["kubectl-create-workspace.ts", "kubectl ws"],
   ] as const)
-    for (const version of ["20.20.2", "22.18.0"])
+    for (const version of ["20.20.2", "22.18.0", "24.10.0"])
       it(`makes ${file} print one sentence and exit with 1 (${version})`, () => {
         const { status, stdout, stderr } = run(file, version, "--help");
         expect(stderr).to.match(

@@ -1,14 +1,16 @@
 // Why: users have the tarballs, not this repository. The test type-checks and runs the view of thirty lines, and a view with
-// writes, in a folder outside of the clone: as TypeScript and as built JavaScript, on the oldest supported Node.js and on the
-// current one.
-import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+// writes, in a folder outside of the clone: as TypeScript and as built JavaScript, on the oldest supported Node.js, on the
+// current one and on the newest. It also follows pages with the installed commands.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { pack } from "../../tools/check-shape.mjs";
 import { localNode, root } from "../../tools/install.mjs";
 import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
-import { installNode, OLDEST } from "./old-node.ts";
+import { needsKubectl } from "../e2e/support/kubectls.ts";
+import { Session, sectionsOf } from "../guides/support/session.ts";
+import { installNode, NEWEST, OLDEST, TOO_OLD } from "./other-nodes.ts";
 import { Program } from "./program.ts";
 // Includes these tests, because both build the packages, which must not happen at the same time.
 import "./floor.ts";
@@ -27,14 +29,13 @@ import quotes from "./quotes.ts";
 
 process.on("worker", () => console.log("a thread"));
 const authentication = [staticTokens({ secret: { name: "ada" } })];
-const store = await lmdbStore({ dir: "data" });
+await using store = await lmdbStore({ dir: "data" });
 const server = createServer({ virtualWorkspaces: [quotes, boards, notes({ store })], authentication });
 const { url } = await server.listen({ port: 0 });
 console.log(url);
 await new Promise((resolve) => process.once("SIGTERM", resolve));
 await server.close();
-await store[Symbol.asyncDispose]();
-`; // no `using`: Node 22 strips types, but does not support it
+`;
 
 const strict = {
   target: "es2024",
@@ -60,18 +61,50 @@ async function must(command: string, args: string[], cwd: string): Promise<void>
   if (!ok) throw new Error(`${command} ${args.join(" ")}:\n${output}`);
 }
 
+/** A page for this test: what other pages do not run. */
+const COMMANDS = "test/packed/commands.md";
+
+/** Imports each entry, and prints how that failed. */
+const IMPORT_ALL = `
+const messages = {};
+for (const entry of process.argv.slice(2))
+  try {
+    await import(entry);
+    messages[entry] = "none";
+  } catch (error) {
+    messages[entry] = String(error.message);
+  }
+console.log(JSON.stringify(messages));
+`;
+
+/** The entries of all packages but apimachinery, which runs in browsers too. */
+function entriesIn(folder: string): readonly string[] {
+  const scope = join(folder, "node_modules/@virtual-workspaces");
+  return readdirSync(scope)
+    .filter((name) => name !== "apimachinery")
+    .flatMap((name) => {
+      const { exports } = JSON.parse(readFileSync(join(scope, name, "package.json"), "utf8")) as {
+        readonly exports: Readonly<Record<string, unknown>>;
+      };
+      return Object.keys(exports).map((path) => join("@virtual-workspaces", name, path));
+    })
+    .filter((entry) => entry !== "@virtual-workspaces/transport/node-version");
+}
+
 /** Whether a program has run before: all share the folder of the notes. */
 let keptBefore = false;
 
 describe("packed packages", function () {
   this.timeout(180_000);
   let user: Tree;
-  let oldNode: string;
+  /** Node.js of other versions, by version. */
+  const nodes = new Map<string, string>();
 
   before(async () => {
     user = tree({
       "package.json": JSON.stringify({ name: "user", private: true, type: "module" }),
       "serve.ts": serve,
+      "import-all.mjs": IMPORT_ALL,
       "nodenext.json": JSON.stringify({ compilerOptions: options.nodenext, files: ["serve.ts"] }),
       "bundler.json": JSON.stringify({ compilerOptions: options.bundler, files: ["serve.ts"] }),
     });
@@ -84,7 +117,7 @@ describe("packed packages", function () {
     copyFileSync(join(root, "examples/notes.ts"), join(user.path, "notes.ts"));
     copyFileSync(join(root, "test/packed/boards.fixture.ts"), join(user.path, "boards.ts"));
 
-    oldNode = await installNode(user);
+    for (const version of [...TOO_OLD, OLDEST, NEWEST]) nodes.set(version, await installNode(user, version));
   });
 
   after(() => user[Symbol.dispose]());
@@ -103,8 +136,9 @@ describe("packed packages", function () {
   }
 
   for (const [version, node] of [
-    [OLDEST, () => oldNode],
+    [OLDEST, () => nodes.get(OLDEST) ?? ""],
     ["24", () => localNode],
+    [NEWEST, () => nodes.get(NEWEST) ?? ""],
   ] as const) {
     for (const entry of ["serve.ts", "out/serve.js"]) {
       it(`serve ${entry} on Node ${version}`, async () => {
@@ -117,8 +151,51 @@ describe("packed packages", function () {
     }
   }
 
+  // With each of these a view, a controller, an agent, a mount and `kubectl ws` are run as users run them.
+  for (const version of [OLDEST, NEWEST])
+    for (const page of ["docs/tutorials/first-controller.md", "docs/tutorials/cluster-behind-a-firewall.md", COMMANDS])
+      describe(`on Node ${version}, ${page}`, () => {
+        let session: Session;
+        before(function () {
+          needsKubectl.call(this);
+          const node = `"${nodes.get(version)}" --disable-warning=ExperimentalWarning`;
+          const modules = join(user.path, "node_modules");
+          session = new Session({ node, modules, command: "virtual-workspaces/dist/bin.js" });
+        });
+        after(() => session?.[Symbol.asyncDispose]());
+
+        for (const { title, steps } of sectionsOf(readFileSync(join(root, page), "utf8")))
+          it(title, async () => {
+            for (const step of steps) await session.follow(step);
+          });
+      });
+
+  for (const version of TOO_OLD) {
+    const sentence = `needs Node.js 24.11 or newer, and `;
+
+    it(`throw one sentence when they are imported on Node ${version}`, async () => {
+      const { ok, output } = await run(nodes.get(version) ?? "", ["import-all.mjs", ...entriesIn(user.path)], {
+        cwd: user.path,
+      });
+      expect(ok, output).to.equal(true);
+      const messages = JSON.parse(output) as Readonly<Record<string, string>>;
+      expect(Object.keys(messages)).to.have.length.above(30);
+      for (const [entry, message] of Object.entries(messages)) expect(message, entry).to.include(sentence);
+    });
+
+    it(`print one sentence as commands on Node ${version}`, async () => {
+      for (const program of ["bin.js", "kubectl-ws.js", "kubectl-create-workspace.js", "kubectl_complete-ws.js"]) {
+        const file = join(user.path, "node_modules/virtual-workspaces/dist", program);
+        const { ok, output } = await run(nodes.get(version) ?? "", [file]);
+        expect(ok, program).to.equal(false);
+        expect(output.trim().split("\n"), program).to.have.length(1);
+        expect(output, program).to.include(sentence);
+      }
+    });
+  }
+
   it("run here on the versions that they name", async () => {
-    expect((await run(oldNode, ["--version"])).output).to.equal(`v${OLDEST}`);
+    for (const [version, node] of nodes) expect((await run(node, ["--version"])).output).to.equal(`v${version}`);
     expect((await run(localNode, ["--version"])).output).to.match(/^v24\./);
   });
 });

@@ -19,6 +19,7 @@ export {
   type UpgradedResponse,
   type WholeResponse,
 } from "./http/messages.ts";
+export {} from "./node-check.ts";
 export { aborted, onAbort, untilAborted } from "./time/abort.ts";
 export { abortable } from "./time/abortable.ts";
 export {

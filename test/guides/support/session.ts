@@ -114,6 +114,22 @@ interface Job {
   readonly number: number;
 }
 
+/** The installed packages that a page uses. */
+export interface Installed {
+  /** Shell words that run Node.js. */
+  readonly node: string;
+  /** Folder node_modules. */
+  readonly modules: string;
+  /** Path of the program `virtual-workspaces` below it. */
+  readonly command: string;
+}
+
+const FROM_SOURCE: Installed = {
+  node: `"${localNode}" --conditions=@virtual-workspaces/source`,
+  modules: join(root, "node_modules"),
+  command: "../packages/cli/src/bin.ts",
+};
+
 /** Terminal and folder of a reader who follows a page. */
 export class Session implements AsyncDisposable {
   readonly #folder: Tree = tree({});
@@ -124,19 +140,18 @@ export class Session implements AsyncDisposable {
   /** Actual ports by the ports in the text of pages. */
   readonly #ports = new Map<number, string>();
 
-  constructor() {
+  constructor({ node, modules, command }: Installed = FROM_SOURCE) {
     const bin = join(this.#folder.path, ".bin");
     mkdirSync(bin);
-    const node = `exec "${localNode}" --conditions=@virtual-workspaces/source`;
     const programs = {
-      node: `${node} "$@"`,
-      "virtual-workspaces": `${node} "${root}/packages/cli/src/bin.ts" "$@"`,
+      node: `exec ${node} "$@"`,
+      "virtual-workspaces": `exec ${node} "${join(modules, command)}" "$@"`,
     };
     for (const [name, script] of Object.entries(programs)) {
       writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
       chmodSync(join(bin, name), 0o755);
     }
-    symlinkSync(join(root, "node_modules"), join(this.#folder.path, "node_modules"));
+    symlinkSync(modules, join(this.#folder.path, "node_modules"));
     this.#cwd = this.#folder.path;
     this.#env = { ...CHILD_ENV, PATH: `${bin}:${process.env["PATH"]}`, HOME: this.#folder.path };
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+// Not by name: an older Node.js has no zstd, and would report that instead of its version.
+import zlib from "node:zlib";
 import { isJsonObject, type JsonObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import { parseJson, parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { jsonOf } from "../../encode/respond.ts";
@@ -170,11 +171,11 @@ class Capture {
 type Decoder = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
-  ["br", brotliDecompressSync],
-  ["deflate", inflateSync],
-  ["gzip", gunzipSync],
-  ["x-gzip", gunzipSync],
-  ["zstd", zstdDecompressSync],
+  ["br", zlib.brotliDecompressSync],
+  ["deflate", zlib.inflateSync],
+  ["gzip", zlib.gunzipSync],
+  ["x-gzip", zlib.gunzipSync],
+  ["zstd", zlib.zstdDecompressSync],
 ]);
 
 /**
