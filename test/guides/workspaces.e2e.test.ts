@@ -4,6 +4,7 @@ guideTests(
   "tutorials/first-workspace-server",
   "how-to/apiexport",
   "how-to/completion",
+  "how-to/install",
   "how-to/kubectl-ws",
   "how-to/several-shards",
   "how-to/virtual-storage",

@@ -152,6 +152,7 @@ export class Session implements AsyncDisposable {
       chmodSync(join(bin, name), 0o755);
     }
     symlinkSync(modules, join(this.#folder.path, "node_modules"));
+    symlinkSync(root, join(this.#folder.path, "virtual-workspaces"));
     this.#cwd = this.#folder.path;
     this.#env = { ...CHILD_ENV, PATH: `${bin}:${process.env["PATH"]}`, HOME: this.#folder.path };
   }
