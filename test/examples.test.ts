@@ -185,7 +185,9 @@ describe("examples", () => {
       owner: "alice",
     });
     const empty = await server.send(`POST ${path}`, reminder("nothing", " "), { user: "alice" });
-    expect(empty.body.message).to.contain("say what is to be done (a field of the Todo.example.dev that this Reminder");
+    expect(empty.body.message).to.contain(
+      "say what is to be done (a field of the Todo.example.dev that stores this Reminder",
+    );
     const foreign = await server.send(`PATCH ${path}/pay`, { spec: { text: "mine" } }, { user: "alice", ...MERGE });
     expect(foreign.status).to.equal(404);
     const done = await server.send(`PATCH ${path}/call`, { spec: { done: true } }, { user: "alice", ...MERGE });

@@ -17,7 +17,11 @@ export async function referencePages() {
 async function commandLinePage() {
   const { commandLines } = await import("../packages/cli/src/main.ts");
   const { WS_COMMANDS } = await import("../packages/cli/src/ws/flags.ts");
-  const ws = [...WS_COMMANDS].map(([name, line]) => ({ ...line, program: `kubectl ws ${name}` }));
+  const ws = [...WS_COMMANDS].map(([name, line]) => ({
+    ...line,
+    program: `kubectl ws ${name}`,
+    usage: line.usage?.map((use) => use.replace(/^\[?[a-z-]+\]? /, "")),
+  }));
   const commands = [...(await commandLines()).values(), ...ws];
   const index = commands.map(
     ({ program, summary }) => `- [\`${program}\`](#${program.replaceAll(" ", "-")}): ${summary}`,

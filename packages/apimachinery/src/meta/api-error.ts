@@ -25,7 +25,9 @@ export interface ForbiddenOptions {
 /** Options of {@link ApiError.invalid}: the object and its faults. */
 export interface InvalidOptions {
   readonly kind: GroupKind;
+  /** Name of the object; empty if it has none yet. */
   readonly name: string;
+  /** One cause for each field at fault, such as of `fieldInvalid()`. */
   readonly causes: readonly StatusCause[];
 }
 
