@@ -65,7 +65,7 @@ const REFUSED: readonly (readonly [string, number, RegExp])[] = [
   ],
   ["--feature=broken.ts", 1, /--feature \S+broken\.ts cannot be loaded: .*SyntaxError/s],
   ["--feature=view.ts", 1, /view\.ts: its default export is not a feature: view has no function read/],
-  ["--feature=Name.ts", 1, /its name has to be a DNS label/],
+  ["--feature=Name.ts", 1, /its name must be a DNS label/],
   ["--feature=untyped.ts", 1, /the flag untyped-size of untyped needs a type, one of text, path, number/],
   [
     "--feature=board.ts,other.ts",

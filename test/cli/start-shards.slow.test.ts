@@ -111,7 +111,7 @@ describe("virtual-workspaces start --shards", function () {
     using more = tree({ "clash.yaml": clash });
     expect(await server.kubectl("create", "-f", `${more.path}/clash.yaml`)).to.match(/^0 /);
     expect(await server.kubectl("wait", "--for=condition=Ready=false", "shard/shard-1-of-views")).to.match(/^0 /);
-    expect(await server.kubectl("get", "shard", "shard-1-of-views", "-o", "yaml")).to.match(/give it another name/);
+    expect(await server.kubectl("get", "shard", "shard-1-of-views", "-o", "yaml")).to.match(/use\s+another\s+name/);
     expect(await server.end("SIGTERM")).to.equal(0);
   });
 

@@ -19,6 +19,8 @@ describe("virtual-workspaces serve with a worker that ends repeatedly", () => {
       ...["--bind-address", "127.0.0.1", "--secure-port", "0"],
     ]);
     expect(await serving.ended).to.deep.equal({ code: 1, signal: null });
-    expect(serving.stderr).to.match(/^virtual-workspaces serve: a worker ended 4 times in a row, .* at last with 3/m);
+    expect(serving.stderr).to.match(
+      /^virtual-workspaces serve: a worker ended 4 times in a row, .* the last time with 3/m,
+    );
   }).timeout(120_000);
 });
