@@ -180,7 +180,7 @@ describe("several sources", () => {
     b.objects.in("root").delete("two");
     anew.mend();
     expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
-    expect(() => merged<Content>({ sources: { a } }).setSource("b", b)).to.throw("give `shareKey` to add sources");
+    expect(() => merged<Content>({ sources: { a } }).setSource("b", b)).to.throw("set `shareKey` to add sources");
   });
 });
 

@@ -162,7 +162,7 @@ describe("a raw handler", () => {
       expect(error)
         .to.be.an("error")
         .with.property("message")
-        .that.matches(/ended after|was cut/);
+        .that.matches(/ended after|truncated/);
       expectFault(/request failed .*half way/);
     }
   });

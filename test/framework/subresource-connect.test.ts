@@ -310,7 +310,7 @@ describe("invalid subresources", () => {
       { connect },
       "subresource machines/status: the framework serves this one: set `subresources` of defineResource",
     ],
-    scale: [{ connect }, "subresource machines/scale: this one is the framework's"],
+    scale: [{ connect }, "subresource machines/scale: the framework serves this one"],
     "Log.s": [{ connect }, "subresource machines/Log.s: its name cannot stand in a path: "],
     "": [{ connect }, "subresource machines/: its name cannot stand in a path: "],
     log: [

@@ -16,9 +16,9 @@ export interface ViewSource<T extends object = object> {
 }
 
 /**
- * Source of a writable view: a collection, another writable view, or a storage that keeps its own history. With a {@link
- * Storage.lifecycle} of its own, it must call {@link WriteOptions.accept} before it stores an object; otherwise the view
- * cannot reject objects that it would not show.
+ * Source of a writable view: a collection, another writable view, or a storage that keeps its own history. With a `lifecycle`
+ * of its own, it must call {@link WriteOptions.accept} before it stores an object; otherwise the view cannot reject objects
+ * that it would not show.
  */
 export interface WritableSource<T extends object = object>
   extends ViewSource<T>,
