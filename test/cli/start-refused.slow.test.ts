@@ -95,7 +95,7 @@ describe("virtual-workspaces start rejects", function () {
       ],
       ["apiserver.crt", "nothing", /no PEM certificate and key in ".*apiserver\.crt" and ".*": restore the files/],
       ["client-ca.key", foreign, /client-ca\.key" does not match the certificate in/],
-      ["sa.key", "", /sa\.key holds no PEM private key: put it back, or remove it/],
+      ["sa.key", "", /sa\.key contains no PEM private key: restore it, or remove it/],
       ["data/store/data.mdb", data.subarray(0, 10_000), /the store in \S+data.*it is damaged: restore a backup/],
     ];
     for (const [name, content, why] of cases) {

@@ -55,7 +55,9 @@ describe("a writable view of a writable view", () => {
     const taken = await server.send(`POST ${CHORES}`, chore("b", { text: "t" }));
     expect(outcome(taken)).to.deep.equal([409, "AlreadyExists", 'chores.view.dev "b" already exists']);
     const long = await server.send(`PATCH ${CHORES}/a`, { spec: { text: "x".repeat(30) } }, MERGE);
-    expect(long.body.message).to.match(/^Chore\.view\.dev "a" is invalid: spec\.title: Too long: .* \(a field of .* that stores this Chore\)$/);
+    expect(long.body.message).to.match(
+      /^Chore\.view\.dev "a" is invalid: spec\.title: Too long: .* \(a field of .* that stores this Chore\)$/,
+    );
     expect(here.get("a")?.spec.title).to.equal("t");
   });
 

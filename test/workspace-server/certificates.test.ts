@@ -159,7 +159,7 @@ describe("files of a server", () => {
       expect(new ServiceAccountKeys({ signing: pem }).signing.algorithm).to.equal("RS256");
       writeFileSync(file("sa.key"), "");
       expect(await message(serviceAccountKeyFile(file("sa.key")))).to.match(
-        /sa\.key holds no PEM private key: put it back, or remove it/,
+        /sa\.key contains no PEM private key: restore it, or remove it/,
       );
       expect(read("sa.key")).to.equal("");
       rmSync(file("sa.key"));

@@ -105,7 +105,7 @@ describe("the endpoint of a view that stores a resource", function () {
     ["a URL with a query", /more than a host and a path/, () => [{ url: `${base}/here?x=`, shards: ALL }]],
     [
       "a URL of its own server outside of /services",
-      /asks no other/,
+      /has no certificate for it/,
       () => [{ url: `${base}/../clusters/root`, shards: ALL }],
     ],
     ["another server without a client certificate", /--shard-client-cert-file/, () => [foreign("127.0.0.1:9", ALL)]],
