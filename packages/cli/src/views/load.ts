@@ -49,8 +49,8 @@ export async function importSources(paths: readonly string[]): Promise<Source[]>
  * Returns the views of all modules, and calls their functions one after the other. Each may take `patience`, ms: connections
  * may be waiting for the handover of the store.
  *
- * @throws Failure when a function returns something else, throws a value that is not an Error, or takes longer; also errors
- * of functions
+ * @throws Failure when a function returns something else, throws a value that is not an Error, or takes longer, or when two
+ * views have one name; also errors of functions
  */
 export async function viewsOf(
   sources: readonly Source[],
@@ -58,9 +58,19 @@ export async function viewsOf(
   patience = 30_000,
 ): Promise<VirtualWorkspace[]> {
   const views: VirtualWorkspace[] = [];
+  const paths = new Map<string, string>();
   for (const { path, content } of sources) {
-    if (typeof content !== "function") views.push(...content);
-    else if (host !== undefined) views.push(...made(path, await called({ path, content }, host, patience)));
+    const own =
+      typeof content !== "function" ? content : host && made(path, await called({ path, content }, host, patience));
+    for (const view of own ?? []) {
+      const other = paths.get(view.name);
+      if (other !== undefined)
+        throw new Failure(
+          `${other} and ${path} have views of the same name ${JSON.stringify(view.name)}: rename one, or serve one of the files only`,
+        );
+      paths.set(view.name, path);
+      views.push(view);
+    }
   }
   return views;
 }
