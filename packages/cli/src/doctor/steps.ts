@@ -1,6 +1,6 @@
 /** Failure of a step, with its remedy: a command to run, if there is one. */
 export class StepFailure extends Error {
-  override readonly name = "Fault";
+  override readonly name = "StepFailure";
   readonly remedy: string;
 
   constructor(what: string, remedy: string) {
