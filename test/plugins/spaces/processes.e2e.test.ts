@@ -121,8 +121,8 @@ describe("spaces that are processes", function () {
       users: [{ name: "it", user }],
     });
     const said: readonly (readonly [object, string])[] = [
-      [config({ server: "https://127.0.0.1:1" }, { exec: { command: "touch" } }), "exec of the user is not taken"],
-      [config({ server: "https://127.0.0.1:1" }, { tokenFile: "/etc/passwd" }), "tokenFile of the user is not taken"],
+      [config({ server: "https://127.0.0.1:1" }, { exec: { command: "touch" } }), "exec of the user is not allowed"],
+      [config({ server: "https://127.0.0.1:1" }, { tokenFile: "/etc/passwd" }), "tokenFile of the user is not allowed"],
       [config({ server: "no URL" }, { token: "secret" }), "kubeconfig: invalid server URL or certificate authority"],
       [config({ server: "http://127.0.0.1:1" }, { token: "secret" }), "cannot connect to the server"],
     ];
