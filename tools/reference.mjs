@@ -56,8 +56,9 @@ function flagItem([name, flag]) {
     flag.type === "switch"
       ? ""
       : ` <${flag.value ?? (flag.type === "list" || flag.type === "texts" ? "text" : flag.type)}>`;
-  const standard = flag.otherwise ?? flag.default;
-  const suffix = standard === undefined || standard === false ? "" : ` Default: ${escaped(String(standard))}.`;
+  const standard =
+    flag.otherwise === undefined ? code(flag.default === false ? undefined : flag.default) : escaped(flag.otherwise);
+  const suffix = standard === undefined ? "" : ` Default: ${standard}.`;
   const short = flag.short === undefined ? "" : `\`-${flag.short}\`, `;
   return `- ${short}\`--${name}${value}\`: ${escaped(flag.help)}${suffix}`;
 }
@@ -115,6 +116,9 @@ function typeOf(schema) {
   if (schema.type === "array") return `list of ${schema.items?.type ?? "object"}`;
   return schema.format ?? schema.type ?? "any";
 }
+
+/** @param {unknown} value */
+const code = (value) => (value === undefined ? undefined : `\`${String(value).replaceAll("|", "\\|")}\``);
 
 /** Text that Markdown shows as it is. @param {string} text */
 const escaped = (text) => text.replaceAll("<", "&lt;").replaceAll("|", "\\|").replaceAll("*", "\\*");

@@ -13,7 +13,7 @@ const turns = async (count: number): Promise<void> => {
 
 export const ANSWERS: readonly Row[] = [
   {
-    what: "headers of an idle watch come at once, and it stays open however long it is silent",
+    what: "sends the headers of an idle watch at once, and keeps the silent watch open",
     does: async (engine) => {
       await using here = await bed(engine, { answer: (_req, res) => res.writeHead(200).flushHeaders() });
       using wire = await here.wire();
@@ -23,7 +23,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "`logs?follow=true` is as open-ended as a watch",
+    what: "treats `log?follow=true` as a long-running request, as it does a watch",
     does: async (engine) => {
       await using here = await bed(engine, { answer: (_req, res) => res.writeHead(200).flushHeaders() });
       using wire = await here.wire();
@@ -33,7 +33,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "a client that leaves a watch leaves there too, before and behind the headers of the answer",
+    what: "closes the upstream watch when the client disconnects, before or after the response headers",
     does: async (engine) => {
       const come = Promise.withResolvers<void>();
       await using here = await bed(engine, {
@@ -55,7 +55,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "an answer that breaks off is cut, and looks whole in no framing",
+    what: "cuts the client's connection when a response breaks off, so that it never looks complete",
     does: async (engine) => {
       await using here = await bed(engine, {
         answer: (req, res) => {
@@ -76,7 +76,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "repeated headers of answers stay apart, those of the connection are taken off",
+    what: "keeps repeated response headers as separate lines, and removes hop-by-hop headers",
     does: async (engine) => {
       const headers = {
         Warning: ['299 - "a"', '299 - "b"'],
@@ -93,7 +93,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "bytes of compressed bodies, heads of 64 KiB, 103, 204, 304 and HEAD pass",
+    what: "forwards compressed bodies byte for byte, headers of 64 KiB, 103, 204, 304 and HEAD",
     does: async (engine) => {
       const packed = gzipSync("x".repeat(1000));
       await using here = await bed(engine, {
@@ -126,7 +126,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "a slow reader slows the other server down, and little is held",
+    what: "slows the upstream down for a slow client, and buffers little",
     does: async (engine) => {
       let written = 0;
       await using here = await bed(engine, {
@@ -149,7 +149,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "no redirect is followed: to another host it is refused, on the same it loses the host",
+    what: "follows no redirect: rejects one to another host, and removes the host from one to the same",
     does: async (engine) => {
       let location = "";
       await using here = await bed(engine, { answer: (_req, res) => res.writeHead(307, { location }).end() });
@@ -166,7 +166,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "who cannot be reached is 503 with a Status, told once and without an address",
+    what: "answers 503 with a Status without an address for an unreachable upstream, and reports it once",
     does: async (engine) => {
       await using here = await bed(engine, {}, { at: "http://127.0.0.1:9" });
       for (const _ of [1, 2]) {
@@ -177,7 +177,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "who is not certified by the authorities named is not asked anything: 503",
+    what: "answers 503 without a request to an upstream that the configured CAs did not certify",
     does: async (engine) => {
       const authority = createAuthority();
       const [good, bad] = [authority.ca, createAuthority().ca];
@@ -190,7 +190,7 @@ export const ANSWERS: readonly Row[] = [
     },
   },
   {
-    what: "who answers a write with an end is 504, and the write is sent once; 401 is 503, unless the credentials are the caller's",
+    what: "answers 504 to a write without a response, sent once; maps 401 of own credentials to 503",
     does: async (engine) => {
       await using here = await bed(engine, { answer: (req) => req.socket.destroy() });
       expect((await here.send("POST /services/archive/x", "{}")).status).to.equal(504);

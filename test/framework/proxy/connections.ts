@@ -18,7 +18,7 @@ async function stale(engine: EngineName): Promise<Bed> {
 
 export const CONNECTIONS: readonly Row[] = [
   {
-    what: "open watches take nothing from the connections of short requests",
+    what: "does not count open watches against the connections of short requests",
     does: async (engine) => {
       const answer: Parameters<typeof bed>[1]["answer"] = (req, res) => {
         if (req.url?.includes("watch") === true) res.writeHead(200).flushHeaders();
@@ -34,7 +34,7 @@ export const CONNECTIONS: readonly Row[] = [
     },
   },
   {
-    what: "short requests beyond the connections wait for their turn",
+    what: "queues short requests that exceed the number of connections",
     does: async (engine) => {
       const first = Promise.withResolvers<() => void>();
       const answer: Parameters<typeof bed>[1]["answer"] = (req, res) => {
@@ -54,7 +54,7 @@ export const CONNECTIONS: readonly Row[] = [
     },
   },
   {
-    what: "a GET on a kept connection that turns out to have ended is sent once more",
+    what: "retries a GET once on a kept-alive connection that the upstream has closed",
     does: async (engine) => {
       await using here = await stale(engine);
       await here.get("/services/archive/x");

@@ -14,7 +14,7 @@ const echo = (req: IncomingMessage, res: ServerResponse): void => {
 
 export const REQUESTS: readonly Row[] = [
   {
-    what: "path and query keep their bytes: `//`, `%2F`, behind a base path",
+    what: "forwards path and query byte for byte (`//`, `%2F`), also below a base path",
     does: async (engine) => {
       await using here = await bed(engine, {}, { base: "/base/", path: ({ tail }) => tail });
       const target = "/a%2Fb//c%20d/%e2%82%ac//?x=//&y=%2F../..&z=a+b?";
@@ -29,7 +29,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "repeated headers stay apart, in their order",
+    what: "keeps repeated request headers as separate lines, in their order",
     does: async (engine) => {
       const headers = (): string[] => ["Impersonate-User", "zoë", "Impersonate-Group", "g1", "Impersonate-Group", "g2"];
       await using here = await bed(engine, {}, { headers });
@@ -51,7 +51,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "headers of the connection, and those that `Connection` lists, are taken off",
+    what: "removes hop-by-hop headers, and headers that `Connection` lists",
     does: async (engine) => {
       await using here = await bed(engine, {});
       using wire = await here.wire();
@@ -74,7 +74,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "headers that say who asks are taken off in all cases, of an anonymous caller and of an upgrade too",
+    what: "strips identity headers of clients in any spelling, also for anonymous callers and upgrades",
     does: async (engine) => {
       await using here = await bed(engine, { upgrade: (_req, socket) => socket.end("HTTP/1.1 403 No\r\n\r\n") });
       const claims = [
@@ -107,7 +107,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "what the proxy says takes the place of what the client says under the same name",
+    what: "replaces a client's header when the proxy sets one of the same name",
     does: async (engine) => {
       await using here = await bed(engine, {}, { headers: () => ["X-Tenant", "ours", "Authorization", "Bearer ours"] });
       await here.get("/services/archive/x", { headers: { "x-tenant": "theirs" } });
@@ -117,7 +117,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "bodies pass as they come, with a length or in chunks, of any method and type",
+    what: "forwards request bodies unchanged, with a length or in chunks, for every method and type",
     does: async (engine) => {
       await using here = await bed(engine, { answer: echo });
       for (const method of ["POST", "DELETE", "PATCH"]) {
@@ -135,7 +135,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "`Expect: 100-continue` is answered here, and an answer may come before the whole body",
+    what: "answers `Expect: 100-continue` itself, and forwards a response that precedes the end of the body",
     does: async (engine) => {
       await using here = await bed(engine, { answer: (_req, res) => res.writeHead(413).end("too long") });
       using wire = await here.wire();
@@ -146,7 +146,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "a client that leaves within its body leaves there too",
+    what: "closes the upstream request when the client disconnects within its body",
     does: async (engine) => {
       const begun = Promise.withResolvers<void>();
       await using here = await bed(engine, { answer: (req) => void req.once("data", () => begun.resolve()) });
@@ -160,7 +160,7 @@ export const REQUESTS: readonly Row[] = [
     },
   },
   {
-    what: "HTTP/2 clients are served, their pseudo-headers go no further",
+    what: "serves HTTP/2 clients, and does not forward their pseudo-headers",
     does: async (engine) => {
       const authority = createAuthority();
       await using here = await bed(engine, { answer: echo }, { server: { tls: authority.server } });

@@ -30,7 +30,7 @@ async function echoes(here: Bed, first: string, upgrade: readonly string[]): Pro
 
 export const UPGRADES: readonly Row[] = [
   {
-    what: "WebSocket upgrades (GET) pass, with what either end says early and last, and our headers",
+    what: "forwards WebSocket upgrades (GET) with early and last bytes of both ends, and the proxy's headers",
     does: async (engine) => {
       await using here = await bed(engine, { upgrade: echo }, { headers: () => ["Impersonate-User", "alice"] });
       await echoes(here, "GET /exec", [...WEBSOCKET, "Sec-WebSocket-Protocol: v5.channel.k8s.io"]);
@@ -39,7 +39,7 @@ export const UPGRADES: readonly Row[] = [
     },
   },
   {
-    what: "SPDY upgrades (POST) pass, as kubectl before 1.30 asks for exec and port-forward",
+    what: "forwards SPDY upgrades (POST), which kubectl before 1.30 uses for exec and port-forward",
     does: async (engine) => {
       await using here = await bed(engine, { upgrade: echo });
       await echoes(here, "POST /exec", SPDY);
@@ -57,7 +57,7 @@ export const UPGRADES: readonly Row[] = [
     },
   },
   {
-    what: "a refused upgrade is passed on whole, and nothing that follows it reaches the other server",
+    what: "forwards the whole response of a rejected upgrade, and sends nothing after it to the upstream",
     does: async (engine) => {
       let more = "";
       await using here = await bed(engine, {
@@ -79,7 +79,7 @@ export const UPGRADES: readonly Row[] = [
     },
   },
   {
-    what: "an upgrade while the other server is away is 503 with a Status, no bare end",
+    what: "answers 503 with a Status to an upgrade while the upstream is unreachable",
     does: async (engine) => {
       await using here = await bed(engine, {}, { at: "http://127.0.0.1:9" });
       using wire = await here.wire();
@@ -89,7 +89,7 @@ export const UPGRADES: readonly Row[] = [
     },
   },
   {
-    what: "who cuts an upgraded connection cuts it at the other end",
+    what: "cuts an upgraded connection at one end when the other end cuts it",
     does: async (engine) => {
       let there: Duplex | undefined;
       await using here = await bed(engine, {
@@ -111,7 +111,7 @@ export const UPGRADES: readonly Row[] = [
     },
   },
   {
-    what: "the other server may end its half of an upgraded connection and still listen",
+    what: "lets the upstream end its half of an upgraded connection and still read",
     does: async (engine) => {
       const heard = Promise.withResolvers<string>();
       await using here = await bed(engine, { upgrade: lastWords(heard.resolve) });

@@ -24,7 +24,7 @@ Examples:
         type: "text",
         short: "o",
         value: "json",
-        help: "Output format: json prints one JSON object for each step.",
+        help: "Output format; JSON output is one object for each step.",
       },
     },
     "As of kubectl": KUBECTL_FLAGS,

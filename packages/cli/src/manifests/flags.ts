@@ -14,7 +14,13 @@ Examples:
 Apply the list twice when it has objects of a kind that the list itself defines.`,
   sections: {
     Flags: {
-      output: { type: "text", short: "o", value: "yaml|json", default: "yaml", help: "Format; json is one List." },
+      output: {
+        type: "text",
+        short: "o",
+        value: "yaml|json",
+        default: "yaml",
+        help: "Output format; JSON output is one List.",
+      },
     },
   },
 });
