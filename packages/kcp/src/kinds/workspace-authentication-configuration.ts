@@ -102,7 +102,8 @@ const ISSUER = {
     url: { type: "string", description: "Issuer as in its tokens: https://…" },
     discoveryURL: {
       type: "string",
-      description: "URL of the issuer's discovery document. Default: the issuer's URL with /.well-known/openid-configuration.",
+      description:
+        "URL of the issuer's discovery document. Default: the issuer's URL with /.well-known/openid-configuration.",
     },
     certificateAuthority: { type: "string", description: "CA certificates of the issuer's server, PEM." },
     audiences: { type: "array", items: { type: "string" }, description: "Audiences that tokens must have." },
