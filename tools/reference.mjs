@@ -1,5 +1,5 @@
-// Why: pages that list every flag and every field are wrong the day after somebody writes them by hand. They are written from
-// the flag tables and the schemas of kinds: `node tools/bootstrap.mjs tools/reference.mjs` writes them, and a test compares.
+// Why: hand-written lists of flags and fields become wrong with the next change. These pages are generated from the flag
+// tables and the schemas of kinds: `node tools/bootstrap.mjs tools/reference.mjs` writes them, and a test compares.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./install.mjs";
@@ -29,9 +29,11 @@ async function commandLinePage() {
   return `${[
     "# Command line",
     GENERATED,
-    "Every command and flag of `virtual-workspaces` and `kubectl ws`, for operators and users. `--help` of a command prints the same.",
+    "This page is for operators and users. It lists every command and flag of `virtual-workspaces` and `kubectl ws`. `--help` of a command prints the same.",
     index.join("\n"),
     ...commands.map(commandSection),
+    "## Next",
+    "- [Run a workspace server](../how-to/workspace-server.md).\n- [Move through workspaces with kubectl ws](../how-to/kubectl-ws.md).\n- [Complete commands in a shell](../how-to/completion.md).",
   ].join("\n\n")}\n`;
 }
 
@@ -74,8 +76,10 @@ async function objectsPage() {
   return `${[
     "# Objects",
     GENERATED,
-    "Every field of kcp's kinds, and of the kinds of this project, as the workspace server serves them. For authors of manifests and controllers. `kubectl explain` shows the same.",
+    "This page is for authors of manifests and controllers. It lists every field of kcp's kinds, and of the kinds of this project, as the workspace server serves them. `kubectl explain` shows the same.",
     ...sections,
+    "## Next",
+    "- [Workspaces in kcp](kcp/workspaces.md) and [exports and bindings in kcp](kcp/bindings.md).\n- [Spaces](spaces.md).\n- [Mount another API server or workspace](../how-to/mounts.md).",
   ].join("\n\n")}\n`;
 }
 
