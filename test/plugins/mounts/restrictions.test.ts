@@ -1,6 +1,7 @@
 // Forbidden targets and requests of mounts: hostile mounts and names, over real sockets.
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { expect } from "chai";
 import { createAuthority } from "../../_support/server.ts";
 import {
@@ -19,6 +20,14 @@ import {
 async function mountOf(mounted: Mounted, name: string, target: Pick<Target, "url" | "authority">): Promise<void> {
   await mounted.make("Secret", name, secret({ kubeconfig: kubeconfigOf(target) }));
   await mounted.make("Mount", name, { spec: { ref: refTo(name) } });
+}
+
+/** Addresses of the machine's interfaces besides the loopback one, as hosts of URLs. */
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ internal, scopeid }) => !internal && !scopeid)
+    .map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address));
 }
 
 describe("a mount may not lead", function () {
@@ -49,12 +58,15 @@ describe("a mount may not lead", function () {
       "[::ffff:7f00:1]",
       "[::127.0.0.1]",
       "[64:ff9b::7f00:1]",
+      "[64:ff9b:1::7f00:1]",
+      "[2002:7f00:1::]",
       "169.254.169.254",
       "[fe80::1]",
       "[fd00:ec2::254]",
       "224.0.0.1",
       "[ff02::1]",
       "255.255.255.255",
+      ...ownAddresses(),
     ];
     for (const [at, host] of hosts.entries()) {
       await mountOf(mounted, `m${at}`, { url: `https://${host}:${port}`, authority: target.authority });

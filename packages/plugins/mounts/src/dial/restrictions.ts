@@ -1,11 +1,13 @@
 import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import type { NoTarget, ProxyTarget } from "@virtual-workspaces/kcp/targets";
 import { hostOf } from "@virtual-workspaces/transport";
 import { none } from "../types/no-target.ts";
 
 /**
- * Restricted addresses. Security: untrusted users must not reach this machine, whose local services trust local clients, its links,
- * or the addresses with instance credentials of clouds (AWS, GCP, Azure, Alibaba, Oracle). RFC 6890, 4291, 3927; vendors' manuals.
+ * Restricted addresses, besides those of the machine's own interfaces. Security: untrusted users must not reach this machine, whose
+ * local services trust local clients, its links, or the addresses with instance credentials of clouds (AWS, GCP, Azure, Alibaba,
+ * Oracle). RFC 6890, 4291, 3927; vendors' manuals.
  */
 const RESTRICTED = [
   "0.0.0.0/8",
@@ -22,8 +24,11 @@ const RESTRICTED = [
   "fd00:ec2::254/128",
 ];
 
-/** Prefixes of IPv6 addresses with an IPv4 address in the last four bytes, for a translating gateway (RFC 6052), or mapped (RFC 4291). */
-const CARRIES = ["64:ff9b::", "::ffff:"];
+/** Prefixes of IPv6 addresses with an IPv4 address in the last four bytes: for a translating gateway (RFC 6052, 8215), or mapped (RFC 4291). */
+const CARRIES = ["64:ff9b:", "::ffff:"];
+
+/** Prefix of 6to4 addresses, which have the IPv4 address of their gateway in the next four bytes (RFC 3056). */
+const SIX_TO_FOUR = /^2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/;
 
 /** Allowed hosts and addresses. */
 export class Addresses {
@@ -61,8 +66,16 @@ export class Addresses {
     if (family === 0) return false;
     const forms = [plain, ...carried(plain)];
     if (forms.some((one) => this.#allowed.check(one, familyOf(one)))) return true;
-    return !forms.some((one) => this.#restricted.check(one, familyOf(one)));
+    return !forms.some((one) => this.#restricted.check(one, familyOf(one)) || isOwn(one));
   }
+}
+
+/** Returns whether an address is one of this machine's interfaces. Reads them each time, since they change. */
+function isOwn(address: string): boolean {
+  const own = new BlockList();
+  for (const { address: one } of Object.values(networkInterfaces()).flatMap((list) => list ?? []))
+    own.addAddress(one.split("%", 1)[0] ?? "", familyOf(one));
+  return own.check(address, familyOf(address));
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" {
@@ -73,11 +86,18 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 function carried(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, gatewayHigh, gatewayLow] = SIX_TO_FOUR.exec(text) ?? [];
+  if (gatewayHigh !== undefined && gatewayLow !== undefined) return [dotted(gatewayHigh, gatewayLow)];
   const prefix = CARRIES.find((one) => text.startsWith(one));
   if (prefix === undefined) return [];
-  const [low = "0", high = "0"] = text.slice(prefix.length).split(":").reverse();
-  const [upper, lower] = [Number.parseInt(high || "0", 16), Number.parseInt(low || "0", 16)];
-  return [[upper >> 8, upper & 255, lower >> 8, lower & 255].join(".")];
+  const [low = "", high = ""] = text.slice(prefix.length).split(":").reverse();
+  return [dotted(high || "0", low || "0")];
+}
+
+/** Formats two groups of an IPv6 address as an IPv4 address. */
+function dotted(high: string, low: string): string {
+  const [upper, lower] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [upper >> 8, upper & 255, lower >> 8, lower & 255].join(".");
 }
 
 function blockList(networks: readonly string[]): BlockList {
