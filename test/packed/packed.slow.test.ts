@@ -76,6 +76,12 @@ for (const entry of process.argv.slice(2))
 console.log(JSON.stringify(messages));
 `;
 
+/** Entries that need no newer Node.js: the check itself, and formats of audit files. */
+const ANY_NODE: ReadonlySet<string> = new Set([
+  "@virtual-workspaces/transport/node-version",
+  "@virtual-workspaces/framework/audit",
+]);
+
 /** The entries of all packages but apimachinery, which runs in browsers too. */
 function entriesIn(folder: string): readonly string[] {
   const scope = join(folder, "node_modules/@virtual-workspaces");
@@ -87,7 +93,7 @@ function entriesIn(folder: string): readonly string[] {
       };
       return Object.keys(exports).map((path) => join("@virtual-workspaces", name, path));
     })
-    .filter((entry) => entry !== "@virtual-workspaces/transport/node-version");
+    .filter((entry) => !ANY_NODE.has(entry));
 }
 
 /** Whether a program has run before: all share the folder of the notes. */
