@@ -83,6 +83,13 @@ describe("kubectl ws tree", function () {
     expect(asked(since)).to.deep.equal(["/services/workspaces/clusters/*/apis/tenancy.kcp.io/v1alpha1/workspaces"]);
   });
 
+  it("fails for a workspace that does not exist, and shows one without children", async () => {
+    const { code, stdout, stderr } = await run("ws", "tree", "-w", ":root:nothere");
+    expect([code, stdout]).to.deep.equal([1, ""]);
+    expect(stderr).to.include('Error: workspace "root:nothere" not found');
+    expect((await run("ws", "tree", "-w", ":root:a")).stdout).to.equal(".\n└── a\n");
+  });
+
   it("equals the tree that lists produce", async () => {
     for (const path of ["root", "root:b", "root:b:one", "root:a"])
       expect(shown(await readTree(session, path)), path).to.deep.equal(shown(await walkTree(session, path)));

@@ -1,5 +1,6 @@
 import { baseName } from "@virtual-workspaces/apimachinery";
 import { UsageError } from "../process/failure.ts";
+import { enter } from "./enter.ts";
 import type { WsCommand } from "./flags.ts";
 import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "./session/kinds.ts";
 import { note, say } from "./session/output.ts";
@@ -25,6 +26,8 @@ export const tree: WsCommand = {
       return;
     }
     const root = await readTree(session, session.pathOf(workspace));
+    // A server answers a list in a missing workspace as in one without the kind.
+    if (workspace !== undefined && root.children.length === 0) await enter(session, root.path);
     // kcp prints a final empty line.
     say(`${drawTree(await branchOf(root, { session, full, wide }))}\n`);
     for (const { path, problem } of problemsIn(root)) note(`${path} cannot be listed: ${problem}`);
