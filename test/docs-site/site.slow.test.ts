@@ -109,8 +109,9 @@ describe("documentation site", function () {
         await visit.open("");
         await visit.follow('.VPHero a[href$="tutorials/first-view.html"]', "tutorials/first-view.html");
         await visit.tab.locator(".VPSidebar .is-active").first().waitFor();
-        await visit.follow('.VPNavBar a:has-text("How-to guides")', "how-to/writing-a-view.html");
-        await visit.follow('.VPSidebar a[href$="how-to/stores.html"]', "how-to/stores.html");
+        await visit.follow('.VPNavBar a:has-text("How-to guides")', "how-to/install.html");
+        await visit.follow('.vp-doc a[href$="how-to/completion.html"]', "how-to/completion.html");
+        await visit.follow('.VPSidebar a[href$="how-to/kubectl-ws.html"]', "how-to/kubectl-ws.html");
         await visit.follow('.VPNavBar a:has-text("API")', "reference/api/");
         await visit.follow('.vp-doc a:has-text("@virtual-workspaces/framework/authz")', `${API}/framework/authz/`);
         await visit.follow('.vp-doc a:has-text("rbac")', `${API}/framework/authz/functions/rbac.html`);
