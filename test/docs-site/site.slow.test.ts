@@ -110,7 +110,7 @@ describe("documentation site", function () {
         await visit.follow('.VPHero a[href$="tutorials/first-view.html"]', "tutorials/first-view.html");
         await visit.tab.locator(".VPSidebar .is-active").first().waitFor();
         await visit.follow('.VPNavBar a:has-text("How-to guides")', "how-to/install.html");
-        await visit.follow('.vp-doc a[href$="how-to/completion.html"]', "how-to/completion.html");
+        await visit.follow('.vp-doc a[href$="/completion.html"]', "how-to/completion.html");
         await visit.follow('.VPSidebar a[href$="how-to/kubectl-ws.html"]', "how-to/kubectl-ws.html");
         await visit.follow('.VPNavBar a:has-text("API")', "reference/api/");
         await visit.follow('.vp-doc a:has-text("@virtual-workspaces/framework/authz")', `${API}/framework/authz/`);
