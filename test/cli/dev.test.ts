@@ -125,9 +125,7 @@ The current context is dev. Others, with --context: guest, note, task
   it("rejects views with conflicting names", async () => {
     await using dev = new Dev({ files: { "a.ts": viewText(), "b.ts": viewText() } });
     expect((await dev.ended).code).to.equal(1);
-    expect(dev.text).to.match(
-      /a\.ts and \S+b\.ts have views of the same name "note": rename one, or serve one of the files only/,
-    );
+    expect(dev.text).to.match(/b\.ts: the name note is already used by \S+a\.ts: use another name/);
   });
 });
 

@@ -65,9 +65,11 @@ describe("virtual-workspaces dev with functions of the host", function () {
     await using store = memoryStore();
     await using upstream = new Upstream({ url: "http://127.0.0.1:9" });
     const content = () => new Promise(() => undefined);
-    const error = await viewsOf([{ path: "slow.ts", content }], { store, upstream, identity: "none" }, 10).catch(
-      (error: unknown) => error,
-    );
+    const error = await viewsOf(
+      [{ path: "slow.ts", content }],
+      { store, upstream, identity: "none" },
+      { patience: 10 },
+    ).catch((error: unknown) => error);
     expect(error)
       .to.be.instanceOf(Failure)
       .with.property(

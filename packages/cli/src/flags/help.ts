@@ -9,17 +9,19 @@ const TERM = 34;
 /** Returns the help text of a command, without a final newline. */
 export function helpOf(line: CommandLine): string {
   const command = commandOf(line).description(line.description);
-  const uses = line.usage ?? [`${line.words === "" ? "" : `${line.words} `}[flags]`];
   const flags: Readonly<Record<string, Flag>> = line.flags;
   command.configureHelp({
     ...LAYOUT,
-    commandUsage: () =>
-      uses
-        .map((use) => (use.startsWith(" ") ? `  ${use}` : `${line.program} ${use}`))
-        .join(`\n${" ".repeat("Usage: ".length)}`),
+    commandUsage: () => usageOf(line).join(`\n${" ".repeat("Usage: ".length)}`),
     optionDescription: ({ long, description }) => `${description}${defaultText(flags[long?.slice(2) ?? ""])}`,
   });
   return command.helpInformation().trimEnd();
+}
+
+/** Returns the forms of a command line, one a line. A continued form is indented. */
+export function usageOf({ program, words, usage }: CommandLine): readonly string[] {
+  const uses = usage ?? [`${words === "" ? "" : `${words} `}[flags]`];
+  return uses.map((use) => (use.startsWith(" ") ? `  ${use}` : `${program} ${use}`));
 }
 
 /** Returns the help text of a program with its commands, without a final newline. */

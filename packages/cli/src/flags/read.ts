@@ -141,7 +141,7 @@ function unknownFlag(arg: string, names: readonly string[]): string {
   return `unknown flag ${dashes}${name}${meant === undefined ? "" : `: did you mean --${meant}?`}`;
 }
 
-/** Message about a command that a program does not have, with the one that was probably meant. */
+/** Returns the message about an unknown command, with a suggestion if one is close. */
 export function unknownCommand(name: string, commands: readonly string[]): string {
   const kind = name.startsWith("-") ? "flag" : "command";
   const meant = nearest(name, commands);

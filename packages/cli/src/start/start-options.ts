@@ -63,7 +63,7 @@ export interface StartOptions extends StartLog {
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** Delay of the shutdown, ms. */
   readonly closeDelay: number;
-  /** Whether progress is not printed. */
+  /** Whether progress is not printed: it would stand between the lines of a JSON log. */
   readonly quiet: boolean;
   /** Warnings for the log. */
   readonly warnings: readonly string[];
@@ -107,7 +107,7 @@ export function startOptions(
   return {
     ...logging,
     rootDirectory,
-    quiet: flags.quiet === true,
+    quiet: flags.quiet === true || flags["logging-format"] === "json",
     certDir: flags["cert-dir"] ?? rootDirectory,
     kubeconfig: flags["kubeconfig-path"] ?? join(rootDirectory, "admin.kubeconfig"),
     tokenStore: flags["authentication-admin-token-path"] ?? join(rootDirectory, ".admin-token-store"),

@@ -120,5 +120,5 @@ function isBelow(dir: string, folder: string): boolean {
 }
 
 function described({ count, revision, engine, time }: BackupInfo): string {
-  return `${count} ${count === 1 ? "key" : "keys"} of revision ${revision} of ${engine}, ${time}`;
+  return `${counted(count, "key")} of revision ${revision} of ${engine}, ${time}`;
 }

@@ -45,30 +45,34 @@ export async function importSources(paths: readonly string[]): Promise<Source[]>
   return found.flat();
 }
 
+/** Options of {@link viewsOf}. */
+interface MakingOptions {
+  /** Time limit for each function, ms: connections may be waiting for the handover of the store. @default 30_000 */
+  readonly patience?: number;
+  /** Users of names, by name. New views are added. @default none */
+  readonly taken?: Map<string, string>;
+}
+
 /**
- * Returns the views of all modules, and calls their functions one after the other. Each may take `patience`, ms: connections
- * may be waiting for the handover of the store.
+ * Returns the views of all modules, and calls their functions one after the other.
  *
- * @throws Failure when a function returns something else, throws a value that is not an Error, or takes longer, or when two
- * views have one name; also errors of functions
+ * @throws Failure when a function returns something else, throws a value that is not an Error, or takes longer, or when the
+ * name of a view is taken; also errors of functions
  */
 export async function viewsOf(
   sources: readonly Source[],
   host: ViewHost | undefined,
-  patience = 30_000,
+  { patience = 30_000, taken = new Map() }: MakingOptions = {},
 ): Promise<VirtualWorkspace[]> {
   const views: VirtualWorkspace[] = [];
-  const paths = new Map<string, string>();
   for (const { path, content } of sources) {
     const own =
       typeof content !== "function" ? content : host && made(path, await called({ path, content }, host, patience));
     for (const view of own ?? []) {
-      const other = paths.get(view.name);
+      const other = taken.get(view.name);
       if (other !== undefined)
-        throw new Failure(
-          `${other} and ${path} have views of the same name ${JSON.stringify(view.name)}: rename one, or serve one of the files only`,
-        );
-      paths.set(view.name, path);
+        throw new Failure(`${path}: the name ${view.name} is already used by ${other}: use another name for the view`);
+      taken.set(view.name, path);
       views.push(view);
     }
   }

@@ -50,17 +50,9 @@ async function namedViews(
   const all: VirtualWorkspace[] = [];
   for (const source of sources) {
     const { path } = source;
-    const views = await orFailNaming(path, () => viewsOf([source], host));
-    for (const view of views) {
-      checkPlace(path, view);
-      const other = by.get(view.name);
-      if (other !== undefined)
-        throw new Failure(
-          `--view ${path}: the name ${view.name} is already used by ${other}: use another name for the view`,
-        );
-      by.set(view.name, path);
-      all.push(view);
-    }
+    const views = await orFailNaming(path, () => viewsOf([source], host, { taken: by }));
+    for (const view of views) checkPlace(path, view);
+    all.push(...views);
   }
   return all;
 }

@@ -65,19 +65,13 @@ const OF_KUBECTL = {
 } as const;
 
 const wsLine = (
+  name: string,
   Flags: FlagSet,
-  { words, ...line }: Pick<CommandLine, "words" | "summary" | "description">,
-): CommandLine =>
-  commandLine({
-    program: "kubectl ws",
-    words,
-    usage: [`${words.replace(/ \[-.*$/, "")} [flags]`],
-    ...line,
-    sections: { Flags, ...OF_KUBECTL },
-  });
+  line: Pick<CommandLine, "words" | "summary" | "description">,
+): CommandLine => commandLine({ program: `kubectl ws ${name}`, ...line, sections: { Flags, ...OF_KUBECTL } });
 
-const USE_LINE = wsLine(USE, {
-  words: "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--direct] [--short]",
+const USE_LINE = wsLine("use", USE, {
+  words: "[<workspace> | . | .. | - | ~ | : | <URL>]",
   summary: "go to a workspace",
   description: `Goes to a workspace: changes the current context of the kubeconfig. Without arguments it goes to the home workspace.
 
@@ -91,11 +85,11 @@ Examples:
 /** Commands of `kubectl ws`, with their arguments and flags. */
 export const WS_COMMANDS: ReadonlyMap<string, CommandLine> = new Map([
   ["use", USE_LINE],
-  ["cd", USE_LINE],
+  ["cd", { ...USE_LINE, program: "kubectl ws cd" }],
   [
     "current",
-    wsLine(WHERE, {
-      words: "current [--short]",
+    wsLine("current", WHERE, {
+      words: "",
       summary: "print the current workspace",
       description: `Prints the current workspace and its type.
 
@@ -105,9 +99,8 @@ Examples:
   ],
   [
     "create",
-    wsLine(CREATE, {
-      words:
-        "create <name> [--type=<type> | --mount=<kind>/<name>] [--enter] [--ignore-existing] [--location-selector=<labels>] [--create-context=<name>] [-w <workspace>]",
+    wsLine("create", CREATE, {
+      words: "<name>",
       summary: "create a workspace",
       description: `Creates a workspace in the current one, and waits until it is ready.
 
@@ -119,8 +112,8 @@ Examples:
   ],
   [
     "create-context",
-    wsLine(CREATE_CONTEXT, {
-      words: "create-context [<name>] [--overwrite]",
+    wsLine("create-context", CREATE_CONTEXT, {
+      words: "[<name>]",
       summary: "create a context for the current workspace",
       description: `Creates a context of the kubeconfig for the current workspace, and makes it the current context. Its name is the path of the workspace by default.
 
@@ -130,8 +123,8 @@ Examples:
   ],
   [
     "get",
-    wsLine(GET, {
-      words: "get <kind> -r [-l <labels>] [-n <namespace> | -A] [-o wide|name|json|yaml] [-w <workspace>]",
+    wsLine("get", GET, {
+      words: "<kind> -r",
       summary: "list objects in all workspaces below",
       description: `Lists objects in the current workspace and in all workspaces below it. Workspaces without the kind are left out; those that cannot be read are reported on stderr.
 
@@ -142,8 +135,8 @@ Examples:
   ],
   [
     "tree",
-    wsLine(TREE, {
-      words: "tree [-f | --full] [--wide | -i | --interactive] [-w <workspace>]",
+    wsLine("tree", TREE, {
+      words: "",
       summary: "show the workspaces below",
       description: `Shows the current workspace and all workspaces below it as a tree.
 

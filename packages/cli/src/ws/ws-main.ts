@@ -1,6 +1,6 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
-import { helpOf } from "../flags/help.ts";
+import { helpOf, usageOf } from "../flags/help.ts";
 import { unknownCommand } from "../flags/read.ts";
 import type { CommandLine } from "../flags/table.ts";
 import { connectionOf } from "../kubectl/connection.ts";
@@ -33,7 +33,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Help of the program, or of a command: `help create`, `create --help`. @throws UsageError if the command is unknown */
+/** Returns the help of the program, or of a command: `help create`, `create --help`. @throws UsageError if the command is unknown */
 function helpText({ words }: Line): string {
   const [name] = words.filter((word) => word !== "help");
   const line = WS_COMMANDS.get(name ?? "");
@@ -51,10 +51,9 @@ async function run({ words: [first = "", ...rest], values }: Line): Promise<void
   const command = await (COMMANDS.get(name) as () => Promise<WsCommand>)();
   const line = WS_COMMANDS.get(name) as CommandLine;
   const [least, most] = command.words;
-  if (words.length < least || words.length > most) throw new UsageError(`usage: ${line.program} ${line.words}`);
+  if (words.length < least || words.length > most) throw new UsageError(`usage: ${usageOf(line)}`);
   const foreign = foreignFlag(values, line);
-  if (foreign !== undefined)
-    throw new UsageError(`--${foreign} is not a flag of this command: ${line.program} ${line.words}`);
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not a flag of this command: ${usageOf(line)}`);
   await using session = await Session.open(connectionOf(values));
   await command.run(session, words, values);
 }

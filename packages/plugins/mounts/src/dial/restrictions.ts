@@ -66,16 +66,17 @@ export class Addresses {
     if (family === 0) return false;
     const forms = [plain, ...carried(plain)];
     if (forms.some((one) => this.#allowed.check(one, familyOf(one)))) return true;
-    return !forms.some((one) => this.#restricted.check(one, familyOf(one)) || isOwn(one));
+    const lists = [this.#restricted, ownAddresses()];
+    return !forms.some((one) => lists.some((list) => list.check(one, familyOf(one))));
   }
 }
 
-/** Returns whether an address is one of this machine's interfaces. Reads them each time, since they change. */
-function isOwn(address: string): boolean {
-  const own = new BlockList();
-  for (const { address: one } of Object.values(networkInterfaces()).flatMap((list) => list ?? []))
-    own.addAddress(one.split("%", 1)[0] ?? "", familyOf(one));
-  return own.check(address, familyOf(address));
+/** Returns the addresses of this machine's interfaces. Reads them at each connection, since they change. */
+function ownAddresses(): BlockList {
+  const list = new BlockList();
+  for (const { address, family } of Object.values(networkInterfaces()).flatMap((found) => found ?? []))
+    list.addAddress(address, family === "IPv6" ? "ipv6" : "ipv4");
+  return list;
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" {
