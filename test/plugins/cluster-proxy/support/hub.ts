@@ -15,6 +15,7 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Answer, type Calls, callsTo, startPlain } from "../../../_support/plain.ts";
+import type { TestAuthority } from "../../../_support/server.ts";
 import { untilAnswer } from "../../../_support/until.ts";
 import { APIS, bindingOf } from "../../../workspace-server/bindings/support/shard.ts";
 import { grant, makeWorkspace } from "../../../workspace-server/support/logical-clusters.ts";
@@ -144,7 +145,12 @@ export class OtherHub implements AsyncDisposable {
     this.errors = errors;
   }
 
-  static async start({ server }: TestHub, options: Partial<ClusterProxyOptions> = {}): Promise<OtherHub> {
+  /** @param authority issuer of its serving certificate. @default none, plain HTTP */
+  static async start(
+    { server }: TestHub,
+    options: Partial<ClusterProxyOptions> = {},
+    authority?: TestAuthority,
+  ): Promise<OtherHub> {
     const stack = new AsyncDisposableStack();
     const errors: unknown[] = [];
     const credential = { headers: ["Authorization", "Bearer root"] };
@@ -152,8 +158,8 @@ export class OtherHub implements AsyncDisposable {
     const { promise: address, resolve } = Promise.withResolvers<HubAddress>();
     const onError = (error: unknown): void => void errors.push(error);
     const views = clusterProxy({ upstream, allowCache: 0, patience: 300, address, onError, ...options });
-    const { url } = stack.use(await startPlain(views));
-    resolve({ url });
+    const { url } = stack.use(await startPlain(views, authority && { tls: authority.server }));
+    resolve({ url, ...(authority && { ca: authority.ca }) });
     return new OtherHub(url, stack, errors);
   }
 
@@ -243,4 +249,18 @@ async function post(server: Calls, path: string, object: object): Promise<Proxy>
 export function apiOf({ url, authority }: Target): AgentOptions["api"] {
   const credential = { headers: ["Authorization", "Bearer agents-own"] };
   return { url, tls: { ca: authority.ca }, credentials: { get: () => credential } };
+}
+
+/** Returns a kubeconfig for an agent's program, as `agent token` prints it. */
+export function bootstrapOf(
+  { url, ca }: { readonly url: string; readonly ca?: string | undefined },
+  token: string,
+): string {
+  const authority = ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") };
+  return JSON.stringify({
+    ...{ apiVersion: "v1", kind: "Config", "current-context": "hub" },
+    clusters: [{ name: "hub", cluster: { server: url, ...authority } }],
+    users: [{ name: "agent", user: { token } }],
+    contexts: [{ name: "hub", context: { cluster: "hub", user: "agent" } }],
+  });
 }

@@ -77,8 +77,8 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     });
     // The session does not report a connection that was closed from outside.
     socket.once("close", () => (this.#streams === undefined ? this.#ended() : this.#cut()));
-    // Nor an end by the other side, after which a server's socket would stay half open.
-    socket.once("end", () => this.#cut());
+    // Nor an end by the other side: a server's socket would stay half open, and a session over TLS waits for writes that never complete.
+    socket.once("end", () => this.destroy());
     if (socket.closed) this.#ended();
   }
 
