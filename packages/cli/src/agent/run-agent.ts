@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
-import { loadKubeconfig } from "@virtual-workspaces/client";
 import { Agent, type AgentEvent, type NamedHub } from "@virtual-workspaces/cluster-proxy";
 import type { PolicyRule } from "@virtual-workspaces/framework/authz";
 import type { Log } from "@virtual-workspaces/framework/server";
@@ -12,6 +11,7 @@ import { readIfThere, writePrivately } from "../process/files.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { logAs } from "../process/log.ts";
 import { version } from "../process/programs.ts";
+import { kubeconfigUpstream } from "../server/upstreams.ts";
 import type { AgentFlags } from "./flags.ts";
 import { type HubAccess, hubKubeconfig, namedHubs, readHub } from "./hub-kubeconfig.ts";
 
@@ -31,9 +31,7 @@ export async function run(options: AgentFlags): Promise<number> {
   const { access, others, file } = await hubOf(options);
   const { hub, token, certificate } = access;
   const allow = allowFile === undefined ? undefined : readRules(readFileSync(allowFile, "utf8"), allowFile);
-  const { upstream, cluster } = await orFail(() =>
-    loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }),
-  );
+  const { upstream, cluster } = await kubeconfigUpstream({ file: kubeconfig, context, log });
   // A workspace can be the remote cluster, too.
   const api = cluster === undefined ? upstream : { ...upstream, url: clusterURL(upstream.url, cluster) };
   const agent = stack.use(

@@ -26,8 +26,8 @@ async function serve(options: FrontProxyCommand): Promise<number> {
   // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
-  const { upstream } = await kubeconfigUpstream(kubeconfigs.root);
-  const { url: _, ...read } = (await kubeconfigUpstream(kubeconfigs.shards)).upstream;
+  const { upstream } = await kubeconfigUpstream({ file: kubeconfigs.root, log });
+  const { url: _, ...read } = (await kubeconfigUpstream({ file: kubeconfigs.shards, log })).upstream;
   const workspaceAuthentication = await orFail(() => loginsOf(options.issuerHosts));
   const root = stack.use(await orFail(() => new Upstream(upstream)));
   // RBAC in root decides who may read metrics, as in kcp.

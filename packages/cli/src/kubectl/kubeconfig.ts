@@ -1,11 +1,10 @@
 import { closeSync, copyFileSync, existsSync, openSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import type { KubeconfigContent } from "@virtual-workspaces/client";
 import { Failure } from "../process/failure.ts";
-import { readIfThere, writePrivately } from "../process/files.ts";
+import { kubeconfigPaths, readIfThere, writePrivately } from "../process/files.ts";
 import { KubeconfigFile, type ListName } from "./kubeconfig-file.ts";
 
 /** An entry of a kubeconfig, and its file. */
@@ -34,9 +33,7 @@ export class Kubeconfig {
    * @throws Failure when a file cannot be read
    */
   static read(file: string | undefined, context: string | undefined): Kubeconfig {
-    const listed = (process.env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
-    const usual = [join(process.env["HOME"] ?? homedir(), ".kube", "config")];
-    const paths = file !== undefined ? [file] : listed.length > 0 ? [...new Set(listed)] : usual;
+    const paths = file !== undefined ? [file] : kubeconfigPaths();
     if (file !== undefined && !existsSync(file)) throw new Failure(`cannot read ${file}: the file does not exist`);
     return new Kubeconfig(paths.flatMap(fileAt), context);
   }

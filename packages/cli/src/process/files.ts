@@ -1,4 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
 import { UsageError } from "./failure.ts";
 
 /**
@@ -20,6 +22,12 @@ export function readIfThere(path: string): string | undefined {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** Returns the paths of kubeconfigs without a flag, as kubectl does: those of `KUBECONFIG`, else `~/.kube/config`. */
+export function kubeconfigPaths(): readonly string[] {
+  const listed = (process.env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
+  return listed.length > 0 ? [...new Set(listed)] : [join(process.env["HOME"] ?? homedir(), ".kube", "config")];
 }
 
 /** Returns the content of the file that a flag names. @throws UsageError */

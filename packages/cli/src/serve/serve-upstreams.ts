@@ -38,6 +38,6 @@ async function openServer(
   file: string,
   { context, stack }: { readonly context?: string | undefined; readonly stack: AsyncDisposableStack },
 ): Promise<KubeconfigServer> {
-  const { upstream, ...place } = await kubeconfigUpstream(file, context);
+  const { upstream, ...place } = await kubeconfigUpstream({ file, context });
   return orFail(() => ({ ...place, upstream: stack.use(new Upstream(upstream)) }));
 }

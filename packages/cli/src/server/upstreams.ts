@@ -1,19 +1,33 @@
+import { stat } from "node:fs/promises";
 import { fileCredentials, loadKubeconfig } from "@virtual-workspaces/client";
+import type { Log } from "@virtual-workspaces/framework/server";
 import type { Credential, Credentials, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { OtherServers } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";
+import { kubeconfigPaths } from "../process/files.ts";
 
-/** Returns the server of a kubeconfig. Reads its credentials again when the server rejects them. @throws Failure */
-export async function kubeconfigUpstream(file: string, context?: string): Promise<KubeconfigUpstream> {
-  return orFail(async () => {
-    const load = () => loadKubeconfig({ file, ...(context !== undefined && { context }) });
-    const { upstream, cluster } = await load();
-    const credentials = new KubeconfigCredentials(
-      upstream.credentials,
-      async () => (await load()).upstream.credentials,
-    );
-    return { upstream: { ...upstream, credentials }, ...(cluster !== undefined && { cluster }) };
-  });
+/** Kubeconfig, and the context in it. */
+export interface KubeconfigSource {
+  /** @default files of `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
+  readonly file?: string | undefined;
+  /** @default the current context */
+  readonly context?: string | undefined;
+  /** Receives a record of each later reading of a changed file. @default none */
+  readonly log?: Log;
+}
+
+/**
+ * Returns the server of a kubeconfig. Reads its credentials again when the file has changed, and when the server rejects them.
+ *
+ * @throws Failure
+ */
+export async function kubeconfigUpstream({ file, context, log }: KubeconfigSource): Promise<KubeconfigUpstream> {
+  const load = () => loadKubeconfig({ ...(file !== undefined && { file }), ...(context !== undefined && { context }) });
+  const files = file === undefined ? kubeconfigPaths() : [file];
+  const stamp = await stampOf(files);
+  const { upstream, cluster } = await orFail(load);
+  const credentials = new KubeconfigCredentials({ load, files, stamp, first: upstream, ...(log && { log }) });
+  return { upstream: { ...upstream, credentials }, ...(cluster !== undefined && { cluster }) };
 }
 
 interface KubeconfigUpstream {
@@ -22,29 +36,42 @@ interface KubeconfigUpstream {
   readonly cluster?: string;
 }
 
-/** Minimum time between two reads of a kubeconfig, ms, however many requests the server rejects. */
+interface KubeconfigCredentialsOptions extends Pick<KubeconfigSource, "log"> {
+  readonly load: () => Promise<{ readonly upstream: UpstreamOptions }>;
+  readonly files: readonly string[];
+  /** State of the files before the first reading. */
+  readonly stamp: string;
+  readonly first: UpstreamOptions;
+}
+
+/** Minimum time between two reads of a kubeconfig, and between two checks of its files, ms, however many requests there are. */
 const FRESH = 1_000;
 
 /**
- * Credentials of a kubeconfig, which are read again once the server rejects them: tools renew tokens and certificates in the
- * file. If the file cannot be read, the current credentials stay.
+ * Credentials of a kubeconfig, which are read again once a file has changed or the server rejects them: tools renew tokens and
+ * certificates in the file. If the file cannot be read, the current credentials stay.
  */
 class KubeconfigCredentials implements Credentials {
-  readonly #load: () => Promise<Credentials | undefined>;
+  readonly #options: KubeconfigCredentialsOptions;
   #current: Credentials | undefined;
+  #stamp: string;
+  /** State of the files that could not be read, so that it is logged once. */
+  #unreadable = "";
   #readAt = performance.now();
+  #checkedAt = this.#readAt;
   #refused = false;
   #reading: Promise<void> | undefined;
 
-  /** Creates the credentials. @param load reads the file */
-  constructor(current: Credentials | undefined, load: () => Promise<Credentials | undefined>) {
-    this.#current = current;
-    this.#load = load;
+  constructor(options: KubeconfigCredentialsOptions) {
+    this.#options = options;
+    this.#stamp = options.stamp;
+    this.#current = options.first.credentials;
   }
 
   async get(): Promise<Credential> {
-    if (this.#refused && performance.now() - this.#readAt >= FRESH) {
-      this.#reading ??= this.#read().finally(() => {
+    const at = performance.now();
+    if (at - this.#checkedAt >= FRESH || (this.#refused && at - this.#readAt >= FRESH)) {
+      this.#reading ??= this.#check().finally(() => {
         this.#reading = undefined;
       });
       await this.#reading;
@@ -57,13 +84,45 @@ class KubeconfigCredentials implements Credentials {
     this.#refused = true;
   }
 
-  async #read(): Promise<void> {
-    this.#readAt = performance.now();
+  async #check(): Promise<void> {
+    const { files, load, first, log } = this.#options;
+    this.#checkedAt = performance.now();
+    const stamp = await stampOf(files);
+    const isNew = stamp !== this.#stamp;
+    if (!isNew && !this.#refused) return;
+    this.#readAt = this.#checkedAt;
     try {
-      this.#current = await this.#load();
+      const { upstream } = await load();
+      this.#current = upstream.credentials;
       this.#refused = false;
-    } catch {} // possibly half written: the next request reads it again
+      this.#stamp = stamp;
+      if (!isNew) return;
+      const kubeconfig = files.join(", ");
+      log?.({ level: "info", message: "kubeconfig has changed, its credentials are in use", kubeconfig });
+      if (serverOf(upstream) !== serverOf(first))
+        log?.({ level: "warn", message: "server of the kubeconfig has changed: restart to use it", kubeconfig });
+    } catch (error) {
+      // It may be half written: the next request reads it again.
+      if (stamp !== this.#unreadable)
+        log?.({
+          level: "warn",
+          message: "cannot read the changed kubeconfig, previous credentials stay in use",
+          error: (error as Error).message,
+        });
+      this.#unreadable = stamp;
+    }
   }
+}
+
+const serverOf = ({ url, tls }: UpstreamOptions): string => JSON.stringify([url, tls]);
+
+/** Returns a text that changes with the files. Mounted Secrets are links to folders that are swapped, which changes the inode. */
+async function stampOf(files: readonly string[]): Promise<string> {
+  const stamps = files.map(async (file) => {
+    const found = await stat(file).catch(() => undefined);
+    return found && [found.ino, found.mtimeMs, found.size];
+  });
+  return JSON.stringify(await Promise.all(stamps));
 }
 
 /**
