@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { isApiError, isJsonObject } from "@virtual-workspaces/apimachinery";
 import { Agent, type AgentEvent, type NamedHub } from "@virtual-workspaces/cluster-proxy";
 import type { PolicyRule } from "@virtual-workspaces/framework/authz";
 import type { Log } from "@virtual-workspaces/framework/server";
@@ -107,15 +107,37 @@ function recordOf(event: AgentEvent): Parameters<Log>[0] {
     case "failed":
       return {
         level: "warn",
-        message: FAILED[event.what],
+        ...saidBy(event),
         ...(event.hub !== undefined && { hub: event.hub }),
-        error: event.error instanceof Error ? event.error.message : String(event.error),
         ...(event.retryAfter !== undefined && { retryAfterSeconds: Math.round(event.retryAfter / 100) / 10 }),
       };
   }
 }
 
-const FAILED: Readonly<Record<Extract<AgentEvent, { readonly type: "failed" }>["what"], string>> = {
+type Failed = Extract<AgentEvent, { readonly type: "failed" }>;
+
+/** Returns message and error of a failure: an answer of the hub is no failure to dial it. */
+function saidBy({ what, error }: Failed): { readonly message: string; readonly [name: string]: string | number } {
+  const message = error instanceof Error ? error.message : String(error);
+  if (what === "api" || what === "keep" || !isApiError(error)) return { message: FAILED[what], error: message };
+  const remedy = REMEDIES[error.code];
+  return {
+    message: error.code < 500 ? "the hub rejected the request" : "the hub cannot serve the request",
+    code: error.code,
+    error: message,
+    ...(remedy !== undefined && { remedy }),
+  };
+}
+
+const ENROL = "enroll the agent with a new token of `virtual-workspaces agent token` in --bootstrap-kubeconfig";
+/** Remedies by status code. Other rejections are retried. */
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: `check that the server in --hub-kubeconfig is the hub of the ClusterProxy, or ${ENROL}`,
+  403: `${ENROL}, unless a proxy in front of the hub has answered`,
+  404: "check the server in --hub-kubeconfig, and that the ClusterProxy exists",
+};
+
+const FAILED: Readonly<Record<Failed["what"], string>> = {
   tunnel: "cannot dial the hub",
   hubs: "cannot list the other hubs",
   certificate: "cannot renew the certificate",

@@ -2,6 +2,7 @@ import { ApiError, formatTime, isApiError } from "@virtual-workspaces/apimachine
 import type { Client } from "@virtual-workspaces/client";
 import { ClusterProxy, type ClusterProxyAgent } from "@virtual-workspaces/kcp";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
+import { RETRY_AFTER } from "../protocol/retry-after.ts";
 import type { AgentIdentity } from "./agent-identity.ts";
 import type { AgentCredential } from "./agent-users.ts";
 import type { JoinToken } from "./tokens.ts";
@@ -123,7 +124,7 @@ export class AgentRecords {
         if (!isApiError(error) || error.code !== 409) throw error;
         // A conflict would make the agent end.
         if (tries === TRIES)
-          throw ApiError.serviceUnavailable("the ClusterProxy has too many concurrent writes: try again", 1);
+          throw ApiError.serviceUnavailable("the ClusterProxy has too many concurrent writes: try again", RETRY_AFTER);
       }
     }
   }

@@ -1,6 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type Authenticator, User } from "@virtual-workspaces/framework";
 import { bearerTokens } from "@virtual-workspaces/framework/authn";
+import { RETRY_AFTER } from "../protocol/retry-after.ts";
 import { isProof, Proofs, type ProvenAgent } from "./agent-identity.ts";
 import type { HubAuthority, HubKeys } from "./hub-keys.ts";
 import { type HubTokens, isHubToken, isJoinToken, type JoinToken, joinTokenOf } from "./tokens.ts";
@@ -71,7 +72,7 @@ export class AgentUsers {
       return await this.#options.keys.get();
     } catch (error) {
       this.#options.onError(error);
-      throw ApiError.serviceUnavailable("the keys to authenticate agents are unavailable: try again", 1);
+      throw ApiError.serviceUnavailable("the keys to authenticate agents are unavailable: try again", RETRY_AFTER);
     }
   }
 }

@@ -104,7 +104,7 @@ export class Hub {
     this.tunnels = new Tunnels((key) => {
       this.waiters.notify(key);
       this.#controller?.add(key);
-    });
+    }, onError);
     this.remotes = new RemoteClusters((key) => this.#routesTo(key), onError);
     this.keys = new HubKeys(everywhereClient, this.now);
     this.hubs = new Hubs({

@@ -5,14 +5,12 @@ import type { RawRequest } from "@virtual-workspaces/framework";
 import { deriveRequest } from "@virtual-workspaces/framework/request";
 import type { Route } from "../peers/peer-routes.ts";
 import { impersonationOf } from "../protocol/impersonation.ts";
-import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
+import { type ProxyKey, proxyError, proxyKeyText } from "../protocol/proxy-key.ts";
+import { RETRY_AFTER } from "../protocol/retry-after.ts";
 import { isTunnelError, type TunnelErrorCode } from "../tunnel/tunnel-error.ts";
 import type { Connection } from "./connections.ts";
 
 const WHAT = "the remote cluster of this ClusterProxy";
-/** Value of Retry-After, s. */
-const RETRY_AFTER = 1;
-
 /** Proxy for a remote cluster. */
 export type Remote = Pick<Relay, "handle" | "upgrade">;
 
@@ -74,7 +72,7 @@ export class RemoteClusters {
       what: WHAT,
     });
     void route.draining.then(() => upstream.drain());
-    const onError = this.#onError;
+    const onError = (error: unknown): void => this.#onError(proxyError(key, "a request has failed", error));
     const passed = relay({ upstream, identity: impersonationOf, path: ({ tail }) => tail || "/", what: WHAT, onError });
     const { ending } = route;
     return {
@@ -117,18 +115,21 @@ function withAgentErrors({ handle, upgrade }: Remote): Remote {
   };
 }
 
-const AGENT_ERRORS: Partial<Readonly<Record<TunnelErrorCode, string>>> = {
-  refused: "the agent of this ClusterProxy does not support its spec.tls: change spec.tls, or how the agent is started",
-  unreachable:
+const AGENT_ERRORS: Partial<Readonly<Record<TunnelErrorCode, ApiError>>> = {
+  refused: ApiError.serviceUnavailable(
+    "the agent of this ClusterProxy does not support its spec.tls: change spec.tls, or how the agent is started",
+  ),
+  unreachable: ApiError.serviceUnavailable(
     "the agent of this ClusterProxy cannot connect to its API server: check the API server and the agent's log",
+    RETRY_AFTER,
+  ),
 };
 
 /** Returns 503 for a tunnel error at the end of a chain of causes. */
 function agentError(error: unknown): ApiError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const said = isTunnelError(cause) ? AGENT_ERRORS[cause.code] : undefined;
-    if (said !== undefined)
-      return new ApiError(ApiError.serviceUnavailable(said, RETRY_AFTER).status, { cause: error as Error });
+    if (said !== undefined) return new ApiError(said.status, { cause: error as Error });
   }
   return undefined;
 }

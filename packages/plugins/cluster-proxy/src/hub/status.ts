@@ -22,7 +22,7 @@ import type { Connection, ConnectionProblem } from "./connections.ts";
 import type { Tunnel } from "./tunnels.ts";
 
 /** Condition types of a ClusterProxy besides Ready. */
-const CLUSTER_PROXY_CONDITIONS = {
+export const CLUSTER_PROXY_CONDITIONS = {
   identity: "IdentityValid",
   urls: "VirtualWorkspaceURLsReady",
   agent: "AgentConnected",
@@ -33,7 +33,7 @@ const CLUSTER_PROXY_CONDITIONS = {
 /** State of a ClusterProxy at a hub. */
 export interface ObservedProxy {
   /** Newest usable tunnel at this hub. */
-  readonly tunnel: Pick<Tunnel, "version" | "tls"> | undefined;
+  readonly tunnel: Pick<Tunnel, "version" | "tls" | "opened"> | undefined;
   readonly connection: Connection | ConnectionProblem;
   /** Hubs with a tunnel. */
   readonly hubs: readonly string[];
@@ -168,14 +168,16 @@ function phaseOf(
   return identity?.status === "True" ? "Connecting" : "Unknown";
 }
 
-/** Returns the heartbeat of an agent from its tunnel. A recent time stays unchanged unless the tunnel was lost since. */
+/** Returns the heartbeat of an agent from its tunnel. A recent time stays unchanged unless the tunnel is newer, or was lost since. */
 function heartbeatOf(
   status: ClusterProxyStatus | undefined,
-  { version, tls }: Pick<Tunnel, "version" | "tls">,
+  { version, tls, opened }: Pick<Tunnel, "version" | "tls" | "opened">,
   now: Date,
 ): NonNullable<ClusterProxyStatus["agent"]> {
   const { lastHeartbeatTime } = status?.agent ?? {};
   const isKnown = getCondition(status?.conditions, CLUSTER_PROXY_CONDITIONS.agent)?.status === "True";
-  const isRecent = lastHeartbeatTime !== undefined && now.getTime() - Date.parse(lastHeartbeatTime) < HEARTBEAT;
+  const last = Date.parse(lastHeartbeatTime ?? "");
+  // The times in a status are whole seconds.
+  const isRecent = now.getTime() - last < HEARTBEAT && last + 1_000 > opened.getTime();
   return { version, tls, lastHeartbeatTime: isKnown && isRecent ? lastHeartbeatTime : formatTime(now) };
 }

@@ -1,5 +1,5 @@
 import type { MetricFamily } from "@virtual-workspaces/framework/server";
-import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
+import { type ProxyKey, proxyError, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { TunnelStats } from "../tunnel/end.ts";
 import type { HubEnd } from "../tunnel/hub-end.ts";
 
@@ -8,6 +8,8 @@ export interface Tunnel {
   readonly end: HubEnd;
   /** Epoch of the agent: an agent that starts later has a greater one. */
   readonly epoch: number;
+  /** Time of its start. */
+  readonly opened: Date;
   /** Version that the agent reports. */
   readonly version: string;
   /** Party that terminates TLS with the API server, as the agent reports. */
@@ -20,13 +22,15 @@ export interface Tunnel {
 /** Tunnels of a hub. If an agent has several, as during its change to the next, the newest one is used. */
 export class Tunnels implements AsyncDisposable {
   readonly #changed: (key: ProxyKey) => void;
+  readonly #onError: (error: unknown) => void;
   /** Tunnels by ClusterProxy, the newest last. */
   readonly #byProxy = new Map<string, readonly Tunnel[]>();
   readonly #meter = new TunnelMeter();
 
-  /** @param changed called when a tunnel opens or ends */
-  constructor(changed: (key: ProxyKey) => void) {
+  /** @param changed called when a tunnel opens or ends @param onError called when a tunnel fails, with its ClusterProxy */
+  constructor(changed: (key: ProxyKey) => void, onError: (error: unknown) => void) {
     this.#changed = changed;
+    this.#onError = onError;
   }
 
   /** Returns the usable tunnels, the newest first. */
@@ -41,7 +45,10 @@ export class Tunnels implements AsyncDisposable {
     this.#byProxy.set(text, [...(this.#byProxy.get(text) ?? []), tunnel]);
     this.#changed(key);
     void tunnel.end.draining.then(() => this.#changed(key));
-    void tunnel.end.closed.then(() => this.#remove(key, tunnel));
+    void tunnel.end.closed.then((error) => {
+      if (error !== undefined) this.#onError(proxyError(key, "a tunnel of its agent has failed", error));
+      this.#remove(key, tunnel);
+    });
   }
 
   /** Closes tunnels that are no longer valid, with all their streams. */

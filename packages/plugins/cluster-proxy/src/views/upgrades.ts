@@ -6,6 +6,7 @@ import type { AgentCredential } from "../enrolment/agent-users.ts";
 import type { Hub } from "../hub/hub.ts";
 import type { Tunnels } from "../hub/tunnels.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
+import { RETRY_AFTER } from "../protocol/retry-after.ts";
 import {
   EPOCH_HEADER,
   HUB_HEADER,
@@ -50,7 +51,7 @@ export async function acceptTunnel({ req, socket, request, credential }: TunnelR
   if (bytes === undefined || bytes.destroyed) return;
   const end = new HubEnd(bytes, hub.options.tunnel);
   const { enrolment } = credential.proven.identity;
-  hub.tunnels.add(key, { end, epoch, version, tls, enrolment, tokenIssued });
+  hub.tunnels.add(key, { end, epoch, opened: hub.now(), version, tls, enrolment, tokenIssued });
   const drain = (): void => {
     void end.drain();
     void hub.hubs.leave();
@@ -136,5 +137,5 @@ async function openStream(
       if (error.code === "unreachable")
         throw ApiError.badGateway("the agent of this ClusterProxy cannot connect to its cluster");
     }
-  throw ApiError.serviceUnavailable("this hub has no tunnel to the agent of this ClusterProxy", 1);
+  throw ApiError.serviceUnavailable("this hub has no tunnel to the agent of this ClusterProxy", RETRY_AFTER);
 }
