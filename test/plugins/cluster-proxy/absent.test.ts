@@ -1,6 +1,7 @@
 // Requests and statuses while the agent of a remote cluster is absent, and after it has returned.
 import { expect } from "chai";
-import { untilAnswer } from "../../_support/until.ts";
+import { delayed } from "../../../bench/_harness/delayed.ts";
+import { until, untilAnswer } from "../../_support/until.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, type TestAgent, TestHub } from "./support/hub.ts";
 
@@ -98,5 +99,29 @@ describe("503 of a remote cluster", function () {
     expect(await retryAfter(hub, "left"), "no API server").to.deep.equal([503, "1"]);
     await agent[Symbol.asyncDispose]();
     expect(await retryAfter(hub, "left"), "just disconnected").to.deep.equal([503, "1"]);
+  });
+});
+
+describe("log of a hub", function () {
+  this.timeout(30_000);
+
+  it("names the ClusterProxy of a tunnel that ends early, and of the requests that it cuts", async () => {
+    const heartbeat = { interval: 50 };
+    await using hub = await TestHub.start({ patience: 50, tunnel: { heartbeat } });
+    const received = Promise.withResolvers<void>();
+    await using target = await startTarget(() => received.resolve());
+    await hub.make("shop");
+    await using way = await delayed(Number(new URL(hub.server.url).port), 0);
+    const url = hub.agentsAt("shop").url.replace(/:\d+/, `:${way.port}`);
+    await using _ = await hub.agent("shop", { hub: { url }, hubs: 1, api: apiOf(target), tunnel: { heartbeat } });
+    await hub.until("shop", isReady);
+    const open = hub.at("shop").get("/api/v1/pods", alice);
+    await received.promise;
+    way.silence();
+    expect((await open).status).to.equal(503);
+    const lines = await until(() => hub.errors.length >= 2 && hub.errors.map(String));
+    const [name, why] = [`Error: ClusterProxy ${hub.edge}/shop:`, "the other end of the tunnel does not respond"];
+    expect(lines).to.include(`${name} a tunnel of its agent has failed: ${why}`);
+    expect(lines.filter((line) => line.startsWith(`${name} a request has failed: `))).to.have.lengthOf(1);
   });
 });
