@@ -79,7 +79,7 @@ describe("503 of a remote cluster", function () {
     return [status, headers["retry-after"]];
   };
 
-  it("has Retry-After if its reason can pass by itself, and has none if somebody must act", async () => {
+  it("has Retry-After if its reason can pass by itself, and has none if a user or an operator must act", async () => {
     await using hub = await TestHub.start({ patience: 50, grace: 60_000 });
     await using target = await startTarget();
     await hub.make("new");

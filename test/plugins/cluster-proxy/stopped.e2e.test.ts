@@ -1,4 +1,4 @@
-// A real agent that was stopped for so long that its hub has closed the tunnel, by each kind of connection.
+// A real agent that is stopped until its hub has closed the tunnel, by each kind of connection.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";

@@ -178,6 +178,7 @@ function heartbeatOf(
   const isKnown = getCondition(status?.conditions, CLUSTER_PROXY_CONDITIONS.agent)?.status === "True";
   const last = Date.parse(lastHeartbeatTime ?? "");
   // The times in a status are whole seconds.
-  const isRecent = now.getTime() - last < HEARTBEAT && last + 1_000 > opened.getTime();
+  const isRecent =
+    lastHeartbeatTime !== undefined && now.getTime() - last < HEARTBEAT && last + 1_000 > opened.getTime();
   return { version, tls, lastHeartbeatTime: isKnown && isRecent ? lastHeartbeatTime : formatTime(now) };
 }

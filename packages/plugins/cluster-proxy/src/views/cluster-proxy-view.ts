@@ -3,6 +3,7 @@ import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import { proxyVerb, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import {
   type AuthorizeRequest,
+  type Decision,
   defineVirtualWorkspace,
   deny,
   type RawRequest,
@@ -41,7 +42,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
       name: request.params.name,
     }),
   });
-  const decide = async (request: AuthorizeRequest<ProxyKey>): ReturnType<typeof may> => {
+  const decide = async (request: AuthorizeRequest<ProxyKey>): Promise<Decision> => {
     const decision = await may(request);
     return decision.allowed ? decision : deny(denialOf(request, decision.reason));
   };
@@ -52,7 +53,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     name: CLUSTER_PROXY_VIEW,
     path: "/:cluster/:name",
     locate: (said) => hub.proxies.locate(said),
-    authorize: Object.assign(decide, { rules: may.rules, watchesEvery: EVERY }),
+    authorize: Object.assign(decide, { ...(may.rules && { rules: may.rules }), watchesEvery: EVERY }),
     // Discovery, reviews and OpenAPI are those of the remote cluster.
     handleWhen: () => true,
     handle: async (req, res, request) => (await wayOf(req, request)).handle(req, res, request),
@@ -105,7 +106,7 @@ function gone(proxy: ClusterProxy): ApiError {
   return down(proxy, ` since ${since}: ${ready?.message ?? "its status is not known yet"}`, ready === undefined);
 }
 
-/** Returns 503 with the ClusterProxy and the reason. @param passes whether the reason can pass without an action of somebody */
+/** Returns 503 with the ClusterProxy and the reason. @param passes whether the reason can pass without an action */
 function down({ metadata }: ClusterProxy, why: string, passes: boolean): ApiError {
   const message = `the ClusterProxy ${quote(metadata.name ?? "")} cannot be reached${why}`;
   return ApiError.serviceUnavailable(message, passes ? RETRY_AFTER : undefined);
