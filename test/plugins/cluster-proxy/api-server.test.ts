@@ -1,10 +1,13 @@
 // Whether the API server behind an agent answers, as the ClusterProxy reports it.
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { KeyPair } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
 import { startTarget } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, OtherHub, TestHub } from "./support/hub.ts";
+import { newProof } from "./support/proof.ts";
 
 /** Agents probe and report within a tenth of a second. */
 const FAST = { probeEvery: 50, tunnel: { heartbeat: { interval: 50 } } };
@@ -104,6 +107,37 @@ describe("API server of a remote cluster", function () {
     await hub.make("bytes", { tls: "EndToEnd", secretRef: { namespace: "default", name: "remote" } });
     await using __ = await hub.agent("bytes", { api: { url }, endToEnd: true, ...FAST });
     await hub.until("bytes", is("True"));
+  });
+
+  it("is not changed by reports that the hub does not know", async () => {
+    await hub.make("strange");
+    await using target = await startTarget();
+    const agent = await hub.agent("strange", { api: apiOf(target), ...FAST });
+    await hub.until("strange", is("True"));
+    const [certificate] = agent.kept;
+    await agent[Symbol.asyncDispose]();
+    const url = `${hub.agentsAt("strange").url}/tunnel`;
+    const proof = newProof(certificate as KeyPair, new Date());
+    const req = request(url, {
+      agent: false,
+      headers: {
+        authorization: `Bearer ${proof}`,
+        connection: "Upgrade",
+        upgrade: "virtual-workspaces-tunnel.v1",
+        "x-virtual-workspaces-api-state": "Unreachable<b>",
+      },
+    }).end();
+    const [, socket] = (await once(req, "upgrade")) as [IncomingMessage, Duplex];
+    const pong = (): Promise<unknown> => once(socket, "data");
+    await hub.until("strange", (one) => one.status.agent.epoch === 2);
+    for (const report of ["9", "5", "1"]) {
+      socket.write(report);
+      expect(String(await pong())).to.equal("!");
+      // Only the last one is a state.
+      if (report !== "1") expect(conditionOf(await hub.until("strange", () => true), TYPE)).to.equal("True");
+    }
+    await hub.until("strange", is("False Unreachable"));
+    socket.destroy();
   });
 
   it("is unknown without an agent", async () => {
