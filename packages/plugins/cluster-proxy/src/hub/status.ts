@@ -148,7 +148,7 @@ const API_PROBLEMS: Readonly<Record<Exclude<ApiState, "Available">, string>> = {
   Unreachable: "the agent cannot connect to its API server: check that it runs, and the agent's log",
   Untrusted: "the agent does not trust the certificate of its API server: check the agent's kubeconfig",
   CredentialRejected: "the API server rejects the agent's credential: renew it in the agent's kubeconfig",
-  Failing: "the API server answers the agent with errors: check its health, and the agent's log",
+  Failing: "the agent gets no valid answer from its API server: check its health, and the agent's log",
 };
 
 /** Returns the condition of the remote API server. Without an agent it is unknown. */
