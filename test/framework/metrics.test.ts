@@ -12,6 +12,7 @@ import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
 import { MEMOS, Memo, VIEW } from "../_support/audited.ts";
+import { parseExposition } from "../_support/exposition.ts";
 import { createAuthority } from "../_support/server.ts";
 import { Wire } from "../_support/wire.ts";
 
@@ -260,15 +261,10 @@ describe("metrics", () => {
     expect((await wire.answer())?.body).to.include("\napiserver_tls_handshake_errors_total 1\n");
   });
 
+  const counting = (name: string, metrics: () => readonly MetricFamily[]) =>
+    defineVirtualWorkspace({ name, path: "/", authorize: () => allow(), handle: (_, res) => void res.end(), metrics });
+
   it("include metrics of views, merged by name, without those of a failing view", async () => {
-    const counting = (name: string, metrics: () => readonly MetricFamily[]) =>
-      defineVirtualWorkspace({
-        name,
-        path: "/",
-        authorize: () => allow(),
-        handle: (_, res) => void res.end(),
-        metrics,
-      });
     const pots = (kind: string, value: number): readonly MetricFamily[] => [
       { name: "pots", help: "Pots.", type: "gauge", labelNames: ["kind"], samples: [{ labels: [kind], value }] },
     ];
@@ -293,5 +289,65 @@ describe("metrics", () => {
       'pots{kind="soup"} 3',
     ]);
     expect(records.some(({ message }) => message === "metrics of a virtual workspace failed")).to.equal(true);
+  });
+
+  it("have each series once, added over the views and servers that have it", async () => {
+    const meals = (scale: number): readonly MetricFamily[] => [
+      {
+        name: "meals",
+        help: "Meals.",
+        type: "counter",
+        labelNames: ["at"],
+        samples: [{ labels: ["noon"], value: scale }],
+      },
+      {
+        name: "cooking_seconds",
+        help: "Duration.",
+        type: "histogram",
+        labelNames: [],
+        bounds: [1, 5],
+        samples: [{ labels: [], counts: [scale, 1], count: scale + 2, sum: 20 * scale }],
+      },
+    ];
+    const others: readonly MetricFamily[] = [
+      { name: "apiserver_longrunning_requests", help: "None.", type: "counter", labelNames: [], samples: [] },
+      {
+        name: "cooking_seconds",
+        help: "Other buckets.",
+        type: "histogram",
+        labelNames: [],
+        bounds: [2],
+        samples: [{ labels: [], counts: [7], count: 7, sum: 7 }],
+      },
+    ];
+    await using server = await start({
+      virtualWorkspaces: [
+        counting("one", () => meals(1)),
+        counting("two", () => meals(10)),
+        counting("three", () => others),
+      ],
+      metrics: metrics({
+        authorize: () => allow(),
+        families: () => [
+          {
+            name: "meals",
+            help: "Meals.",
+            type: "counter",
+            labelNames: ["at"],
+            samples: [{ labels: ["noon"], value: 100 }],
+          },
+        ],
+      }),
+    });
+    const families = parseExposition((await server.scrape()).text);
+    expect(families.get("apiserver_longrunning_requests")?.type).to.equal("gauge");
+    expect([...(families.get("meals")?.series ?? [])]).to.deep.equal([['meals{at="noon"}', 111]]);
+    expect([...(families.get("cooking_seconds")?.series ?? [])]).to.deep.equal([
+      ['cooking_seconds_bucket{le="1"}', 11],
+      ['cooking_seconds_bucket{le="5"}', 13],
+      ['cooking_seconds_bucket{le="+Inf"}', 15],
+      ["cooking_seconds_sum{}", 220],
+      ["cooking_seconds_count{}", 15],
+    ]);
   });
 });

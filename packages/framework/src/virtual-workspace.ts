@@ -149,7 +149,8 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly setup?: (context: SetupContext) => Awaitable<AsyncDisposable | Disposable | undefined>;
   /**
    * Returns the view's own metrics, for `/metrics` of its server; called on every scrape. Families of the same name are
-   * merged across views. Labels must have few values and must not contain data of callers. An exception is logged, and its
+   * merged across views, and values of the same labels are added: a gauge that cannot be added needs a label for its view.
+   * Labels must have few values and must not contain data of callers. An exception is logged, and its
    * metrics are left out.
    * @default none
    */

@@ -104,6 +104,28 @@ describe("remote cluster", function () {
     expect(target.asked.length).to.equal(before);
   });
 
+  it("has the same response as an unknown path or name for users without rights", async () => {
+    const denied = async (path: string, options: CallOptions): Promise<string> => {
+      const { status, text } = await hub.server.get(path, options);
+      expect(status, text).to.equal(403);
+      return text;
+    };
+    for (const options of [{ user: "bob" }, { user: "bob", headers: { "impersonate-user": "carol" } }])
+      for (const view of ["clusterproxy", "clusterproxy-agents"])
+        for (const tail of ["/api", "/api/v1/pods?watch=true", "/tunnel"]) {
+          const there = await denied(`/services/${view}/root:edge/shop${tail}`, options);
+          for (const other of ["root:none", "root:edge:none", "none", "system:none"])
+            expect(await denied(`/services/${view}/${other}/shop${tail}`, options), `${view}${tail}`).to.equal(
+              there.replaceAll("root:edge", other),
+            );
+        }
+    expect(outcome(await hub.at("shop", "root:none").get("/api", { user: "root" }))).to.deep.equal([
+      404,
+      "NotFound",
+      'clusterproxies.proxy.kcp.io "shop" not found',
+    ]);
+  });
+
   it("supports upgrades, with the ends and errors of the remote cluster", async () => {
     expect(await upgraded("alice", "/api/v1/namespaces/default/pods/a/exec")).to.equal("101 hello more");
   });

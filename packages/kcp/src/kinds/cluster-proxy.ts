@@ -89,7 +89,8 @@ export const ClusterProxy = kcpKind({
         type: "string",
         default: "Initializing",
         enum: ["Initializing", "Connecting", "Ready", "Unknown"],
-        description: "Phase of the cluster, usable while Ready. Connecting: the hub waits for the agent.",
+        description:
+          "Phase of the cluster, usable while Ready. Connecting: the hub waits for the agent, or the agent for its API server.",
       },
       conditions: CONDITIONS,
       tls: { ...TLS, description: "TLS client of the remote API server." },

@@ -30,6 +30,6 @@ export {
 } from "./tunnel/agent-end.ts";
 export type { TunnelEndOptions, TunnelStats } from "./tunnel/end.ts";
 export type { HeartbeatOptions } from "./tunnel/heartbeat.ts";
-export { HubEnd } from "./tunnel/hub-end.ts";
+export { HubEnd, type HubEndOptions } from "./tunnel/hub-end.ts";
 export { isTunnelError, TunnelError, type TunnelErrorCode } from "./tunnel/tunnel-error.ts";
 export type { WindowOptions } from "./tunnel/windows.ts";

@@ -43,7 +43,7 @@ export class OwnServices implements AsyncDisposable {
     this.#passesOn = virtualWorkspaces.some(({ prefix }) => prefix === "/services");
     this.#urls = urls;
     this.#loopback.serve({
-      virtualWorkspaces: virtualWorkspaces.map(withoutSetup),
+      virtualWorkspaces: virtualWorkspaces.map(requestsOnly),
       impersonation: ANYBODY,
       log,
       within,
@@ -90,8 +90,8 @@ export class OwnServices implements AsyncDisposable {
 /** Only the server itself sends requests here, and it chooses the identity. */
 const ANYBODY: ImpersonationRule = () => allow();
 
-/** Removes the setup: the server that owns a view sets it up, once. */
-function withoutSetup({ setup: _, ...view }: VirtualWorkspace): VirtualWorkspace {
+/** Leaves setup and metrics to the server that owns a view, which has them once. */
+function requestsOnly({ setup: _, metrics: __, ...view }: VirtualWorkspace): VirtualWorkspace {
   return Object.freeze(view);
 }
 

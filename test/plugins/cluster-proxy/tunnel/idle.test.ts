@@ -54,6 +54,33 @@ describe("idle tunnel", () => {
     far.destroy();
   });
 
+  it("carries the agent's report in place of its ping, without a further byte, and later in HTTP/2", async () => {
+    const [near, far] = await pair();
+    let report: number | undefined = 3;
+    await using agent = new AgentEnd(near, { targets, report: () => report, heartbeat: { interval: 20 } });
+    expect(await take(far, 1)).to.equal("3");
+    report = undefined;
+    far.write("!");
+    expect(await take(far, 1)).to.equal("?");
+    far.destroy();
+    await agent.closed;
+
+    await using behind = await echo();
+    const heartbeat = { interval: 20 };
+    const reports: number[] = [];
+    const onReport = (one: number): void => void reports.push(one);
+    const reporting = { targets: () => behind, report: () => report, heartbeat };
+    await using tunnel = await ends({ agent: reporting, hub: { heartbeat, onReport } });
+    report = 0;
+    await until(() => reports.at(-1) === 0);
+    expect(await echoed(tunnel.hub, "hello")).to.equal("hello");
+    for (report of [9, 0, 1]) await until(() => reports.at(-1) === report);
+    report = undefined;
+    const { at } = tunnel.agent.stats.heartbeat ?? {};
+    await until(() => tunnel.agent.stats.heartbeat?.at !== at);
+    expect(new Set(reports)).to.deep.equal(new Set([0, 9, 1]));
+  });
+
   it("is closed at both ends when no bytes arrive", async () => {
     const heartbeat = { interval: 20 };
     await using between = await Between.start();
@@ -99,7 +126,7 @@ describe("idle tunnel", () => {
   });
 
   it("ends with an error after any other byte", async () => {
-    for (const said of ["x", "!", "??", "?x", PREFACE, "\u00ff"])
+    for (const said of ["x", "!", "??", "?x", "1?", "11", PREFACE, "\u00ff"])
       for (const end of ["hub", "agent"]) {
         const [near, far] = await pair();
         await using tunnel = end === "hub" ? new HubEnd(near) : new AgentEnd(near, { targets });

@@ -74,3 +74,40 @@ export class Meters {
     ];
   }
 }
+
+/**
+ * Returns one family for each name, and one series for each set of labels: scrapers reject others. Equal series, as of two servers
+ * in a process, are added. A family whose type, labels or buckets differ from an earlier one's is left out.
+ */
+export function merged(families: readonly MetricFamily[]): readonly MetricFamily[] {
+  const byName = new Map<string, MetricFamily[]>();
+  for (const family of families) {
+    const known = byName.get(family.name);
+    if (known === undefined) byName.set(family.name, [family]);
+    else if (shapeOf(known[0] as MetricFamily) === shapeOf(family)) known.push(family);
+  }
+  return [...byName.values()].map(joined);
+}
+
+function shapeOf(family: MetricFamily): string {
+  return JSON.stringify([family.type, family.labelNames, family.type === "histogram" ? family.bounds : []]);
+}
+
+function joined(families: readonly MetricFamily[]): MetricFamily {
+  const [first] = families as readonly [MetricFamily];
+  const series = new Map<string, MetricSample | MetricDistribution>();
+  for (const sample of families.flatMap(({ samples }): readonly (MetricSample | MetricDistribution)[] => samples)) {
+    const key = JSON.stringify(sample.labels);
+    const known = series.get(key);
+    series.set(key, known === undefined ? sample : added(known, sample));
+  }
+  return { ...first, samples: [...series.values()] } as MetricFamily;
+}
+
+function added<S extends MetricSample | MetricDistribution>(one: S, other: S): MetricSample | MetricDistribution {
+  const { labels } = one;
+  if ("value" in one && "value" in other) return { labels, value: one.value + other.value };
+  const [a, b] = [one, other] as readonly MetricDistribution[] as [MetricDistribution, MetricDistribution];
+  const counts = a.counts.map((count, at) => count + (b.counts[at] ?? 0));
+  return { labels, counts, count: a.count + b.count, sum: a.sum + b.sum };
+}

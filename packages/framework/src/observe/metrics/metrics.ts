@@ -4,6 +4,7 @@ import { parseAccept } from "../../encode/representation.ts";
 import { respond } from "../../encode/respond.ts";
 import { problem } from "../../listener/malformed.ts";
 import { defineVirtualWorkspace, type MetricFamily, type VirtualWorkspace } from "../../virtual-workspace.ts";
+import { merged } from "./family.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { type MeteredServer, processFamilies, serverFamilies, viewFamilies, watchProcess } from "./server-families.ts";
 
@@ -73,7 +74,11 @@ export class ServerMetrics {
     ];
     if (this.#metrics.process) families.push(...(await processFamilies()));
     const format = formatOf(req.headers.accept);
-    respond(res, { code: 200, contentType: CONTENT_TYPES[format], body: Buffer.from(expose(families, format)) });
+    respond(res, {
+      code: 200,
+      contentType: CONTENT_TYPES[format],
+      body: Buffer.from(expose(merged(families), format)),
+    });
   }
 }
 

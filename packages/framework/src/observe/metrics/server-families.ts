@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type * as PromClient from "prom-client";
-import type { MetricFamily, MetricSample, VirtualWorkspace } from "../../virtual-workspace.ts";
+import type { MetricFamily, VirtualWorkspace } from "../../virtual-workspace.ts";
 import type { WatchHub } from "../../watch/hub.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { Log } from "../log/log.ts";
@@ -105,35 +105,14 @@ export function serverFamilies(core: MeteredServer): MetricFamily[] {
       help: "Events sent to watches.",
       type: "counter",
       labelNames: ["group", "version", "resource"],
-      samples: summed(all.flatMap(({ hub }) => hub.sent())),
+      samples: all.flatMap(({ hub }) => hub.sent()),
     },
     ...core.meters.families(),
   ];
 }
 
-/** Returns one sample for each set of labels. */
-function summed(samples: readonly MetricSample[]): MetricSample[] {
-  const sums = new Map<string, MetricSample>();
-  for (const { labels, value } of samples) {
-    const key = labels.join(" ");
-    sums.set(key, { labels, value: value + (sums.get(key)?.value ?? 0) });
-  }
-  return [...sums.values()];
-}
-
-/** Returns the views' own metrics, also of servers within this one; families of one name are merged. */
+/** Returns the views' own metrics, also of servers within this one. */
 export function viewFamilies(core: MeteredServer): readonly MetricFamily[] {
-  const byName = new Map<string, MetricFamily>();
-  for (const family of all(core)) {
-    const known = byName.get(family.name);
-    if (known === undefined) byName.set(family.name, family);
-    // A view whose family of a known name has another type or labels adds no series.
-    else if (isAlike(known, family)) byName.set(family.name, joined(known, family));
-  }
-  return [...byName.values()];
-}
-
-function all(core: MeteredServer): readonly MetricFamily[] {
   const own = core.matcher.views.flatMap(({ workspace }) => {
     try {
       return workspace.metrics?.() ?? [];
@@ -143,15 +122,7 @@ function all(core: MeteredServer): readonly MetricFamily[] {
       return [];
     }
   });
-  return [...own, ...core.parts.flatMap((part) => all(part.core))];
-}
-
-function isAlike(one: MetricFamily, other: MetricFamily): boolean {
-  return one.type === other.type && one.labelNames.join() === other.labelNames.join();
-}
-
-function joined(one: MetricFamily, other: MetricFamily): MetricFamily {
-  return { ...one, samples: [...one.samples, ...other.samples] } as MetricFamily;
+  return [...own, ...core.parts.flatMap((part) => viewFamilies(part.core))];
 }
 
 /** prom-client's observers of the collector and the event loop cannot be stopped: there is one set per process. */

@@ -14,10 +14,11 @@ import {
   User,
 } from "@virtual-workspaces/framework";
 import { type PolicyRule, ruleAllows } from "@virtual-workspaces/framework/authz";
-import { hostOf, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { impersonationOf } from "../protocol/impersonation.ts";
 import { API_TARGET, TLS_TARGET } from "../protocol/wire.ts";
 import type { Target } from "../tunnel/agent-end.ts";
+import { ApiProbe } from "./api-probe.ts";
 import type { AgentOptions } from "./options.ts";
 
 const WHAT = "the API server of the remote cluster";
@@ -30,7 +31,10 @@ const THROUGH_TUNNEL: Authenticator = { name: "tunnel", authenticate: () => HUB 
 export interface AgentApi extends AsyncDisposable {
   /** Party that terminates TLS with the API server. */
   readonly tls: "Agent" | "EndToEnd";
+  /** Starts probes of the API server and, where the agent reads requests, its own server. */
   readonly start: () => Promise<void>;
+  /** State of the API server. */
+  readonly probe: Pick<ApiProbe, "state" | "first">;
   /** Returns a target that hubs may connect to, by name; no other is reachable. */
   readonly target: (name: string) => Target | undefined;
   /** Ends recognizable watches cleanly and waits for other open requests. */
@@ -44,14 +48,21 @@ export interface AgentApi extends AsyncDisposable {
  */
 export class RemoteApi implements AgentApi {
   readonly tls = "Agent";
+  readonly probe: ApiProbe;
   readonly #server: Server;
+  readonly #over = new AbortController();
   readonly #stack = new AsyncDisposableStack();
 
-  constructor({ api, allow: rules = EVERYTHING, onEvent }: Pick<AgentOptions, "api" | "allow" | "onEvent">) {
-    const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
+  constructor(options: Pick<AgentOptions, "api" | "allow" | "onEvent" | "probeEvery">) {
+    const { api, allow: rules = EVERYTHING, onEvent } = options;
+    const onError = (error: unknown): void => {
+      onEvent?.({ type: "failed", what: "api", error });
+      this.probe.suspect();
+    };
     const passed = this.#stack.use(
       relay({ upstream: api, identity: impersonationOf, path: ({ tail }) => tail || "/", what: WHAT, onError }),
     );
+    this.probe = probeOf(passed.upstream, options);
     const view = defineVirtualWorkspace({
       name: "remote",
       prefix: "/",
@@ -72,6 +83,7 @@ export class RemoteApi implements AgentApi {
   }
 
   start(): Promise<void> {
+    void this.probe.run(this.#over.signal);
     return this.#server.start();
   }
 
@@ -85,8 +97,19 @@ export class RemoteApi implements AgentApi {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
     await this.#stack.disposeAsync();
   }
+}
+
+function probeOf(upstream: Upstream, { probeEvery, onEvent }: Pick<AgentOptions, "probeEvery" | "onEvent">): ApiProbe {
+  return new ApiProbe({
+    upstream,
+    every: probeEvery,
+    changed: (state, error) => {
+      if (state !== "Available") onEvent?.({ type: "failed", what: "api", error });
+    },
+  });
 }
 
 const EVERYTHING: readonly PolicyRule[] = [
@@ -111,10 +134,14 @@ const HTTPS = 443;
  */
 export class ByteApi implements AgentApi {
   readonly tls = "EndToEnd";
+  readonly probe: ApiProbe;
   readonly #target: Target;
+  readonly #over = new AbortController();
+  readonly #upstream: Upstream;
 
   /** @throws Error if the address is not https */
-  constructor({ api }: Pick<AgentOptions, "api">) {
+  constructor(options: Pick<AgentOptions, "api" | "onEvent" | "probeEvery">) {
+    const { api } = options;
     const url = new URL(api.url);
     if (url.protocol !== "https:")
       throw new Error(
@@ -122,6 +149,10 @@ export class ByteApi implements AgentApi {
       );
     const at = { host: hostOf(url), port: Number(url.port) || HTTPS };
     const { dial } = api as Partial<UpstreamOptions>;
+    // The hub verifies the certificate; the probe sends nothing secret.
+    const probed = { url: api.url, tls: { insecureSkipVerify: true }, ...(dial !== undefined && { dial }) };
+    this.#upstream = new Upstream(probed);
+    this.probe = probeOf(this.#upstream, options);
     this.#target = {
       dial: ({ signal }) => (dial === undefined ? dialTcp(at, signal) : Promise.resolve(dial(at, { signal }))),
     };
@@ -131,12 +162,17 @@ export class ByteApi implements AgentApi {
     return name === TLS_TARGET ? this.#target : undefined;
   }
 
-  async start(): Promise<void> {}
+  async start(): Promise<void> {
+    void this.probe.run(this.#over.signal);
+  }
 
   /** Watches are not recognizable in the bytes: open connections end when the hub ends them. */
   async close(): Promise<void> {}
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
+    await this.#upstream[Symbol.asyncDispose]();
+  }
 }
 
 async function dialTcp(at: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex> {

@@ -1,6 +1,7 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { retryAfterOf } from "@virtual-workspaces/client/http";
 import { aborted, Backoff, sleep } from "@virtual-workspaces/transport";
+import { API_STATES } from "../protocol/api-states.ts";
 import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { AgentApi } from "./agent-api.ts";
 import type { AgentState } from "./agent-state.ts";
@@ -26,6 +27,8 @@ interface Lane {
 }
 
 const HUBS = 2;
+/** Time limit for the first probe of the API server before the first tunnel, ms. */
+const PROBED_WITHIN = 1_000;
 /** Backoff after a failed tunnel, or one to a hub that already has another, ms. */
 const BACKOFF = { first: 500, most: 30_000 } as const;
 const FURTHER = { first: 500, most: 300_000 } as const;
@@ -80,6 +83,8 @@ export class AgentTunnels implements AsyncDisposable {
     while (!this.#isOver(signal)) {
       const tunnel = async (): Promise<AgentEnd> => {
         await certificates.enrolled(signal);
+        // A short wait, since the hub otherwise learns the state only from a later ping.
+        await Promise.race([this.#options.api.probe.first, sleep(PROBED_WITHIN, { signal, ref: false })]);
         return this.#dial(reached.configured, lane, signal).finally(this.#first.resolve);
       };
       // The initial certificate may belong to an earlier enrollment.
@@ -158,7 +163,9 @@ export class AgentTunnels implements AsyncDisposable {
     const { socket, epoch, id, others } = await this.#dialInTurn(client, signal);
     reached.add(client);
     const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
-    const end = new AgentEnd(socket, { ...tunnel, targets: (name) => api.target(name), onError });
+    const report = (): number | undefined =>
+      api.probe.state === undefined ? undefined : API_STATES.indexOf(api.probe.state);
+    const end = new AgentEnd(socket, { ...tunnel, targets: (name) => api.target(name), report, onError });
     this.#ends.set(end, lane.who);
     onEvent?.({ type: "connected", epoch, hub });
     void end.draining.then(() => {
@@ -178,7 +185,7 @@ export class AgentTunnels implements AsyncDisposable {
   async #dialInTurn(client: HubClient, signal: AbortSignal): Promise<DialledHub> {
     const { certificates, api, version = "unknown" } = this.#options;
     const dial = async (): Promise<DialledHub> => {
-      const asked = { epoch: this.#epoch, version, tls: api.tls, signal };
+      const asked = { epoch: this.#epoch, version, tls: api.tls, api: api.probe.state, signal };
       const dialled = await client.tunnel(() => certificates.proof(), asked);
       this.#epoch = dialled.epoch;
       return dialled;

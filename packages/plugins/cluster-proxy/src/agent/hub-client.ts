@@ -4,7 +4,9 @@ import { Client } from "@virtual-workspaces/client";
 import { errorOf } from "@virtual-workspaces/client/http";
 import { header, isUpgraded, type ResponseHeaders, Upstream } from "@virtual-workspaces/transport";
 import { AgentCertificate, AgentHub } from "../protocol/agent-kinds.ts";
+import type { ApiState } from "../protocol/api-states.ts";
 import {
+  API_STATE_HEADER,
   EPOCH_HEADER,
   HUB_HEADER,
   OTHERS_HEADER,
@@ -31,6 +33,8 @@ export interface TunnelTerms {
   readonly version: string;
   /** Party that terminates TLS with the API server. */
   readonly tls: "Agent" | "EndToEnd";
+  /** State of the API server, if a probe has ended. */
+  readonly api: ApiState | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -111,11 +115,12 @@ export class HubClient implements AsyncDisposable {
     return { socket, epoch: Number(epoch), id: id ?? "", others: Number(others ?? 0) };
   }
 
-  async #asked(bearer: string, { epoch, version, tls, signal }: TunnelTerms): Promise<UpgradeAnswer> {
+  async #asked(bearer: string, { epoch, version, tls, api, signal }: TunnelTerms): Promise<UpgradeAnswer> {
     const headers = {
       Authorization: `Bearer ${bearer}`,
       [VERSION_HEADER]: version,
       [TLS_HEADER]: tls,
+      ...(api !== undefined && { [API_STATE_HEADER]: api }),
       ...(epoch !== undefined && { [EPOCH_HEADER]: String(epoch) }),
     };
     const request = { path: TUNNEL_PATH, protocol: TUNNEL_PROTOCOL, signal };

@@ -25,6 +25,8 @@ export interface AgentOptions {
   readonly endToEnd?: boolean;
   /** Rules for allowed requests; others get 403, whichever hub sends them. @default everything */
   readonly allow?: readonly PolicyRule[];
+  /** Interval between probes of {@link api}, whose state hubs show in the ClusterProxy, ms. @default 10000 */
+  readonly probeEvery?: number;
   /** Maximum number of hubs with a tunnel: the one that {@link hub} leads to, and others that it names. @default 2 */
   readonly hubs?: number;
   /** Version that the agent reports to hubs. @default "unknown" */

@@ -1,4 +1,4 @@
-import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, isClusterName, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { ClusterProxy, LOGICAL_CLUSTER_NAME, LogicalCluster } from "@virtual-workspaces/kcp";
 import { exportedKey, type Related } from "@virtual-workspaces/kcp/informers";
 import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
@@ -45,9 +45,12 @@ export class ProxyCache {
     this.#setPath(cluster, undefined);
   }
 
-  /** Returns the logical cluster of a path or name. An unknown one stays unchanged: no user has rights there. */
+  /**
+   * Returns the logical cluster of a path or name, whether or not it exists. Security: an unknown path gets the response of a workspace
+   * without rights, so that callers do not learn which workspaces have ClusterProxies.
+   */
   locate(said: string): string {
-    return this.#counts.has(said) ? said : (this.#clusters.get(said) ?? said);
+    return this.#clusters.get(said) ?? (isClusterName(said) ? said : NO_WORKSPACE);
   }
 
   /** Forgets the path of a logical cluster. */
@@ -71,6 +74,9 @@ export class ProxyCache {
     }
   }
 }
+
+/** Name of no logical cluster: kcp's are `root`, `system:…` or have no hyphen. */
+const NO_WORKSPACE = "no-such-workspace";
 
 const KIND = { apiVersion: `${LogicalCluster.group}/${LogicalCluster.version}`, kind: LogicalCluster.kind };
 

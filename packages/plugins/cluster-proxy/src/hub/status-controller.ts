@@ -86,7 +86,9 @@ export class StatusController implements AsyncDisposable {
     const wait = this.#awaited(proxyKeyText(key), proxy, hubs);
     const reachable = this.#options.hubs.reachable.map(({ url }) => url);
     const connection = this.#options.connections.of(proxy);
-    const known = { tunnel, hubs, reachable, connection, isAwaited: wait > 0, urls: urls(), now: now() };
+    // One of several hubs reports the API server: their agents' pings arrive at different times.
+    const api = hubs[0] === this.#options.hubs.id ? tunnel?.api : undefined;
+    const known = { tunnel, hubs, api, reachable, connection, isAwaited: wait > 0, urls: urls(), now: now() };
     const status = statusOf(proxy, known);
     if (!isDeepStrictEqual(status, proxy.status))
       await place.status

@@ -17,6 +17,7 @@ import {
 } from "@virtual-workspaces/kcp/conditions";
 import type { ServedUrls } from "@virtual-workspaces/kcp/informers";
 import { isRevoked } from "../enrolment/agent-records.ts";
+import type { ApiState } from "../protocol/api-states.ts";
 import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
 import type { Connection, ConnectionProblem } from "./connections.ts";
 import type { Tunnel } from "./tunnels.ts";
@@ -26,6 +27,7 @@ export const CLUSTER_PROXY_CONDITIONS = {
   identity: "IdentityValid",
   urls: "VirtualWorkspaceURLsReady",
   agent: "AgentConnected",
+  api: "APIServerAvailable",
   /** Only with `tls: EndToEnd`. */
   credential: "CredentialValid",
 } as const;
@@ -37,6 +39,8 @@ export interface ObservedProxy {
   readonly connection: Connection | ConnectionProblem;
   /** Hubs with a tunnel. */
   readonly hubs: readonly string[];
+  /** State of the remote API server, if this hub reports it: otherwise the condition stays. */
+  readonly api: ApiState | undefined;
   /** Base URLs of hubs' views, without `/services`. */
   readonly reachable: readonly string[];
   /** Whether an agent without a tunnel may be about to reconnect: the tunnel has just ended, or the hub has just started. */
@@ -77,11 +81,13 @@ export function statusOf(proxy: ClusterProxy, known: ObservedProxy): ClusterProx
       problem: hubs.length > 0 ? modeProblem(said, tls) : agentProblem(proxy),
       now,
     });
+  conditions = withApi(conditions, known);
   conditions = withCredential(conditions, { tls, connection, now });
   const types = [
     identity,
     CLUSTER_PROXY_CONDITIONS.urls,
     agent,
+    CLUSTER_PROXY_CONDITIONS.api,
     ...(tls === "EndToEnd" ? [CLUSTER_PROXY_CONDITIONS.credential] : []),
   ];
   conditions = setSummary(conditions, { now, types });
@@ -136,6 +142,33 @@ function withCredential(
     ? markUnknown(conditions, { type, reason, message }, now)
     : markFalse(conditions, { type, severity: "Error", reason, message }, now);
 }
+
+/** Problems of the API server behind an agent, by the state that the agent reports. */
+const API_PROBLEMS: Readonly<Record<Exclude<ApiState, "Available">, string>> = {
+  Unreachable: "the agent cannot connect to its API server: check that it runs, and the agent's log",
+  Untrusted: "the agent does not trust the certificate of its API server: check the agent's kubeconfig",
+  CredentialRejected: "the API server rejects the agent's credential: renew it in the agent's kubeconfig",
+  Failing: "the agent gets no valid answer from its API server: check its health, and the agent's log",
+};
+
+/** Returns the condition of the remote API server. Without an agent it is unknown. */
+function withApi(
+  conditions: Condition[] | undefined,
+  { api, hubs, isAwaited, now }: ObservedProxy,
+): Condition[] | undefined {
+  const { api: type } = CLUSTER_PROXY_CONDITIONS;
+  if (api !== undefined) {
+    const problem = api === "Available" ? undefined : { reason: api, message: API_PROBLEMS[api] };
+    return markCondition(conditions, { type, problem, now });
+  }
+  if (hubs.length > 0 && getCondition(conditions, type) === undefined)
+    return markUnknown(conditions, { type, reason: "NotReported", message: NOT_REPORTED }, now);
+  if (hubs.length > 0 || isAwaited) return conditions;
+  return markUnknown(conditions, { type, reason: "AgentNotConnected", message: NO_AGENT }, now);
+}
+
+const NOT_REPORTED = "the agent has not reported the state of its API server yet: wait some seconds";
+const NO_AGENT = "no agent is connected that could report the state of its API server";
 
 function agentProblem({ status }: ClusterProxy): Problem {
   const { enrolment, epoch } = status?.agent ?? {};

@@ -1,4 +1,5 @@
 import type { MetricFamily } from "@virtual-workspaces/framework/server";
+import type { ApiState } from "../protocol/api-states.ts";
 import { type ProxyKey, proxyError, proxyKeyText } from "../protocol/proxy-key.ts";
 import type { TunnelStats } from "../tunnel/end.ts";
 import type { HubEnd } from "../tunnel/hub-end.ts";
@@ -14,6 +15,8 @@ export interface Tunnel {
   readonly version: string;
   /** Party that terminates TLS with the API server, as the agent reports. */
   readonly tls: "Agent" | "EndToEnd";
+  /** Last reported state of the remote API server, if any. */
+  api: ApiState | undefined;
   /** Enrollment of the agent, and the time of its token, s since 1970. */
   readonly enrolment: string;
   readonly tokenIssued: number;
@@ -49,6 +52,13 @@ export class Tunnels implements AsyncDisposable {
       if (error !== undefined) this.#onError(proxyError(key, "a tunnel of its agent has failed", error));
       this.#remove(key, tunnel);
     });
+  }
+
+  /** Stores the state that an agent reports with its pings. Only a change has an effect. */
+  reported(key: ProxyKey, tunnel: Tunnel, api: ApiState | undefined): void {
+    if (api === undefined || api === tunnel.api) return;
+    tunnel.api = api;
+    this.#changed(key);
   }
 
   /** Closes tunnels that are no longer valid, with all their streams. */

@@ -18,6 +18,8 @@ export const STREAM_PROTOCOL = "virtual-workspaces-stream.v1";
 export const TARGET_HEADER = "x-virtual-workspaces-target";
 /** Header with the TLS mode of the agent, `Agent` or `EndToEnd`: the party that terminates TLS with the remote API server. */
 export const TLS_HEADER = "x-virtual-workspaces-tls";
+/** Header with the state of the remote API server when the agent dials, one of `API_STATES`; pings report changes. */
+export const API_STATE_HEADER = "x-virtual-workspaces-api-state";
 /** Names of an agent's targets: its API server through the agent, and as bytes for the hub's own TLS. */
 export const API_TARGET = "api";
 export const TLS_TARGET = "tls";

@@ -25,6 +25,8 @@ export type Target = DialledTarget | AcceptedTarget;
 export interface AgentEndOptions extends TunnelEndOptions {
   /** Returns the target with a name. Security: hubs can reach no other target through the tunnel. */
   readonly targets: (name: string) => Target | undefined;
+  /** Returns the digit, 0 to 9, that each ping reports to the hub: the state of the target. @default none */
+  readonly report?: () => number | undefined;
   /** Maximum number of open streams. @default 1000 */
   readonly streams?: number;
   /** Called with errors of targets and of {@link targets}. @default none */
@@ -54,6 +56,7 @@ export class AgentEnd implements AsyncDisposable {
         return session.on("stream", (stream, headers) => this.#take(stream, headers));
       },
       drained: this.#draining.resolve,
+      ...(options.report && { report: options.report }),
     });
   }
 

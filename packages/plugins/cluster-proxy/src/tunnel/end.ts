@@ -31,6 +31,10 @@ export interface Role<S extends Http2Session> {
   readonly begin: (window: number) => S;
   /** Called when the other end accepts no new streams. */
   readonly drained?: () => void;
+  /** Returns the report for the next ping, 0 to 9. @default none */
+  readonly report?: () => number | undefined;
+  /** Called with the report in a ping of the other end. @default reports are not accepted */
+  readonly reported?: (report: number) => void;
 }
 
 /** State of a tunnel; `draining` means that only open streams continue. */
@@ -65,12 +69,17 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     this.#role = role;
     const answered = (roundTrip: number): void => this.#heartbeat.answered(roundTrip);
     this.#heartbeat = new Heartbeat(options.heartbeat ?? {}, {
-      ping: () => (this.#streams ?? this.#idle).ping(answered),
+      ping: () => {
+        const report = role.report?.();
+        if (this.#streams === undefined) this.#idle.ping(report);
+        else this.#streams.ping(answered, report);
+      },
       read: () => bytesOf(socket).read,
       dead: () => this.destroy(new TunnelError("closed", "the other end of the tunnel does not respond")),
     });
     this.#idle = new IdleTunnel(socket, {
       answered,
+      reported: role.reported,
       begun: () => this.#begin(),
       drained: () => this.#drained(),
       failed: (error) => this.destroy(error),
@@ -127,6 +136,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     const { windows } = this.#options;
     const session = this.#role.begin(firstWindow(windows));
     const streams = new Streams(session, windows);
+    if (this.#role.reported !== undefined) streams.onReport(this.#role.reported);
     session.on("goaway", () => this.#drained());
     session.on("error", (error) => {
       this.#reason ??= error;

@@ -11,6 +11,12 @@ import {
 } from "./end.ts";
 import { TunnelError } from "./tunnel-error.ts";
 
+/** Options of {@link HubEnd}. */
+export interface HubEndOptions extends TunnelEndOptions {
+  /** Called with each digit that a ping of the agent reports. @default none */
+  readonly onReport?: (report: number) => void;
+}
+
 /**
  * Hub's end of a tunnel that an agent has dialed. The hub opens streams in the reverse direction, to targets that the agent allows. The
  * protocol is HTTP/2 with reversed roles and one CONNECT stream for each connection, with backpressure, half-close, and a distinction of
@@ -21,9 +27,13 @@ export class HubEnd implements AsyncDisposable {
   readonly #drained = Promise.withResolvers<void>();
 
   /** @param socket authenticated connection of the agent. @throws Error on invalid options */
-  constructor(socket: Duplex, options: TunnelEndOptions = {}) {
+  constructor(socket: Duplex, { onReport = () => undefined, ...options }: HubEndOptions = {}) {
     const drained = (): void => this.#drained.resolve();
-    this.#end = new TunnelEnd(socket, options, { begin: (window) => begin(socket, window), drained });
+    this.#end = new TunnelEnd(socket, options, {
+      begin: (window) => begin(socket, window),
+      drained,
+      reported: onReport,
+    });
     void this.#end.closed.then(drained);
   }
 

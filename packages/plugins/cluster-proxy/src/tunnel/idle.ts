@@ -1,5 +1,5 @@
 // Why: an HTTP/2 session costs 25 KiB, and most tunnels are idle most of the time. Before the first stream, each end sends single bytes.
-// ASK is answered by ANSWER. HTTP/2 starts once both ends have sent BEGIN. Nothing follows DRAIN.
+// ASK is answered by ANSWER; a digit in place of ASK is the agent's report, see AgentEndOptions. HTTP/2 starts once both ends have sent BEGIN. Nothing follows DRAIN.
 import type { Duplex } from "node:stream";
 import { TunnelError } from "./tunnel-error.ts";
 
@@ -7,11 +7,14 @@ const ASK = "?";
 const ANSWER = "!";
 const BEGIN = ">";
 const DRAIN = ".";
+const REPORT = /^\d$/;
 
 /** Callbacks of an {@link IdleTunnel}. */
 export interface IdleEvents {
   /** Called with the answer to a ping. @param roundTrip ms */
   readonly answered: (roundTrip: number) => void;
+  /** Called with the report in a ping. @default reports violate the protocol */
+  readonly reported?: ((report: number) => void) | undefined;
   /** Called when the connection becomes that of HTTP/2. */
   readonly begun: () => void;
   /** Called when the other end drains the tunnel; the connection ends. */
@@ -38,11 +41,11 @@ export class IdleTunnel {
     socket.on("readable", this.#read).on("error", events.failed);
   }
 
-  /** Sends a ping unless one is unanswered. */
-  ping(): void {
+  /** Sends a ping unless one is unanswered. @param report digit, in place of none */
+  ping(report?: number): void {
     if (this.#last !== undefined || this.#asked !== undefined) return;
     this.#asked = performance.now();
-    this.#socket.write(ASK);
+    this.#socket.write(report === undefined ? ASK : String(report));
   }
 
   /** Requests HTTP/2. */
@@ -76,7 +79,10 @@ export class IdleTunnel {
 
   #hear(word: string): void {
     if (word === ASK && !this.#answering) this.#answer();
-    else if (word === ANSWER && this.#asked !== undefined) {
+    else if (REPORT.test(word) && this.#events.reported !== undefined && !this.#answering) {
+      this.#events.reported(Number(word));
+      this.#answer();
+    } else if (word === ANSWER && this.#asked !== undefined) {
       this.#events.answered(performance.now() - this.#asked);
       this.#asked = undefined;
     } else if (word === BEGIN) this.#join();

@@ -1,6 +1,10 @@
 import type { Http2Session, Http2Stream } from "node:http2";
 import { type WindowOptions, Windows } from "./windows.ts";
 
+/** Length of the payload of a ping: one digit, if there is a report, and zeros. */
+const PAYLOAD = 8;
+const ZERO = "0".charCodeAt(0);
+
 /** HTTP/2 session of a tunnel with streams, for the rest of the connection. */
 export class Streams<S extends Http2Session = Http2Session> {
   readonly session: S;
@@ -42,12 +46,22 @@ export class Streams<S extends Http2Session = Http2Session> {
     this.#counted(stream);
   }
 
-  /** Sends a ping. @param answered called with the round-trip time, ms, if there is a pong */
-  ping(answered: (roundTrip: number) => void): void {
+  /** Sends a ping. @param answered called with the round-trip time, ms, if there is a pong @param report digit, in place of none */
+  ping(answered: (roundTrip: number) => void, report?: number): void {
     // The session may be destroyed before its event arrives.
     if (this.session.destroyed) return;
-    this.session.ping((error, roundTrip) => {
+    const payload = Buffer.alloc(PAYLOAD);
+    if (report !== undefined) payload.write(String(report));
+    this.session.ping(payload, (error, roundTrip) => {
       if (error === null) answered(roundTrip);
+    });
+  }
+
+  /** Calls a function with the report in each ping of the other end. */
+  onReport(reported: (report: number) => void): void {
+    this.session.on("ping", (payload: Buffer) => {
+      const [first = 0] = payload;
+      if (first !== 0) reported(first - ZERO);
     });
   }
 

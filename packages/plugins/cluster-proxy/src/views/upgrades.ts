@@ -4,10 +4,12 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { RawRequest } from "@virtual-workspaces/framework";
 import type { AgentCredential } from "../enrolment/agent-users.ts";
 import type { Hub } from "../hub/hub.ts";
-import type { Tunnels } from "../hub/tunnels.ts";
+import type { Tunnel, Tunnels } from "../hub/tunnels.ts";
+import { API_STATES, type ApiState } from "../protocol/api-states.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 import { RETRY_AFTER } from "../protocol/retry-after.ts";
 import {
+  API_STATE_HEADER,
   EPOCH_HEADER,
   HUB_HEADER,
   OTHERS_HEADER,
@@ -37,7 +39,7 @@ export async function acceptTunnel({ req, socket, request, credential }: TunnelR
   const { params, head, ending } = request;
   const how = framingOf(req);
   const said = epochOf(req);
-  const [version, tls] = [versionOf(req), tlsOf(req)];
+  const [version, tls, api] = [versionOf(req), tlsOf(req), apiStateOf(req)];
   const key = { cluster: params.cluster, name: params.name };
   const { epoch, tokenIssued } = await hub.records.admitted(credential, said);
   // The client has left meanwhile.
@@ -49,9 +51,11 @@ export async function acceptTunnel({ req, socket, request, credential }: TunnelR
     `${OTHERS_HEADER}: ${hub.hubs.reachable.filter(({ id }) => id !== hub.hubs.id).length}`,
   ]);
   if (bytes === undefined || bytes.destroyed) return;
-  const end = new HubEnd(bytes, hub.options.tunnel);
+  const onReport = (report: number): void => hub.tunnels.reported(key, tunnel, API_STATES[report]);
+  const end = new HubEnd(bytes, { ...hub.options.tunnel, onReport });
   const { enrolment } = credential.proven.identity;
-  hub.tunnels.add(key, { end, epoch, opened: hub.now(), version, tls, enrolment, tokenIssued });
+  const tunnel: Tunnel = { end, epoch, opened: hub.now(), version, tls, api, enrolment, tokenIssued };
+  hub.tunnels.add(key, tunnel);
   const drain = (): void => {
     void end.drain();
     void hub.hubs.leave();
@@ -81,6 +85,11 @@ function tlsOf({ headers }: IncomingMessage): "Agent" | "EndToEnd" {
   const said = headers[TLS_HEADER] ?? "Agent";
   if (said === "Agent" || said === "EndToEnd") return said;
   throw ApiError.badRequest(`invalid ${TLS_HEADER}: use Agent or EndToEnd`);
+}
+
+/** Returns the state of the remote API server; `undefined` if the agent reports none that this hub knows. */
+function apiStateOf({ headers }: IncomingMessage): ApiState | undefined {
+  return API_STATES.find((state) => state === headers[API_STATE_HEADER]);
 }
 
 /** Returns the framing of the request. @throws ApiError 400 */

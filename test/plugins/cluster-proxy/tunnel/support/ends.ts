@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from "node:tls";
-import { AgentEnd, type AgentEndOptions, HubEnd, type TunnelEndOptions } from "@virtual-workspaces/cluster-proxy";
+import { AgentEnd, type AgentEndOptions, HubEnd, type HubEndOptions } from "@virtual-workspaces/cluster-proxy";
 import { issueCertificate } from "@virtual-workspaces/framework/tls";
 
 export interface Ends extends AsyncDisposable {
@@ -13,7 +13,7 @@ export interface Ends extends AsyncDisposable {
 
 export interface EndsOptions {
   readonly agent: AgentEndOptions;
-  readonly hub?: TunnelEndOptions;
+  readonly hub?: HubEndOptions;
 }
 
 /** Returns both ends of a connection. */
