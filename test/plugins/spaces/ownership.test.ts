@@ -92,7 +92,7 @@ describe("SpaceManager, for a Space", function () {
     await management.until("default", "far", (space) =>
       /kubeconfig: it is neither YAML nor JSON/.test(messageOf(space, "Ready")),
     );
-    const text = kubeconfigOf("far", "token");
+    const text = management.kubeconfig("root:below");
     // Plain, and with a second base64 encoding as KubeStellar writes it.
     for (const kubeconfig of [text, Buffer.from(text).toString("base64")]) {
       await management.keep("external-far", { kubeconfig });

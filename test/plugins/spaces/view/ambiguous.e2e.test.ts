@@ -20,8 +20,8 @@ describe("kubectl with an object that several Spaces have", function () {
   let home: KubectlHome;
   let manifest: string;
 
-  before(needsKubectl);
-  before(async () => {
+  before(async function () {
+    needsKubectl.call(this);
     lent = await Lent.start("one", "two");
     for (const space of ["one", "two"]) await lent.put(space, "menu", { soup: "pea" });
     // kubectl sends no token over plain HTTP.

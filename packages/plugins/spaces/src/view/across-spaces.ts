@@ -153,7 +153,12 @@ export class AcrossSpaces implements Storage<KubeObject> {
 
   #source(space: ServedSpace): PlacedSource {
     const { name, cluster } = space;
-    return { source: space.source(this.resource), cluster, annotations: { [SPACE_ANNOTATION]: name } };
+    return {
+      source: space.source(this.resource),
+      cluster,
+      annotations: { [SPACE_ANNOTATION]: name },
+      leftOut: () => space.leftOut,
+    };
   }
 
   #across(cache: ReadableCache): AcrossCache {
