@@ -2,7 +2,7 @@
 import { namespaceOf, Space, SpaceProviderDesc } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { KeptManagement } from "./support/kept-management.ts";
-import { type KeptSpaces, kubeconfigOf } from "./support/kept-spaces.ts";
+import type { KeptSpaces } from "./support/kept-spaces.ts";
 import { conditionOf, isReady, Management, messageOf } from "./support/management.ts";
 
 const HERE = namespaceOf("here");

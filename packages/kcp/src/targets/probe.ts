@@ -12,7 +12,6 @@ export interface TargetProblem {
     | "Restricted"
     | "Redirects"
     | "CredentialRefused"
-    | "Forbidden"
     | "Failing";
   /**
    * Problem and remedy for people. Security: users who may read the object see it. They have chosen the address, but must not learn
@@ -27,8 +26,8 @@ export interface TargetProbe {
   readonly path?: string;
   /** Whether a 401 is about the credential of the Secret, and not about a caller's. @default false */
   readonly hasCredential?: boolean;
-  /** Whether the answer must be a success: its rules may forbid the path otherwise. @default false */
-  readonly mustRead?: boolean;
+  /** Whether the path must exist: any answer but 200 and 403 is a problem then. @default false */
+  readonly mustExist?: boolean;
   /** Time limit of the whole answer, ms. @default 10000 */
   readonly within?: number;
   readonly signal: AbortSignal;
@@ -53,7 +52,7 @@ const FAILED = ["Failing", "the target does not answer like a Kubernetes API ser
 
 /**
  * Sends one request to a target, to check address, certificate and credential. Any answer of an API server counts, since its rules may
- * forbid the path, unless `mustRead` is set.
+ * forbid the path; with `mustExist`, only that of a server that has the path.
  *
  * @returns the problem; `undefined` without one
  * @throws the reason of the signal
@@ -62,7 +61,7 @@ export async function probeTarget(
   upstream: Pick<Upstream, "send">,
   options: TargetProbe,
 ): Promise<TargetProblem | undefined> {
-  const { path = "/version", hasCredential = false, mustRead = false, within = 10_000, signal } = options;
+  const { path = "/version", hasCredential = false, mustExist = false, within = 10_000, signal } = options;
   const late = AbortSignal.timeout(within);
   try {
     const { status } = await upstream.send({ path, limit: LONGEST, signal: AbortSignal.any([signal, late]) });
@@ -74,10 +73,7 @@ export async function probeTarget(
     if (status === 401 && hasCredential)
       return problem("CredentialRefused", "the target rejects the credential of the Secret: renew it");
     if (status >= 500) return problem("Failing", `the target answers ${status} to ${path}: check its API server`);
-    if (!mustRead || status === 200) return undefined;
-    if (status === 401 || status === 403)
-      return problem("Forbidden", `the target answers ${status} to ${path}: let the user of the Secret read it`);
-    return problem(...FAILED);
+    return !mustExist || status === 200 || status === 403 ? undefined : problem(...FAILED);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (late.aborted) return problem(...LATE);

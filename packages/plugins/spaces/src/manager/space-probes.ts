@@ -115,8 +115,8 @@ export class SpaceProbes {
       const prefix = client.clusterName === "" ? "" : `/clusters/${client.clusterName}`;
       return await probeTarget(upstream, {
         path: `${prefix}/apis`,
-        hasCredential: config.credential !== undefined,
-        mustRead: true,
+        hasCredential: true,
+        mustExist: true,
         within: WITHIN,
         signal,
       });
