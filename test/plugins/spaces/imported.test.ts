@@ -5,8 +5,8 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { RestrictedTarget } from "@virtual-workspaces/kcp/targets";
 import { Space, type SpaceManagerOptions } from "@virtual-workspaces/spaces";
-import { createAuthority } from "../../_support/server.ts";
 import { expect } from "chai";
+import { createAuthority } from "../../_support/server.ts";
 import { until } from "../../_support/until.ts";
 import { type AnySpace, conditionOf, isReady, Management, messageOf } from "./support/management.ts";
 

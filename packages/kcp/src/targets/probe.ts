@@ -6,13 +6,7 @@ export class RestrictedTarget extends Error {}
 /** Why a target cannot be used, for a condition. */
 export interface TargetProblem {
   /** Reason for programs. */
-  readonly reason:
-    | "Unreachable"
-    | "Untrusted"
-    | "Restricted"
-    | "Redirects"
-    | "CredentialRefused"
-    | "Failing";
+  readonly reason: "Unreachable" | "Untrusted" | "Restricted" | "Redirects" | "CredentialRefused" | "Failing";
   /**
    * Problem and remedy for people. Security: users who may read the object see it. They have chosen the address, but must not learn
    * what it resolves to or what listens there; the message contains no secret.

@@ -1,8 +1,8 @@
 // Authorization of the view: which callers may use which Spaces, and with which identity Spaces are called.
 import { expect } from "chai";
 import type { Answer } from "../../../_support/plain.ts";
-import { grant } from "../../../workspace-server/support/logical-clusters.ts";
 import { until } from "../../../_support/until.ts";
+import { grant } from "../../../workspace-server/support/logical-clusters.ts";
 import { Lent } from "../support/lent.ts";
 import { MAPS, Viewed } from "../support/viewed.ts";
 
