@@ -95,17 +95,17 @@ describe("an imported Space", function () {
   });
 
   const CAUSES: Readonly<Record<string, () => Promise<Cause>>> = {
-    "a rejected credential": async () => ({
+    "shows a rejected credential in its status, and is Ready once that is mended": async () => ({
       url: (await server((_, res) => void res.writeHead(401).end())).url,
       reason: "CredentialRefused",
       message: "the target rejects the credential of the Secret: renew it",
     }),
-    "an address without a server": async () => ({
+    "shows an address without a server in its status, and is Ready once that is mended": async () => ({
       url: "http://127.0.0.1:1",
       reason: "Unreachable",
       message: "cannot reach the target: check that it runs, and that this server can connect to it",
     }),
-    "an untrusted certificate": async () => {
+    "shows an untrusted certificate in its status, and is Ready once that is mended": async () => {
       const { cert, key } = createAuthority().server;
       const https = createTlsServer({ cert, key }, (_, res) => void res.end());
       return {
@@ -115,22 +115,22 @@ describe("an imported Space", function () {
           "cannot verify the target's certificate: set ca.crt in the Secret, or certificate-authority-data in its kubeconfig",
       };
     },
-    "a redirect": async () => ({
+    "shows a redirect in its status, and is Ready once that is mended": async () => ({
       url: (await server((_, res) => void res.writeHead(302, { location: "http://127.0.0.1:1/" }).end())).url,
       reason: "Redirects",
       message: "the target answers with a redirect, which is not followed: set the URL that it leads to",
     }),
-    "a server of something else": async () => ({
+    "shows a server of something else in its status, and is Ready once that is mended": async () => ({
       url: (await server((_, res) => void res.writeHead(404).end("<html>"))).url,
       reason: "Failing",
       message: "the target does not answer like a Kubernetes API server: check its URL",
     }),
-    "a server without an answer": async () => ({
+    "shows a server without an answer in its status, and is Ready once that is mended": async () => ({
       url: `http://127.0.0.1:${await listening(createTcpServer((socket) => socket.resume()))}`,
       reason: "Unreachable",
       message: "the target did not answer in time: check that it runs",
     }),
-    "an address that the dialer rejects": async () => ({
+    "shows an address that the dialer rejects in its status, and is Ready once that is mended": async () => ({
       url: "http://10.1.2.3:6443",
       options: {
         dial:
@@ -142,7 +142,7 @@ describe("an imported Space", function () {
       reason: "Restricted",
       message: "10.1.2.3: its address is restricted for imported Spaces",
     }),
-    "an address that the rewrite rejects": async () => ({
+    "shows an address that the rewrite rejects in its status, and is Ready once that is mended": async () => ({
       url: "http://10.1.2.3:6443",
       options: {
         rewrite: () => {
@@ -155,7 +155,7 @@ describe("an imported Space", function () {
   };
 
   for (const [name, cause] of Object.entries(CAUSES))
-    it(`shows ${name} in its status, and is Ready once that is mended`, async () => {
+    it(name, async () => {
       const { url, options = {}, reason: wanted, message } = await cause();
       const manager = start(options);
       await lend("far", url);
@@ -195,7 +195,7 @@ describe("an imported Space", function () {
     await management.until("default", "far", isReady);
   });
 
-  it("that fails is tried with a backoff, however often it changes, and at once with another credential", async () => {
+  it("is tried with a backoff while it fails, however often it changes, and at once with another credential", async () => {
     start({ longestWait: 60_000 });
     let isFixed = false;
     const { url, seen } = await server((req, res) => {
