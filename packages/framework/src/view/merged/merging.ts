@@ -182,7 +182,8 @@ export class Merging {
     const [first] = failing;
     if (first === undefined) return;
     const { plural } = this.#options;
-    const refused = failing.length === this.#needed.length && failing.every(({ state }) => state.reason === "Forbidden");
+    const refused =
+      failing.length === this.#needed.length && failing.every(({ state }) => state.reason === "Forbidden");
     if (refused) {
       const resource = { group: "", resource: plural };
       throw ApiError.forbidden({ resource, name: "", message: "no source allows reading its objects" });
