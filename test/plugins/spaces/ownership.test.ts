@@ -2,7 +2,7 @@
 import { namespaceOf, Space, SpaceProviderDesc } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { KeptManagement } from "./support/kept-management.ts";
-import { type KeptSpaces, kubeconfigOf } from "./support/kept-spaces.ts";
+import type { KeptSpaces } from "./support/kept-spaces.ts";
 import { conditionOf, isReady, Management, messageOf } from "./support/management.ts";
 
 const HERE = namespaceOf("here");
@@ -92,7 +92,7 @@ describe("SpaceManager, for a Space", function () {
     await management.until("default", "far", (space) =>
       /kubeconfig: it is neither YAML nor JSON/.test(messageOf(space, "Ready")),
     );
-    const text = kubeconfigOf("far", "token");
+    const text = management.kubeconfig("root:below");
     // Plain, and with a second base64 encoding as KubeStellar writes it.
     for (const kubeconfig of [text, Buffer.from(text).toString("base64")]) {
       await management.keep("external-far", { kubeconfig });

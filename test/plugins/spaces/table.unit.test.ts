@@ -16,7 +16,7 @@ function* situations(): Generator<Situation> {
             for (const held of BOTH)
               for (const discovered of BOTH)
                 for (const wanted of BOTH)
-                  if (type !== "imported" || ["unknown", "absent", "ready"].includes(seen))
+                  if (type !== "imported" || seen !== "unprovided")
                     yield { type, seen, deleting, was, answered, held, discovered, wanted };
 }
 

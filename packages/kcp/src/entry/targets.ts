@@ -11,6 +11,7 @@ export {
   type NamesSecrets,
   namedSecrets,
 } from "../targets/named-secrets.ts";
+export { probeTarget, RestrictedTarget, type TargetProbe, type TargetProblem } from "../targets/probe.ts";
 export {
   type SecretContent,
   type SecretPlace,

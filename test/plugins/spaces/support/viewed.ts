@@ -1,6 +1,6 @@
 // The view of Spaces in a server of its own over imported workspaces, with requests of its clients.
 
-import { staticTokens } from "@virtual-workspaces/framework";
+import { type Authenticator, staticTokens } from "@virtual-workspaces/framework";
 import { followSpaces, type Spaces, type SpacesViewOptions, spacesView } from "@virtual-workspaces/spaces";
 import { type Answer, type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { type Lent, when } from "./lent.ts";
@@ -11,6 +11,11 @@ const USERS = {
   alice: { name: "alice" },
   bob: { name: "bob" },
 };
+
+interface ViewedOptions extends SpacesViewOptions {
+  /** @default tokens, which are the names of the users */
+  readonly authentication: Authenticator;
+}
 
 export class Viewed implements AsyncDisposable {
   readonly lent: Lent;
@@ -26,7 +31,10 @@ export class Viewed implements AsyncDisposable {
   }
 
   /** Starts a view and waits until it is ready. */
-  static async over(lent: Lent, options: Partial<SpacesViewOptions> = {}): Promise<Viewed> {
+  static async over(
+    lent: Lent,
+    { authentication = staticTokens(USERS), ...options }: Partial<ViewedOptions> = {},
+  ): Promise<Viewed> {
     const failures: string[] = [];
     const onError = ({ space, error }: { readonly space?: string; readonly error: unknown }): void =>
       void failures.push(`${space ?? ""} ${String(error)}`);
@@ -42,7 +50,7 @@ export class Viewed implements AsyncDisposable {
       onError,
       ...options,
     });
-    const server = await startPlain([view], { authentication: [staticTokens(USERS)] });
+    const server = await startPlain([view], { authentication: [authentication] });
     await spaces.synced;
     const viewed = new Viewed({ lent, server, spaces, failures });
     for (let ready = await viewed.server.get("/readyz/spaces"); ready.status !== 200; )

@@ -1,6 +1,7 @@
 // Authorization of the view: which callers may use which Spaces, and with which identity Spaces are called.
 import { expect } from "chai";
 import type { Answer } from "../../../_support/plain.ts";
+import { until } from "../../../_support/until.ts";
 import { grant } from "../../../workspace-server/support/logical-clusters.ts";
 import { Lent } from "../support/lent.ts";
 import { MAPS, Viewed } from "../support/viewed.ts";
@@ -72,6 +73,13 @@ describe("view of Spaces", function () {
 
   it("shows the Spaces of a namespace to users who may list them there, together and one by one", async () => {
     const withdraw = await allow("alice", ["get", "list", "watch"]);
+    // A Space that lists leave out is named only to users who may see it.
+    await lent.management.make("default", "hidden", { Type: "imported" });
+    await until(async () => (await viewed.get(MENUS)).headers["warning"]?.includes("default/hidden"));
+    const { body, headers } = await viewed.get(MENUS, "*/*", "alice");
+    expect(body.items).to.have.length(1);
+    expect(headers["warning"]).to.equal(undefined);
+    await lent.remove("hidden");
     expect(await viewed.names(MENUS, "*/*", "alice")).to.eql(["team/three menu"]);
     expect((await viewed.get(MENUS, "-/three", "alice")).status).to.equal(200);
     expect((await viewed.get(MENUS, "-/one", "alice")).status).to.equal(403);

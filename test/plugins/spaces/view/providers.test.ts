@@ -58,8 +58,8 @@ describe("Spaces with the same name in the view", function () {
     await viewed.engaged(4);
     const { status, body } = await viewed.get(MENUS, "all/stall");
     expect([status, body.message]).to.eql([
-      409,
-      'Operation cannot be fulfilled on spaces.space.kubestellar.io "stall": several Spaces have this name: default/stall, spaceprovider-all/stall: rename all but one, or read them together at /services/spaces/*/stall',
+      400,
+      'spaces.space.kubestellar.io "stall" is ambiguous: several Spaces have this name: default/stall, spaceprovider-all/stall: rename all but one, or read them together at /services/spaces/*/stall',
     ]);
     expect((await viewed.get(MENUS, "*/stall")).status).to.equal(200);
   });

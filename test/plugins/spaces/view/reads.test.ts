@@ -150,9 +150,9 @@ describe("several Spaces as one API server", function () {
     const wine = await viewed.get(`${MAPS}/wine`);
     expect(wine.body.metadata.annotations[SPACE]).to.equal("default/two");
     const menu = await viewed.get(`${MAPS}/menu`);
-    expect([menu.status, menu.body.reason]).to.eql([409, "Conflict"]);
+    expect([menu.status, menu.body.reason]).to.eql([400, "BadRequest"]);
     expect(menu.body.message).to.match(
-      /several spaces have an object with this name: use one of \/services\/spaces\/-\/one, \/services\/spaces\/-\/two$/,
+      /^configmaps "menu" is ambiguous: several spaces have an object with this name: use one of \/services\/spaces\/-\/one, \/services\/spaces\/-\/two$/,
     );
     expect((await viewed.get(`${MAPS}/nothing`)).status).to.equal(404);
   });

@@ -146,7 +146,7 @@ describe("writes to several Spaces as one API server", function () {
       await send(`DELETE ${MAPS}/menu`),
       await send(`PUT ${MAPS}/menu`, await behind("one", "menu")),
     ]) {
-      expect(status).to.equal(409);
+      expect(status).to.equal(400);
       expect(body.message).to.include("/services/spaces/-/one, /services/spaces/-/two");
     }
     const named = await viewed.server.send(

@@ -34,16 +34,13 @@ export async function runSpaces(
   await makeWorkspace(shard, workspace);
   await applyManifests(client, plugin.spaceManifests());
   const types = await typesOf(client, shard, allow);
-  stack.use(new plugin.SpaceManager({ client, types, log: shard.log }));
+  // Security: users choose the address of imported Spaces, so the dial rules of mounts apply to it.
+  const imported = await orFail(() => mountedServers({ allow, whose: "imported Spaces" }));
+  const dial = ({ spec }: plugin.Space) => (spec.Type === "imported" ? imported.dial : undefined);
+  stack.use(new plugin.SpaceManager({ client, types, dial, log: shard.log }));
   const provider = { metadata: { name: DEFAULT }, spec: { ProviderType: "workspaces" } };
   await client.resource(plugin.SpaceProviderDesc).apply(provider, { force: true });
-  // Security: users choose the address of imported Spaces, so the dial rules of mounts apply to it.
-  const { dial } = await orFail(() => mountedServers({ allow, whose: "imported Spaces" }));
-  const followSpaces = plugin.followSpaces({
-    client,
-    dial: ({ spec }) => (spec.Type === "imported" ? dial : undefined),
-    onError,
-  });
+  const followSpaces = plugin.followSpaces({ client, dial, onError });
   followed(stack.use(await followSpaces));
   return stack.move();
 }

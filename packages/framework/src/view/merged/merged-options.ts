@@ -12,6 +12,12 @@ export interface PlacedSource<T extends object = object> {
   readonly cluster: string;
   /** Annotations to set on each of its objects, which override the source's: where the object is from. @default none */
   readonly annotations?: Readonly<Record<string, string>>;
+  /**
+   * Returns why lists may leave the source out for now, for a `Warning`: they do not wait for it while it was never read.
+   * `undefined`: it is needed, as {@link PartialAnswers} says. Security: clients see the text.
+   * @default needed
+   */
+  readonly leftOut?: () => string | undefined;
 }
 
 /** Source of {@link Merged}. */
@@ -106,9 +112,15 @@ const MOST_NAMED = 8;
 
 /** Returns the warnings about missing sources: their names and since when, but not why. */
 export function warnings(
-  failing: readonly { readonly name: string; readonly joined: boolean; readonly state: MemberState }[],
+  failing: readonly {
+    readonly name: string;
+    readonly joined: boolean;
+    readonly state: MemberState;
+    readonly leftOut: string | undefined;
+  }[],
 ): string[] {
-  const texts = failing.slice(0, MOST_NAMED).map(({ name, joined, state: { reason, since } }) => {
+  const texts = failing.slice(0, MOST_NAMED).map(({ name, joined, leftOut, state: { reason, since } }) => {
+    if (leftOut !== undefined && !joined) return `source ${name} is left out: ${leftOut}`;
     if (reason === "Forbidden") return `access to source ${name} is forbidden: its objects are left out`;
     const rest = joined ? "its objects are as of then" : "its objects are missing";
     return `source ${name} has not been reachable since ${second(since)}: ${rest}`;

@@ -85,6 +85,7 @@ export class Merging {
         source: placed.source,
         cluster: placed.cluster,
         scope,
+        leftOut: placed.leftOut,
         patience: merged.patience,
         turns: merged.turns,
         onError: (error) => merged.onError(error, name),
@@ -123,7 +124,7 @@ export class Merging {
       return {
         cache: this.cache,
         confirm: (request) => this.#confirm(request),
-        checkAbsent: () => this.#refuse(this.members.filter(({ isUnknown }) => isUnknown)),
+        checkAbsent: () => this.#refuse(this.members.filter(({ isMissing }) => isMissing)),
         [Symbol.dispose]: release,
       };
     } catch (error) {
@@ -142,12 +143,13 @@ export class Merging {
   /** Also waits for sources added meanwhile: there may be no others. */
   async #begun(): Promise<void> {
     const waited = new Set<SourceReflector>();
-    for (let left = this.members; left.length > 0; left = this.members.filter((one) => !waited.has(one)))
-      await Promise.all(left.map((member) => waited.add(member) && member.begun));
+    const left = (): SourceReflector[] => this.#needed.filter((one) => !waited.has(one));
+    for (let some = left(); some.length > 0; some = left())
+      await Promise.all(some.map((member) => waited.add(member) && member.begun));
   }
 
   #confirm(request: Parameters<CacheLease["confirm"]>[0]): void | Promise<void> {
-    const pending = this.members
+    const pending = this.#needed
       .map((member) => member.confirm(request.signal))
       .filter((one) => one instanceof Promise);
     if (pending.length === 0) return this.#confirmed(request);
@@ -159,12 +161,19 @@ export class Merging {
     if (warn !== undefined) for (const text of warnings(failing)) warn(text);
   }
 
+  /** Sources that answers wait for. */
+  get #needed(): SourceReflector[] {
+    return this.members.filter(({ isSkipped }) => !isSkipped);
+  }
+
   /** Returns the failing sources if an answer may leave them out. @throws ApiError as {@link #refuse} */
   #check(fails: (member: SourceReflector) => boolean): readonly SourceReflector[] {
     const failing = this.members.filter(fails);
     const { partial } = this.#options.merged;
-    if (failing.length === this.#seats.size || partial === "never") this.#refuse(failing);
-    if (partial === "known") this.#refuse(failing.filter(({ isUnknown }) => isUnknown));
+    if (partial === "never") this.#refuse(failing);
+    const needed = failing.filter(({ isSkipped }) => !isSkipped);
+    if (needed.length === this.#needed.length) this.#refuse(needed);
+    if (partial === "known") this.#refuse(failing.filter(({ isMissing }) => isMissing));
     return failing;
   }
 
@@ -173,7 +182,8 @@ export class Merging {
     const [first] = failing;
     if (first === undefined) return;
     const { plural } = this.#options;
-    const refused = failing.length === this.#seats.size && failing.every(({ state }) => state.reason === "Forbidden");
+    const refused =
+      failing.length === this.#needed.length && failing.every(({ state }) => state.reason === "Forbidden");
     if (refused) {
       const resource = { group: "", resource: plural };
       throw ApiError.forbidden({ resource, name: "", message: "no source allows reading its objects" });

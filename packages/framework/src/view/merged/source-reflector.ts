@@ -15,6 +15,8 @@ export interface SourceReflectorOptions {
   readonly cluster: string | undefined;
   /** Scope of the readers' requests. */
   readonly scope: Scope;
+  /** As in `PlacedSource`. */
+  readonly leftOut: (() => string | undefined) | undefined;
   readonly patience: number;
   /** Runs work that takes long. */
   readonly turns: TimeSlices;
@@ -70,6 +72,21 @@ export class SourceReflector {
   /** Whether the source may have unknown objects: it was never read, and has not answered that there are none. */
   get isUnknown(): boolean {
     return !this.joined && !this.#state.denies;
+  }
+
+  /** Why answers may leave the source out; `undefined` if they need it. */
+  get leftOut(): string | undefined {
+    return this.#options.leftOut?.();
+  }
+
+  /** Whether an answer needs the objects of the source and does not have them. */
+  get isMissing(): boolean {
+    return this.isUnknown && this.leftOut === undefined;
+  }
+
+  /** Whether an answer need not wait for the source. */
+  get isSkipped(): boolean {
+    return !this.joined && this.leftOut !== undefined;
   }
 
   get isReadable(): boolean {

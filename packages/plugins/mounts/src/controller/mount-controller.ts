@@ -5,10 +5,9 @@ import type { Source } from "@virtual-workspaces/client/queue";
 import { clusterURL, Mount, type MountStatus, viewURL } from "@virtual-workspaces/kcp";
 import { markFalse, markTrue, markUnknown, setSummary } from "@virtual-workspaces/kcp/conditions";
 import { exportedKey, type ServedUrls } from "@virtual-workspaces/kcp/informers";
-import type { NoTarget, ProxyTarget, Target } from "@virtual-workspaces/kcp/targets";
+import { type NoTarget, type ProxyTarget, probeTarget, type Target } from "@virtual-workspaces/kcp/targets";
 import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
 import { none } from "../types/no-target.ts";
-import { probe } from "./probe.ts";
 
 /** Options of {@link MountController}. */
 export interface MountControllerOptions {
@@ -90,9 +89,13 @@ export class MountController implements AsyncDisposable {
 
   async #probed(known: KnownMount, target: ProxyTarget, signal: AbortSignal): Promise<Target | NoTarget> {
     if (performance.now() - (this.#answered.get(target) ?? Number.NEGATIVE_INFINITY) < EVERY) return target;
-    const problem = await probe(this.#options.mounts.contextOf(known, target), target, signal);
-    if (problem === undefined) this.#answered.set(target, performance.now());
-    return problem ?? target;
+    const { upstream } = this.#options.mounts.contextOf(known, target);
+    const hasCredential = target.identity !== "None" && target.identity !== "Caller";
+    const problem = await probeTarget(upstream, { hasCredential, signal });
+    if (problem !== undefined)
+      return none(problem.reason === "Restricted" ? "Unknown" : "Connecting", problem.reason, problem.message);
+    this.#answered.set(target, performance.now());
+    return target;
   }
 }
 

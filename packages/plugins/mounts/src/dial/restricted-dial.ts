@@ -1,14 +1,12 @@
 import { lookup as resolveName } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
+import { RestrictedTarget } from "@virtual-workspaces/kcp/targets";
 import type { Dial } from "@virtual-workspaces/transport";
 import { untilAborted } from "@virtual-workspaces/transport";
 import { Addresses } from "./restrictions.ts";
 
 /** Resolves a name to addresses, in the order of attempts. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
-
-/** Error for a forbidden target. Security: its message names the host, never an address. */
-export class RestrictedTarget extends Error {}
 
 /** Options of {@link restrictedDial}. */
 export interface RestrictedDialOptions {

@@ -83,6 +83,11 @@ const STATUS = {
       description:
         "Identifier of the space. A space that is deleted and created again under the same name gets another one.",
     },
+    accessDigest: {
+      type: "string",
+      description:
+        "For imported only: keyed digest of the access that has reached the space. The manager connects again when the access changes.",
+    },
     observedGeneration: { type: "integer", format: "int64", description: "Generation of the observed spec." },
     conditions: CONDITIONS,
   },
@@ -108,6 +113,7 @@ export interface SpaceContent {
     readonly inClusterSecretRef?: SecretRef;
     readonly externalSecretRef?: SecretRef;
     readonly spaceID?: string;
+    readonly accessDigest?: string;
     readonly observedGeneration?: number;
     readonly conditions?: Condition[];
   };
@@ -141,6 +147,9 @@ export type Space = ObjectOf<SpaceContent>;
 export type SpaceStatus = NonNullable<Space["status"]>;
 /** Phase of a Space: clients can use it while it is Ready. */
 export type SpacePhase = NonNullable<SpaceStatus["Phase"]>;
+
+/** Condition of an imported Space: whether the manager has connected to it with its current access. */
+export const REACHED = "Reached";
 
 /** Status field of a Space that references the access Secret, by scope. */
 export const SECRET_REFERENCES = { incluster: "inClusterSecretRef", external: "externalSecretRef" } as const;

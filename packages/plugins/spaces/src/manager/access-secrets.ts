@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { apiVersionOf, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import type { Client, Store } from "@virtual-workspaces/client";
 import { onCode } from "@virtual-workspaces/client/http";
-import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp/targets";
+import { SecretFault, type SecretKubeconfig, secretKubeconfig } from "@virtual-workspaces/kcp/targets";
 import {
   ACCESS_ANNOTATION,
   type AccessScope,
@@ -15,6 +15,7 @@ import {
 import { kubeconfigIn, SECRET, type SecretContent } from "../kinds/secret.ts";
 import { SECRET_REFERENCES, Space, type SpaceStatus } from "../kinds/space.ts";
 import type { SpaceAccess } from "../provider/provider.ts";
+import { accessDigest, type ImportedAccess } from "./space-probes.ts";
 
 type Secret = ObjectOf<SecretContent>;
 
@@ -147,8 +148,10 @@ function secretOf({ metadata, spec }: Space, { scope, version, kubeconfig }: Sec
 const digestOf = (data: string): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
 
 /** Contents of the Secrets of an imported Space. */
-interface ImportedAccess {
+interface ImportedSecrets {
   readonly references: Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
+  /** Access by scope. */
+  readonly accesses: Partial<Readonly<Record<AccessScope, ImportedAccess>>>;
   /** Problem with its remedy; `undefined` if there is none. */
   readonly problem: string | undefined;
 }
@@ -157,18 +160,24 @@ interface ImportedAccess {
  * Validates the Secrets of an imported Space, without connecting to their servers. Security: they are in its own namespace, since its
  * creator may not be allowed to read others.
  */
-export function importedAccess(space: Space, secrets: Store<ObjectOf<SecretContent>>): ImportedAccess {
+export function importedAccess(space: Space, secrets: Store<ObjectOf<SecretContent>>): ImportedSecrets {
   const { namespace = "" } = space.metadata;
   const references: Record<string, { name: string; namespace: string }> = {};
+  const accesses: Partial<Record<AccessScope, ImportedAccess>> = {};
   const problems: string[] = [];
   for (const { scope, field, name } of importedSecrets(space)) {
     const about = `the Secret ${quote(`${namespace}/${name}`)} (spec.${field})`;
-    const text = kubeconfigIn(secrets.get({ namespace, name }));
-    if (text === undefined) problems.push(`${about} does not exist or has no ${KUBECONFIG_KEY}`);
-    else if (faultOf(text) !== undefined) problems.push(`${about}: ${faultOf(text)}`);
-    else references[SECRET_REFERENCES[scope]] = { name, namespace };
+    const secret = secrets.get({ namespace, name });
+    const text = kubeconfigIn(secret);
+    const config = text === undefined ? undefined : configOf(text);
+    if (config === undefined) problems.push(`${about} does not exist or has no ${KUBECONFIG_KEY}`);
+    else if (config instanceof SecretFault) problems.push(`${about}: ${config.message}`);
+    else {
+      references[SECRET_REFERENCES[scope]] = { name, namespace };
+      accesses[scope] = { config, digest: accessDigest(config, secret?.metadata.uid ?? "") };
+    }
   }
-  return { references, problem: problems.length > 0 ? problems.join("; ") : undefined };
+  return { references, accesses, problem: problems.length > 0 ? problems.join("; ") : undefined };
 }
 
 /** Secret that an imported Space references, with the field of the reference. */
@@ -189,12 +198,11 @@ export function importedSecrets(space: Space): readonly ImportedSecret[] {
 
 const FIELDS = { incluster: "inClusterSecretName", external: "externalSecretName" } as const;
 
-function faultOf(text: string): string | undefined {
+function configOf(text: string): SecretKubeconfig | SecretFault {
   try {
-    secretKubeconfig(text);
-    return undefined;
+    return secretKubeconfig(text);
   } catch (error) {
-    if (error instanceof SecretFault) return error.message;
+    if (error instanceof SecretFault) return error;
     throw error;
   }
 }

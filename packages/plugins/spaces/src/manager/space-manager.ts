@@ -10,6 +10,8 @@ import {
 } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework/server";
 import { crdManifest } from "@virtual-workspaces/kcp";
+import type { ReachOptions, Rewrite } from "../client/engaged-space.ts";
+import type { AccessScope } from "../kinds/names.ts";
 import { SECRET, type SecretContent } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
 import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
@@ -18,6 +20,7 @@ import { importedSecrets } from "./access-secrets.ts";
 import { ProviderLister, SpaceLister } from "./listers.ts";
 import { ProviderReconciler } from "./provider-reconciler.ts";
 import { ProviderRuns } from "./provider-runs.ts";
+import { SpaceProbes } from "./space-probes.ts";
 import { SpaceReconciler } from "./space-reconciler.ts";
 
 /** Returns the manifests that a {@link SpaceManager} needs in its management cluster: the CustomResourceDefinitions of Space and SpaceProviderDesc. */
@@ -34,6 +37,22 @@ export interface SpaceManagerOptions {
   readonly client: Client;
   /** Provider types by the value of `spec.ProviderType`. */
   readonly types: Readonly<Record<string, SpaceProviderType>>;
+  /**
+   * Network of the manager, which selects the Secret by which it connects to an imported Space; the other one if the Space has none for
+   * it. @default "external"
+   */
+  readonly scope?: AccessScope;
+  /**
+   * Returns the URL to connect to for an imported Space, as for `followSpaces()`; an exception rejects the Space.
+   * @default the URL itself
+   */
+  readonly rewrite?: Rewrite;
+  /**
+   * Dialer for connections to an imported Space. Security: the manager connects once to each address that users of Spaces choose. Give it
+   * the `rewrite` and `dial` of `followSpaces()`, so that it reaches no other addresses.
+   * @default that of this machine
+   */
+  readonly dial?: ReachOptions["dial"];
   /** Interval between lists of providers without `watch`, ms. @default 2000, as in KubeStellar */
   readonly pollEvery?: number;
   /** Time limit of a provider's call, ms. @default 60000 */
@@ -107,7 +126,10 @@ export class SpaceManager implements AsyncDisposable {
       },
     });
     const common = { client, spaces, runs: this.#runs, secrets, now };
-    const ofSpace = new SpaceReconciler({ ...common, providers });
+    const { scope = "external", rewrite = (url) => url, dial = () => undefined } = options;
+    const onTurn = (space: Space): void => this.#spaceController.add(this.#keyOf(space));
+    const probes = new SpaceProbes({ rewrite, dial, longestWait, onTurn });
+    const ofSpace = new SpaceReconciler({ ...common, providers, probes, scope });
     const ofProvider = new ProviderReconciler({ ...common, types });
     const rateLimit = { base: FIRST_WAIT, max: longestWait, jitter: 0.5, perSecond: 100 };
     const onError = ({ error, key }: ReconcileFailure): void =>
@@ -146,6 +168,7 @@ export class SpaceManager implements AsyncDisposable {
       rateLimit,
       onError,
     });
+    this.#spaces.informer.on({ deleted: (space) => probes.forget(space) });
     for (const informer of [this.#spaces.informer, this.#providers.informer, this.#secrets]) {
       informer.on({
         lifecycle: (event) => {

@@ -1,18 +1,29 @@
 import { type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import type { Client, ReconcileResult, Store } from "@virtual-workspaces/client";
 import { onCode } from "@virtual-workspaces/client/http";
-import { DISCOVERED_LABEL, namespaceOf, providerOf } from "../kinds/names.ts";
+import { isConditionFalse } from "@virtual-workspaces/kcp/conditions";
+import { type AccessScope, DISCOVERED_LABEL, namespaceOf, providerOf } from "../kinds/names.ts";
 import type { SecretContent } from "../kinds/secret.ts";
-import { Space } from "../kinds/space.ts";
+import { REACHED, Space, type SpacePhase } from "../kinds/space.ts";
 import type { PhysicalSpace } from "../provider/provider.ts";
 import type { ProviderReflector } from "../provider/provider-reflector.ts";
 import { AccessSecrets, importedAccess } from "./access-secrets.ts";
 import type { ProviderLister } from "./listers.ts";
 import { isAtProvider, isHeld, type PhysicalSpaceKey, physicalSpaceKeyOf, type SpaceLister } from "./listers.ts";
 import type { ProviderRuns } from "./provider-runs.ts";
-import { hasAccess, isProvided, noAccess, notProvided, type SpaceOutcome, statusOf } from "./space-status.ts";
+import type { SpaceProbes } from "./space-probes.ts";
+import {
+  hasAccess,
+  isProvided,
+  isReached,
+  noAccess,
+  notProvided,
+  notReached,
+  type SpaceOutcome,
+  statusOf,
+} from "./space-status.ts";
 import { type ProvidedSpace, SpaceSteps } from "./space-steps.ts";
-import { rowOf, type Situation } from "./table.ts";
+import { type Row, rowOf, type Situation } from "./table.ts";
 
 /** Options of {@link SpaceReconciler}. */
 export interface SpaceReconcilerOptions {
@@ -21,6 +32,9 @@ export interface SpaceReconcilerOptions {
   readonly providers: ProviderLister;
   readonly runs: ProviderRuns;
   readonly secrets: Store<ObjectOf<SecretContent>>;
+  readonly probes: SpaceProbes;
+  /** Network of the manager, which selects the access of an imported Space. */
+  readonly scope: AccessScope;
   readonly now: () => Date;
 }
 
@@ -109,34 +123,65 @@ export class SpaceReconciler {
     return undefined; // The update triggers another reconciliation.
   }
 
-  async #import(space: Space, signal: AbortSignal): Promise<undefined> {
+  async #import(space: Space, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     if (space.metadata.deletionTimestamp !== undefined) return undefined;
-    const { references, problem } = importedAccess(space, this.#options.secrets);
-    const access = problem === undefined ? hasAccess : noAccess("AccessMissing", problem);
-    const row = rowOf({
-      type: "imported",
-      deleting: false,
-      seen: problem === undefined ? "ready" : "absent",
-      was: false,
-      answered: false,
-      held: false,
-      discovered: false,
-      wanted: false,
-    });
-    const id = space.metadata.uid;
-    await this.#updateStatus(space, { phase: row.phase, provided: isProvided, access, references, id }, signal);
+    const { probes, scope, secrets } = this.#options;
+    const { references, accesses, problem } = importedAccess(space, secrets);
+    const found = accesses[scope] ?? accesses.external ?? accesses.incluster;
+    if (problem !== undefined || found === undefined) {
+      const access = noAccess("AccessMissing", problem ?? "");
+      await this.#updateStatus(
+        space,
+        { phase: importedPhase("absent"), provided: isProvided, access, references },
+        signal,
+      );
+      return undefined;
+    }
+    const { Phase, accessDigest } = space.status ?? {};
+    const common = { provided: isProvided, access: hasAccess, references };
+    let current = space;
+    if (accessDigest !== found.digest) {
+      // A Space that is Ready stays so during the attempt with its new access.
+      const isNew = Phase !== "Ready" && !isConditionFalse(space.status?.conditions, REACHED);
+      if (isNew) {
+        const connecting = notReached("Connecting", "the manager is connecting to the space", "Info");
+        const phase = importedPhase("initializing", Phase);
+        current = await this.#updateStatus(space, { ...common, phase, reached: connecting }, signal);
+      }
+      const probe = await probes.probe(current, found, signal);
+      if (probe.state === "waiting") return undefined;
+      if (probe.state === "failed") {
+        const { reason, message } = probe.problem;
+        const outcome = {
+          ...common,
+          phase: importedPhase("initializing", "NotReady"),
+          reached: notReached(reason, message),
+        };
+        await this.#updateStatus(current, outcome, signal);
+        return { requeueAfter: probe.retryAfter };
+      }
+    }
+    const reached = { reached: isReached, accessDigest: found.digest, id: space.metadata.uid };
+    await this.#updateStatus(current, { ...common, ...reached, phase: importedPhase("ready") }, signal);
     return undefined;
   }
 
-  async #updateStatus(space: Space, outcome: SpaceOutcome, signal: AbortSignal): Promise<void> {
+  /** @returns the Space after the update */
+  async #updateStatus(space: Space, outcome: SpaceOutcome, signal: AbortSignal): Promise<Space> {
     const status = statusOf(space, outcome, this.#options.now());
-    if (status === undefined) return;
+    if (status === undefined) return space;
     const { name = "", namespace = "", resourceVersion = "" } = space.metadata;
     const resource = this.#options.client.resource(Space).in(namespace).status;
     const { inClusterSecretRef = null, externalSecretRef = null } = status;
     const patch = { metadata: { resourceVersion }, status: { ...status, inClusterSecretRef, externalSecretRef } };
-    await resource.mergePatch(name, patch, { signal }).catch(onCode<unknown>(404, () => undefined));
+    return await resource.mergePatch(name, patch, { signal }).catch(onCode(404, () => space));
   }
+}
+
+/** Returns the phase of an imported Space. @param before previous phase */
+function importedPhase(seen: Situation["seen"], before: SpacePhase = "Initializing"): Row["phase"] {
+  const rest = { deleting: false, was: false, held: false, discovered: false, wanted: false } as const;
+  return rowOf({ ...rest, type: "imported", seen, answered: before !== "Initializing" }).phase;
 }
 
 function seenOf(reflector: ProviderReflector | undefined, space: PhysicalSpace | undefined): Situation["seen"] {

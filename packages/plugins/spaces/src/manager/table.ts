@@ -2,7 +2,7 @@ import type { SpacePhase } from "../kinds/space.ts";
 
 /**
  * Observed state of the physical space. `unprovided`: its SpaceProviderDesc does not exist. `unknown`: the provider has not reported it
- * yet. For an imported Space, `ready` or `absent` says whether it has access.
+ * yet. For an imported Space, `absent` is one without access, and `initializing` one that its access has not reached yet.
  */
 export type Seen = "unprovided" | "unknown" | "absent" | "initializing" | "ready";
 
@@ -41,6 +41,8 @@ export type Reason =
   | "NotFound"
   | "ProviderNotFound"
   | "AccessMissing"
+  | "Connecting"
+  | "NotReached"
   | "Deleting"
   | "Gone";
 
@@ -81,6 +83,8 @@ export const TABLE: readonly Row[] = [
   row({ type: "imported", deleting: true }, "Gone", "keep", []),
   row({ type: "imported", seen: "unknown" }, "Unknown", "keep", []),
   row({ type: "imported", seen: "absent" }, "AccessMissing", "NotReady", []),
+  row({ type: "imported", seen: "initializing", answered: true }, "NotReached", "NotReady", []),
+  row({ type: "imported", seen: "initializing" }, "Connecting", "Initializing", []),
   row({ type: "imported", seen: "ready" }, "Ready", "Ready", []),
 ];
 

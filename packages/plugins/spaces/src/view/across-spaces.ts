@@ -35,7 +35,7 @@ import type { SpaceName } from "../client/space-name.ts";
 import { SPACE_ANNOTATION } from "../kinds/names.ts";
 import { AcrossWrite, OWN_ANNOTATIONS } from "./across-write.ts";
 import type { ServedSpace, ServingOptions } from "./served-space.ts";
-import { pathTo } from "./space-path.ts";
+import { ambiguous, pathTo } from "./space-path.ts";
 
 /** Options of a collection across Spaces. */
 export interface AcrossOptions extends ServingOptions, Pick<MergedOptions<object>, "partial" | "patience"> {}
@@ -153,7 +153,12 @@ export class AcrossSpaces implements Storage<KubeObject> {
 
   #source(space: ServedSpace): PlacedSource {
     const { name, cluster } = space;
-    return { source: space.source(this.resource), cluster, annotations: { [SPACE_ANNOTATION]: name } };
+    return {
+      source: space.source(this.resource),
+      cluster,
+      annotations: { [SPACE_ANNOTATION]: name },
+      leftOut: () => space.leftOut,
+    };
   }
 
   #across(cache: ReadableCache): AcrossCache {
@@ -162,7 +167,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
     return known;
   }
 
-  /** Returns the Space of the object with a name. @throws ApiError 409 if several Spaces have one */
+  /** Returns the Space of the object with a name. @throws ApiError 400 if several Spaces have one */
   #found(cache: ReadableCache, key: ObjectKey): { readonly space?: ServedSpace; readonly shown?: Encoded } {
     const found = [...this.#spaces.values()].flatMap((space) => {
       const shown = cache.get({ ...key, cluster: space.cluster });
@@ -174,7 +179,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
     const places = found.slice(0, MOST_NAMED).map(({ space }) => pathTo(space.space));
     const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} more` : "";
     const message = `several spaces have an object with this name: use one of ${places.join(", ")}${more}`;
-    throw ApiError.conflict(groupResourceOf(this.resource), key.name, message);
+    throw ambiguous(groupResourceOf(this.resource), key.name, message);
   }
 }
 

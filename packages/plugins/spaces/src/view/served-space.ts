@@ -7,11 +7,12 @@ import type { TypedDefinition, ViewSource } from "@virtual-workspaces/framework"
 import { FailureStreaks } from "@virtual-workspaces/framework/proxy";
 import type { HistoryOptions } from "@virtual-workspaces/framework/storage";
 import { newClusterName } from "@virtual-workspaces/kcp";
+import { isConditionTrue } from "@virtual-workspaces/kcp/conditions";
 import type { Engagement } from "../client/engaged-space.ts";
 import { unusableError } from "../client/space-access.ts";
 import { nameOf, type SpaceName } from "../client/space-name.ts";
 import type { KnownSpace } from "../client/spaces.ts";
-import type { Space } from "../kinds/space.ts";
+import { REACHED, type Space } from "../kinds/space.ts";
 
 /** Options of requests to Spaces. */
 export interface ServingOptions {
@@ -63,9 +64,18 @@ export class ServedSpace implements AsyncDisposable {
     return this.#kinds;
   }
 
-  /** Whether clients may have seen its objects. A Space that was never ready has none. */
+  /** Why lists leave out an imported Space: its current access has not reached it yet. `undefined` for other Spaces. */
+  get leftOut(): string | undefined {
+    const { space, state } = this.#known;
+    const { conditions } = space.status ?? {};
+    if (space.spec.Type !== "imported" || state.ready || isConditionTrue(conditions, REACHED)) return undefined;
+    return `${state.reason}: ${state.message}`;
+  }
+
+  /** Whether lists show its objects, or report that they are missing. A Space that was never ready has none. */
   get mayHaveObjects(): boolean {
     const { space, engaged, state } = this.#known;
+    if (this.leftOut !== undefined) return true;
     return engaged !== undefined || (space.status?.spaceID !== undefined && state.reason !== "Vanished");
   }
 

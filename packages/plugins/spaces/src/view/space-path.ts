@@ -1,3 +1,4 @@
+import { ApiError, formatGroupResource, type GroupResource, quote } from "@virtual-workspaces/apimachinery";
 import type { Space } from "../kinds/space.ts";
 
 /** Provider and name in a URL `/services/spaces/<provider>/<space>`. */
@@ -31,3 +32,11 @@ export const pathTo = (object: Space): string => {
   const { provider, space } = spacePathOf(object);
   return `/services/spaces/${provider}/${space}`;
 };
+
+/**
+ * Returns the error for a name that several objects have: 400, since a retry does not help. It is no 409 `Conflict`, below which `kubectl
+ * apply --server-side` prints advice about field managers, and which clients retry.
+ */
+export function ambiguous(resource: GroupResource, name: string, message: string): ApiError {
+  return ApiError.badRequest(`${formatGroupResource(resource)} ${quote(name)} is ambiguous: ${message}`);
+}

@@ -17,7 +17,7 @@ import type { SpacesViewOptions } from "./options.ts";
 import { SelectedSpaces } from "./selected-spaces.ts";
 import type { ServedSpace } from "./served-space.ts";
 import { ServedSpaces } from "./served-spaces.ts";
-import { isOne, pathTo, type SpacePath } from "./space-path.ts";
+import { ambiguous, isOne, pathTo, type SpacePath } from "./space-path.ts";
 import { REVIEW_EVERY, SpacesAccess } from "./spaces-access.ts";
 
 /**
@@ -78,7 +78,7 @@ function isInOne({ isResource, group, verb, subresource }: AuthorizeRequest<Spac
   return IN_ONE.includes(verb) || (subresource !== "" && subresource !== "status");
 }
 
-/** @throws ApiError 404, 409 or 503 if the Space is ambiguous or cannot be used; 405 if the path names none */
+/** @throws ApiError 400, 404 or 503 if the Space is ambiguous or cannot be used; 405 if the path names none */
 function passedBy(serving: Serving, { params, tail, search }: RawRequest<SpacePath>, method = "GET") {
   if (isOne(params)) return serving.one(params).passed;
   const { group, resource, verb } = requestInfo({ method, tail, query: new URLSearchParams(search) });
@@ -136,14 +136,14 @@ class Serving implements AsyncDisposable {
     await this.#all.known(this.#across.patience ?? PATIENCE, signal);
   };
 
-  /** Returns the Space of a path. @throws ApiError 404 if there is none, 409 if its provider has several with that name */
+  /** Returns the Space of a path. @throws ApiError 404 if there is none, 400 if its provider has several with that name */
   one(path: SpacePath): ServedSpace {
     const [found, ...others] = this.#all.at(path);
     if (found === undefined) throw ApiError.notFound({ group: Space.group, resource: Space.plural }, path.space);
     if (others.length === 0) return found;
     const names = [found, ...others].map(({ name }) => name).join(", ");
     const message = `several Spaces have this name: ${names}: rename all but one, or read them together at /services/spaces/*/${path.space}`;
-    throw ApiError.conflict({ group: Space.group, resource: Space.plural }, path.space, message);
+    throw ambiguous({ group: Space.group, resource: Space.plural }, path.space, message);
   }
 
   /** Authorizes a request for the Spaces of a path. */
