@@ -60,7 +60,7 @@ class Running implements AsyncDisposable {
   }
 
   static async start(folder: string): Promise<Running> {
-    return new Running(await Start.ready({ in: folder, flags: FLAGS }));
+    return new Running(await Start.ready({ in: folder, flags: FLAGS, within: 120_000 }));
   }
 
   /** Returns a client of the administrator for a path of the server. */
