@@ -28,6 +28,8 @@ export interface StartOptions {
   readonly at?: readonly string[];
   /** File to load before the command. @default none */
   readonly preload?: string;
+  /** Deadline of the start, in ms. @default 20000 */
+  readonly within?: number;
 }
 
 /** Answer to a request. */
@@ -57,7 +59,7 @@ export class Start extends Program {
   static async ready(options?: StartOptions): Promise<Start> {
     const server = new Start(options);
     try {
-      await server.until("ready", () => server.url !== "", 20_000);
+      await server.until("ready", () => server.url !== "", options?.within ?? 20_000);
       return server;
     } catch (error) {
       await server[Symbol.asyncDispose]();

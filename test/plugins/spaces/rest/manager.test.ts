@@ -8,6 +8,7 @@ import {
 } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { Authority, SERVER_AUTH } from "../../../_support/certificates.ts";
+import { until } from "../../../_support/until.ts";
 import { KeptSpaces, kubeconfigOf } from "../support/kept-spaces.ts";
 import { conditionOf, isReady, Management, messageOf, SECRET } from "../support/management.ts";
 import { type Served, type ServedOptions, STRANGER, serve, TOKEN } from "./support/served.ts";
@@ -52,6 +53,24 @@ describe("SpaceManager with a provider over REST", function () {
     await management.untilProvider("here", (one) => conditionOf(one, "Ready") !== "");
     return served;
   }
+
+  it("moves to another path, port and credential without a change to its Spaces", async () => {
+    kept.set("one");
+    const former = await begin();
+    const before = await management.until(HERE, "one", isReady);
+    const latter = stack.use(await serve(kept, { prefix: "/elsewhere", token: "latter" }));
+    const url = `${new URL(latter.url).origin}/elsewhere`;
+    await management.keep("provider-here", { url, token: "latter" });
+    const list = kept.calls.filter((call) => call === "list").length;
+    await until(() => kept.calls.filter((call) => call === "list").length > list);
+    await former.close();
+    kept.set("two");
+    await management.until(HERE, "two", isReady);
+    expect((await management.until(HERE, "one", isReady))?.metadata.resourceVersion).to.equal(
+      before?.metadata.resourceVersion,
+    );
+    expect(conditionOf(await management.untilProvider("here", () => true), "Ready")).to.equal("True");
+  });
 
   const provided = (is: string): Promise<unknown> =>
     management.untilProvider("here", (one) => conditionOf(one, "Ready") === is);

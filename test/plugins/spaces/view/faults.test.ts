@@ -1,5 +1,6 @@
 // Why: when one of several Spaces fails, the response names it, and nothing looks deleted.
 import { expect } from "chai";
+import { faults, startFaulty } from "../../../_support/faulty.ts";
 import { label, type WatchStream } from "../../../_support/plain.ts";
 import { Lent } from "../support/lent.ts";
 import { PlainSpace, plainMaps } from "../support/plain-space.ts";
@@ -186,6 +187,28 @@ describe("one failing or changing Space of several", function () {
     const { body } = await spaces.get(MENUS);
     expect(body.items.map(placed)).to.have.members(ALL);
     expect(spaces.failures).to.eql([]);
+  });
+
+  it("is waited for by the first readers after it is added, which would otherwise find no kinds", async () => {
+    await using alone = await Lent.start();
+    await using empty = await Viewed.over(alone);
+    expect((await empty.get(MENUS)).status).to.equal(404);
+    await using wire = await startFaulty(lent.management.server.url);
+    const held = Promise.withResolvers<void>();
+    wire.fail(faults.delay(held.promise), { on: /^GET \S*\/apis?(\?|$)/ });
+    const kubeconfig = lent.management.kubeconfig("root:one", "root", wire.url);
+    for (const scope of ["incluster", "external"]) await alone.management.keep(`${scope}-late`, { kubeconfig });
+    await alone.management.make("default", "late", { Type: "imported" });
+    await empty.engaged(1);
+    let isAnswered = false;
+    const answer = empty.get(MENUS).finally(() => {
+      isAnswered = true;
+    });
+    await wire.until(({ requests }) => requests.some(({ path }) => /\/apis?(\?|$)/.test(path)));
+    expect((await empty.server.get("/livez")).status).to.equal(200);
+    expect(isAnswered).to.equal(false);
+    held.resolve();
+    expect((await answer).status).to.equal(200);
   });
 
   it("appears in open watches once after it is added, while other requests are served", async () => {

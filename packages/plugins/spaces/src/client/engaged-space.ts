@@ -84,7 +84,10 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
 
 type Credential = ReturnType<typeof requestCredential>;
 
-/** Credential that can be replaced: open streams continue, and new requests use the new one. */
+/**
+ * Credential that can be replaced: open streams continue, and new requests use the new one. A request with the former one that is rejected
+ * is sent again with the new one.
+ */
 class RotatingCredential {
   shown: Credential;
 
@@ -94,5 +97,9 @@ class RotatingCredential {
 
   get(): Credential {
     return this.shown;
+  }
+
+  refused(): void {
+    // The Secret alone replaces it.
   }
 }

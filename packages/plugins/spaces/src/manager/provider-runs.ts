@@ -1,7 +1,7 @@
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
 import { ProviderCalls, withTimeout } from "../provider/provider-calls.ts";
-import { ProviderReflector } from "../provider/provider-reflector.ts";
+import { ProviderReflector, type ReflectorContent } from "../provider/provider-reflector.ts";
 
 /** Options of all providers. */
 export interface ProviderRunsOptions {
@@ -36,12 +36,23 @@ export class ProviderRun implements AsyncDisposable {
   readonly #provider: Provider;
   readonly #options: ProviderRunsOptions;
   readonly #followed = new Map<string | undefined, ProviderReflector>();
+  readonly #before: ReadonlyMap<string | undefined, ReflectorContent>;
 
-  constructor(by: ProviderOpening, provider: Provider, options: ProviderRunsOptions) {
+  /** @param before previous provider of the same SpaceProviderDesc, whose listed spaces count until this one has listed its own */
+  constructor(
+    { by, provider, before }: { by: ProviderOpening; provider: Provider; before: ProviderRun | undefined },
+    options: ProviderRunsOptions,
+  ) {
     this.by = by;
     this.#provider = provider;
     this.#options = options;
+    this.#before = before?.content ?? new Map();
     this.calls = new ProviderCalls(provider, options.callTimeout);
+  }
+
+  /** Listed spaces of the provider, by workspace path. */
+  get content(): ReadonlyMap<string | undefined, ReflectorContent> {
+    return new Map([...this.#followed].map(([parent, reflector]) => [parent, reflector.content]));
   }
 
   /** Returns the reflector of a workspace path, and starts it at the first call. */
@@ -50,13 +61,16 @@ export class ProviderRun implements AsyncDisposable {
     if (known !== undefined) return known;
     const { pollEvery, onChange, onState } = this.#options;
     const { name } = this.by;
-    const followed = new ProviderReflector({
-      calls: this.calls,
-      parent,
-      pollEvery,
-      onChange: (space) => onChange(name, parent, space),
-      onState: () => onState(name),
-    });
+    const followed = new ProviderReflector(
+      {
+        calls: this.calls,
+        parent,
+        pollEvery,
+        onChange: (space) => onChange(name, parent, space),
+        onState: () => onState(name),
+      },
+      this.#before.get(parent),
+    );
     this.#followed.set(parent, followed);
     return followed;
   }
@@ -85,11 +99,12 @@ export class ProviderRuns implements AsyncDisposable {
     const before = this.#runs.get(by.name);
     const { uid, version } = by;
     if (before !== undefined && before.by.uid === uid && before.by.version === version) return before;
-    // The previous provider serves until the new one is open, unless it belongs to another SpaceProviderDesc.
+    // The previous provider serves until the new one is open, and what it listed is valid until the new one has listed its spaces, unless it
+    // belongs to another SpaceProviderDesc.
     if (before !== undefined && before.by.uid !== uid) await this.close(by.name);
     const provider = await this.#openProvider(by, signal);
     await this.close(by.name);
-    const run = new ProviderRun(by, provider, this.#options);
+    const run = new ProviderRun({ by, provider, before: before?.by.uid === uid ? before : undefined }, this.#options);
     this.#runs.set(by.name, run);
     run.below(undefined);
     this.#options.onState(by.name);

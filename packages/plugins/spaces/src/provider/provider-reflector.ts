@@ -22,6 +22,13 @@ export type ReflectorState =
   | { readonly status: "current" }
   | { readonly status: "unreachable"; readonly error: Error };
 
+/** Content of a {@link ProviderReflector}, with which its successor starts. */
+export interface ReflectorContent {
+  readonly spaces: ReadonlyMap<string, PhysicalSpace>;
+  readonly isKnown: boolean;
+  readonly state: ReflectorState;
+}
+
 /** Backoff while the provider is unreachable, ms. */
 const BACKOFF = { first: 250, most: 30_000 } as const;
 /** Delay before an ended watch is restarted, ms. */
@@ -50,13 +57,21 @@ export class ProviderReflector implements AsyncDisposable {
   #isAllStale = false;
   readonly #running: Promise<void>;
 
-  constructor(options: ProviderReflectorOptions) {
+  /** @param before content until the first list. @default nothing is known */
+  constructor(options: ProviderReflectorOptions, before?: ReflectorContent) {
     this.#options = options;
+    for (const [name, space] of before?.spaces ?? []) this.#spaces.set(name, space);
+    this.#isKnown = before?.isKnown ?? false;
+    this.#state = before?.state ?? this.#state;
     this.#running = this.#run(this.#over.signal);
   }
 
   get state(): ReflectorState {
     return this.#state;
+  }
+
+  get content(): ReflectorContent {
+    return { spaces: this.#spaces, isKnown: this.#isKnown, state: this.#state };
   }
 
   /** Whether a list has succeeded at least once. */

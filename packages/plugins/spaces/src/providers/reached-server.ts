@@ -20,7 +20,6 @@ export class ReachedServer implements AsyncDisposable {
   readonly id: string;
   readonly #upstream: Upstream;
   readonly #workspace: string;
-  #isKnown = false;
 
   private constructor(name: string, said: SecretKubeconfig) {
     const { server, ca, serverName, credential } = said;
@@ -56,9 +55,9 @@ export class ReachedServer implements AsyncDisposable {
     try {
       const ready = await this.#status("/readyz", within, signal);
       if (ready !== 200) return `the server responds to /readyz with ${ready}`;
-      // A server that was created again at the same address rejects earlier tokens.
-      this.#isKnown ||= (await this.#status(`${this.#workspace}/version`, within, signal)) !== 401;
-      return this.#isKnown ? undefined : "the server rejects the credential of its kubeconfig";
+      // A server rejects credentials that were replaced, and those from before it was created again at the same address.
+      const isRejected = (await this.#status(`${this.#workspace}/version`, within, signal)) === 401;
+      return isRejected ? "the server rejects the credential of its kubeconfig" : undefined;
     } catch (error) {
       signal.throwIfAborted();
       if (!isTransportError(error)) throw error;

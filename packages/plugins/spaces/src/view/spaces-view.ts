@@ -5,6 +5,7 @@ import {
   type Decision,
   defineVirtualWorkspace,
   type RawRequest,
+  type ServedResource,
   type VirtualWorkspace,
   type WorkspaceRequest,
 } from "@virtual-workspaces/framework";
@@ -61,7 +62,7 @@ export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
     handleWhen: (request) => isOne(request.params) || isInOne(request),
     handle: (req, res, request) => passedBy(serving, request, req.method).handle(req, res, request),
     upgrade: (req, socket, request) => passedBy(serving, request, req.method).upgrade(req, socket, request),
-    resources: async (request) => (await serving.several(request)).resources(),
+    resources: (request) => serving.resources(request),
     setup: () => {
       serving.start();
       return serving;
@@ -154,8 +155,17 @@ class Serving implements AsyncDisposable {
     return one === undefined || others.length > 0 ? this.#access.all(request) : this.#access.one(one.space, request);
   }
 
+  /** Returns the kinds of the Spaces of a path. While none is known, new Spaces get time to report theirs. */
+  async resources(request: WorkspaceRequest<SpacePath>): Promise<readonly ServedResource[]> {
+    const selected = await this.#several(request);
+    const known = await selected.resources();
+    if (known.length > 0) return known;
+    await this.#all.known(this.#across.patience ?? PATIENCE, request.signal);
+    return selected.resources();
+  }
+
   /** Returns the Spaces that a caller may see. */
-  async several(request: WorkspaceRequest<SpacePath>): Promise<SelectedSpaces> {
+  async #several(request: WorkspaceRequest<SpacePath>): Promise<SelectedSpaces> {
     this.#all.refresh();
     const { provider, space } = request.params;
     const namespaces = await this.#seen(request);

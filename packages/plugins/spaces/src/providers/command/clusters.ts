@@ -30,7 +30,7 @@ export interface ClustersOptions extends ToolOptions {
   readonly log: Log;
 }
 
-/** Maximum age of a kubeconfig, ms: the credentials of the cluster may have been replaced. */
+/** Maximum age of a kubeconfig, ms: the credentials of the cluster may have been replaced while the former ones are still valid. */
 const FRESH = 60_000;
 /** Maximum number of concurrent readiness checks. */
 const AT_ONCE = 4;
@@ -170,9 +170,10 @@ export class Clusters implements SpaceProvider, AsyncDisposable {
     const before = this.#known.get(name);
     const since = performance.now();
     const server = before?.text === text ? before.server : ReachedServer.by(text, name);
-    if (server !== before?.server) await this.#forget(name);
     const known = { server, text, since };
+    // Set at once, since a concurrent call would otherwise connect a second time, and one of the connections would stay open.
     this.#known.set(name, known);
+    if (server !== before?.server) await before?.server[Symbol.asyncDispose]();
     return known;
   }
 
