@@ -15,11 +15,12 @@ import {
   PROVIDER_FINALIZER,
   PROVIDER_LABEL,
 } from "../kinds/names.ts";
-import type { SecretContent } from "../kinds/secret.ts";
+import { type SecretContent, textsIn } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
 import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
 import { isHeld, type SpaceLister } from "./listers.ts";
+import { type Places, SPACES_TAKEN } from "./places.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
 import {
   failed,
@@ -36,6 +37,7 @@ export interface ProviderReconcilerOptions {
   readonly types: Readonly<Record<string, SpaceProviderType>>;
   readonly spaces: SpaceLister;
   readonly runs: ProviderRuns;
+  readonly places: Places;
   readonly secrets: Store<ObjectOf<SecretContent>>;
   readonly now: () => Date;
 }
@@ -83,7 +85,7 @@ export class ProviderReconciler {
   }
 
   async #open(provider: SpaceProviderDesc, signal: AbortSignal): Promise<OpenedProvider> {
-    const { types, secrets, runs } = this.#options;
+    const { types, secrets, runs, places } = this.#options;
     const { name = "", uid = "" } = provider.metadata;
     const { ProviderType: type, secretRef } = provider.spec;
     const known = Object.hasOwn(types, type) ? types[type] : undefined;
@@ -108,14 +110,20 @@ export class ProviderReconciler {
         ),
       };
     }
+    const owner = places.takenBy(provider);
+    if (owner !== undefined) {
+      await runs.close(name);
+      return {
+        outcome: failed(
+          SPACES_TAKEN,
+          `the SpaceProviderDesc ${quote(owner.metadata.name ?? "")} is older and has the same spaces: use that one, or let spec.secretRef lead to another place`,
+        ),
+      };
+    }
     const { uid: secretUid = "", resourceVersion = "" } = secret?.metadata ?? {};
-    const data = Object.entries(secret?.data ?? {}).map(([key, value]) => [
-      key,
-      Buffer.from(value, "base64").toString("utf8"),
-    ]);
     try {
       const version = `${secretUid} ${resourceVersion}`;
-      const run = await runs.open({ name, uid, type, version, secret: Object.fromEntries(data) }, signal);
+      const run = await runs.open({ name, uid, type, version, secret: textsIn(secret) }, signal);
       return { outcome: outcomeOf(run), run };
     } catch (error) {
       signal.throwIfAborted();
