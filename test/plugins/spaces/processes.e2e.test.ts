@@ -23,8 +23,6 @@ const saying = (kubeconfig: object) => (): [string, ...string[]] => {
   return [localNode, "-e", `fs.writeFileSync("admin.kubeconfig", ${text}); setInterval(() => undefined, 1e6)`];
 };
 
-const NONE: Partial<PhysicalSpace> = {};
-
 const serverOf = ({ external = "" }: SpaceAccess): { readonly url: URL; readonly token: string } => {
   const { clusters, users } = JSON.parse(external);
   return { url: new URL(clusters[0].cluster.server), token: users[0].user.token };
@@ -77,9 +75,9 @@ describe("spaces that are processes", function () {
     await once(occupant, "listening");
     try {
       const second = await spaces.open({ keep: false });
-      const after = await second.until("shop", ({ phase, accessVersion } = NONE) =>
-        phase === "Ready" ? accessVersion !== before?.accessVersion : false,
-      );
+      const isMoved = (space: PhysicalSpace | undefined): boolean =>
+        space?.phase === "Ready" && space.accessVersion !== before?.accessVersion;
+      const after = await second.until("shop", isMoved);
       expect(after?.id).to.equal(before?.id);
       const moved = serverOf(await second.provider.access("shop", CALL));
       expect(moved.url.port).not.to.equal(url.port);

@@ -168,11 +168,7 @@ async function unless<T extends AsyncDisposable>(asked: Promise<void>, coming: P
 }
 
 /** Listens, on the last port if it is to be kept and is free. */
-async function started(
-  server: WorkspaceServer,
-  { place }: StartOptions,
-  { admin }: Credentials,
-): Promise<Listening> {
+async function started(server: WorkspaceServer, { place }: StartOptions, { admin }: Credentials): Promise<Listening> {
   const listen = (port: number): Promise<Listening> => server.listen({ port, host: place.bindAddress });
   try {
     const last = lastPort(place, admin?.lastServer);

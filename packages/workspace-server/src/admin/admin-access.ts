@@ -1,7 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
 import type { TokenAuthenticator } from "@virtual-workspaces/framework/authn";
 import { readIfThere, writeAtomically } from "./files.ts";
-import { type AdminKubeconfigOptions, adminKubeconfig, type EarlierKubeconfig, earlierKubeconfig } from "./kubeconfig.ts";
+import {
+  type AdminKubeconfigOptions,
+  adminKubeconfig,
+  type EarlierKubeconfig,
+  earlierKubeconfig,
+} from "./kubeconfig.ts";
 import { type AdminTokens, adminTokens, hashOf, KCP_ADMIN, newToken, type PlainUser, SHARD_ADMIN } from "./users.ts";
 
 /** Files that hold the administrators' credentials. */
