@@ -108,6 +108,22 @@ describe("admin access", () => {
     ]);
   });
 
+  it("keeps all tokens and the server URL on request, but none of a kubeconfig of another origin", async () => {
+    const users = [{ name: "user", workspace: "root" }];
+    const first = await start({ users, keep: true });
+    expect(first.lastServer).to.equal(undefined);
+    const before = tokens();
+    const second = await start({ users, keep: true });
+    expect(tokens()).to.deep.equal(before);
+    expect(second.lastServer).to.equal(PLACE.server);
+    for (const [name, token] of Object.entries(before))
+      expect(await second.authenticator.authenticateToken(token)).to.include({ name });
+    rmSync(options.tokenStore);
+    const third = await start({ users, keep: true });
+    expect(third.lastServer).to.equal(undefined);
+    for (const name of Object.keys(before)) expect(tokens()[name], name).not.to.equal(before[name]);
+  });
+
   it("fails with a working remedy when the kubeconfig is lost or has another token", async () => {
     await start();
     const whole = text();

@@ -10,7 +10,7 @@ const FIXTURE = join(import.meta.dirname, "support/keeper.fixture.ts");
 
 /** Starts a manager in a process of its own and waits until its space is ready. */
 async function elsewhere(spaces: ProcessSpaces, keep: "keep" | "end"): Promise<Program> {
-  const args = ["--conditions=@virtual-workspaces/source", FIXTURE, spaces.directory, keep];
+  const args = ["--conditions=@virtual-workspaces/source", FIXTURE, spaces.root, keep];
   const manager = new Program(localNode, args);
   await manager.until("a space that is ready", () => manager.lines.includes("ready"), 30_000);
   return manager;
@@ -107,7 +107,7 @@ describe("manager of spaces that are processes", function () {
 
   it("takes over the lock of an owner that has ended or never existed", async () => {
     await using spaces = new ProcessSpaces();
-    mkdirSync(spaces.directory);
+    mkdirSync(spaces.directory, { recursive: true });
     for (const text of ["", "{", "{}", '{"pid":1,"started":"never"}', `{"pid":${process.pid},"started":"before"}`]) {
       writeFileSync(spaces.path(".keeper"), text);
       await using provider = await spaces.open({

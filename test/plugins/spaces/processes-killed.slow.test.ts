@@ -22,7 +22,7 @@ describe("killed manager of spaces that are processes", function () {
       let isDone = false;
       let left = 0;
       for (; !isDone; left++) {
-        const args = ["--conditions=@virtual-workspaces/source", KILLED, spaces.directory, String(left), when];
+        const args = ["--conditions=@virtual-workspaces/source", KILLED, spaces.root, String(left), when];
         await using manager = new Program(localNode, args, environment());
         await manager.ended;
         isDone = manager.lines.includes("done");

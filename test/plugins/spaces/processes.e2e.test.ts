@@ -2,8 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { processesProvider } from "@virtual-workspaces/spaces";
+import { type PhysicalSpace, processesProvider, type SpaceAccess } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { localNode } from "../../../tools/install.mjs";
 import { MAP } from "./support/management.ts";
@@ -22,12 +23,17 @@ const saying = (kubeconfig: object) => (): [string, ...string[]] => {
   return [localNode, "-e", `fs.writeFileSync("admin.kubeconfig", ${text}); setInterval(() => undefined, 1e6)`];
 };
 
+const serverOf = ({ external = "" }: SpaceAccess): { readonly url: URL; readonly token: string } => {
+  const { clusters, users } = JSON.parse(external);
+  return { url: new URL(clusters[0].cluster.server), token: users[0].user.token };
+};
+
 const failure = (error: unknown): string => String((error as Error).message);
 
 describe("spaces that are processes", function () {
   this.timeout(60_000);
 
-  it("keep their data when they are killed, and are restarted at another port", async () => {
+  it("keep their data and their kubeconfig when they are killed and restarted", async () => {
     await using spaces = new ProcessSpaces();
     const provider = await spaces.open();
     await provider.create("shop");
@@ -52,11 +58,36 @@ describe("spaces that are processes", function () {
     expect(refused).to.equal(fell?.message);
     const second = await provider.ready("shop");
     expect(second?.id).to.equal(first?.id);
-    expect(second?.accessVersion).not.to.equal(first?.accessVersion);
-    await using again = await provider.client("shop");
-    expect((await again.resource(MAP).in("default").get("menu")).metadata.name).to.equal("menu");
+    expect(second?.accessVersion).to.equal(first?.accessVersion);
+    expect((await client.resource(MAP).in("default").get("menu")).metadata.name).to.equal("menu");
     expect(spaces.logged).to.deep.equal(["the process of a space has ended the process was ended by SIGKILL"]);
     expect(await provider.list()).to.deep.equal([second]);
+  });
+
+  it("get another port if theirs is in use when they are started again, and the same credential", async () => {
+    await using spaces = new ProcessSpaces();
+    const first = await spaces.open({ keep: false });
+    await first.create("shop");
+    const before = await first.ready("shop");
+    const { url, token } = serverOf(await first.provider.access("shop", CALL));
+    await first[Symbol.asyncDispose]();
+    const occupant = createServer((socket) => void socket.destroy()).listen(Number(url.port), "127.0.0.1");
+    await once(occupant, "listening");
+    try {
+      const second = await spaces.open({ keep: false });
+      const isMoved = (space: PhysicalSpace | undefined): boolean =>
+        space?.phase === "Ready" && space.accessVersion !== before?.accessVersion;
+      const after = await second.until("shop", isMoved);
+      expect(after?.id).to.equal(before?.id);
+      const moved = serverOf(await second.provider.access("shop", CALL));
+      expect(moved.url.port).not.to.equal(url.port);
+      expect(moved.token).to.equal(token);
+      await using client = await second.client("shop");
+      expect((await client.resource(MAP).in("default").list()).items).to.be.an("array");
+    } finally {
+      occupant.close();
+      await once(occupant, "close");
+    }
   });
 
   it("are not ready while they hang, and are ready afterwards", async () => {

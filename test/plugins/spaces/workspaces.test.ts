@@ -66,6 +66,7 @@ describe("Spaces that are workspaces", function () {
       "incluster-one",
       "external-one",
     ]);
+    await management.removeProvider("here");
   });
 
   it("are discovered by a prefix, appear and disappear with their workspaces, and can be adopted and released", async () => {
@@ -99,6 +100,7 @@ describe("Spaces that are workspaces", function () {
     await management.until(there, "f-one", (space) => space === undefined);
     const all = await spaces.list();
     expect(all.items.map(({ metadata }) => metadata.name)).to.deep.equal([]);
+    await management.removeProvider("found");
   });
 
   it("are below other workspaces if Spaces name them", async () => {
@@ -116,6 +118,7 @@ describe("Spaces that are workspaces", function () {
     expect(client.clusterName).to.equal("root:below:team:app");
     await management.client.resource(Space).in(there).delete("app");
     await management.until(there, "app", (space) => space === undefined);
+    await management.removeProvider("deep");
   });
 
   it("have tokens that are rotated in time", async () => {
@@ -138,6 +141,7 @@ describe("Spaces that are workspaces", function () {
         if (type !== "BOOKMARK" && object.data?.["kubeconfig"] !== before.data?.["kubeconfig"]) break;
       await management.client.resource(Space).in(there).delete("turning");
       await management.until(there, "turning", (space) => space === undefined);
+      await management.removeProvider("turning");
     } finally {
       Date.now = now;
     }

@@ -42,6 +42,14 @@ export function startFailure(error: unknown, { bindAddress, port }: ListenAddres
   return message === undefined || !("status" in (error as object)) ? error : new Failure(message);
 }
 
+/** Returns an error handler that uses another port when one is in use. */
+export const onInUse =
+  <T>(another: () => Promise<T>) =>
+  (error: unknown): Promise<T> => {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return another();
+    throw error;
+  };
+
 /** Prints that the server accepts clients. */
 export function tellReady(url: string, paths: readonly string[]): void {
   console.log(`Ready in ${(performance.now() / 1000).toFixed(2)} s at ${url}: ${paths.join(" ")}`);

@@ -69,6 +69,17 @@ export function namesAt(
   };
 }
 
+/**
+ * Returns the port of the server's last URL, to be used again if any port is allowed; `undefined` without one.
+ *
+ * @param server URL in the last kubeconfig
+ */
+export function lastPort({ port, urls }: Endpoint, server: string | undefined): number | undefined {
+  // A URL of a flag is that of another listener, such as a load balancer.
+  if (port !== 0 || urls.baseURL !== undefined || server === undefined || !URL.canParse(server)) return undefined;
+  return Number(new URL(server).port) || undefined;
+}
+
 function portOf(flags: StartFlags): number {
   const port = flags["secure-port"];
   const any = flags["experimental-bind-free-port"] ?? false;

@@ -47,6 +47,10 @@ const WHERE = {
     otherwise: ".admin-token-store in the root directory",
     help: "File with the hash of the administrators' tokens.",
   },
+  "keep-kubeconfig": {
+    type: "switch",
+    help: "Keep admin.kubeconfig valid across restarts: its tokens and, with --experimental-bind-free-port, its port if that is free. Security: a copy of the file gives access until it and the token file are removed.",
+  },
   "secure-port": port(6443),
   "experimental-bind-free-port": { type: "switch", help: "Listen on any free port, with --secure-port=0." },
   "external-hostname": {
@@ -274,7 +278,7 @@ const REFUSED: readonly RefusedFlags[] = [
 
 /**
  * Flags with the names, defaults and meanings of `kcp start`. This project adds `feature`, `view`, `shards`,
- * `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`.
+ * `keep-kubeconfig`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`.
  */
 const SECTIONS = {
   Serving: { ...WHERE, ...LISTENER_FLAGS },

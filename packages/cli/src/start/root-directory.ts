@@ -53,10 +53,16 @@ async function servingOf({ tls, certDir, place, features }: StartOptions): Promi
   return { tls: { certFile, keyFile }, ca };
 }
 
-function adminOf({ admin, users, kubeconfig, tokenStore }: StartOptions): Promise<AdminAccess | undefined> {
+function adminOf({
+  admin,
+  users,
+  kubeconfig,
+  tokenStore,
+  keepKubeconfig: keep,
+}: StartOptions): Promise<AdminAccess | undefined> {
   if (!admin) return Promise.resolve(undefined);
   for (const path of [kubeconfig, tokenStore]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return AdminAccess.load({ kubeconfig, tokenStore, users });
+  return AdminAccess.load({ kubeconfig, tokenStore, users, keep });
 }
 
 async function keysOf({ serviceAccounts: { keyFile, verification } }: StartOptions): Promise<ServiceAccountKeys> {

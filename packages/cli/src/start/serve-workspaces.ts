@@ -15,11 +15,11 @@ import { Interrupt } from "../process/interrupt.ts";
 import { shellWord } from "../process/programs.ts";
 import { Progress } from "../process/progress.ts";
 import { RestingMemory } from "../process/resting-memory.ts";
-import { startFailure } from "../server/listening.ts";
+import { onInUse, startFailure } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { openStore } from "../server/open-store.ts";
 import { showDemo } from "./demo/show.ts";
-import { shardAddress, urlsAt } from "./endpoint.ts";
+import { lastPort, shardAddress, urlsAt } from "./endpoint.ts";
 import { SPACES } from "./features/spaces.ts";
 import { type Credentials, credentialsOf, kubectlPlugins, takeRootDirectory } from "./root-directory.ts";
 import { openViewsStore, shardsOf } from "./shards.ts";
@@ -51,7 +51,7 @@ export async function serve(options: StartOptions): Promise<number> {
   const logins = await orFail(() => loginsOf(options.issuerHosts));
   const server = stack.use(await orFail(() => serverOf(options, { credentials, store, features, logins })));
   progress.set("loading workspaces");
-  const listening = await Promise.race([started(server, options), interrupt.asked]);
+  const listening = await Promise.race([started(server, options, credentials), interrupt.asked]);
   if (listening === undefined) return 0;
   known(listening);
   const { baseURL } = urlsAt(place, listening.port);
@@ -167,9 +167,12 @@ async function unless<T extends AsyncDisposable>(asked: Promise<void>, coming: P
   return first;
 }
 
-async function started(server: WorkspaceServer, { place }: StartOptions): Promise<Listening> {
+/** Listens, on the last port if it is to be kept and is free. */
+async function started(server: WorkspaceServer, { place }: StartOptions, { admin }: Credentials): Promise<Listening> {
+  const listen = (port: number): Promise<Listening> => server.listen({ port, host: place.bindAddress });
   try {
-    return await server.listen({ port: place.port, host: place.bindAddress });
+    const last = lastPort(place, admin?.lastServer);
+    return last === undefined ? await listen(place.port) : await listen(last).catch(onInUse(() => listen(place.port)));
   } catch (error) {
     throw startFailure(error, place);
   }

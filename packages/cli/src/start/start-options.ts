@@ -29,6 +29,8 @@ export interface StartOptions extends StartLog {
   readonly certDir: string;
   readonly kubeconfig: string;
   readonly tokenStore: string;
+  /** Whether the kubeconfig stays valid across restarts. */
+  readonly keepKubeconfig: boolean;
   /** Whether to create administrators. */
   readonly admin: boolean;
   /** Users without rights, from batteries. */
@@ -111,6 +113,7 @@ export function startOptions(
     certDir: flags["cert-dir"] ?? rootDirectory,
     kubeconfig: flags["kubeconfig-path"] ?? join(rootDirectory, "admin.kubeconfig"),
     tokenStore: flags["authentication-admin-token-path"] ?? join(rootDirectory, ".admin-token-store"),
+    keepKubeconfig: flags["keep-kubeconfig"] ?? false,
     admin: batteries.has("admin"),
     users: usersOf(batteries),
     demo: batteries.has("demo"),

@@ -1,8 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
 import type { TokenAuthenticator } from "@virtual-workspaces/framework/authn";
 import { readIfThere, writeAtomically } from "./files.ts";
-import { type AdminKubeconfigOptions, adminKubeconfig, tokenIn } from "./kubeconfig.ts";
-import { type AdminTokens, adminTokens, hashOf, newToken, type PlainUser, SHARD_ADMIN } from "./users.ts";
+import {
+  type AdminKubeconfigOptions,
+  adminKubeconfig,
+  type EarlierKubeconfig,
+  earlierKubeconfig,
+} from "./kubeconfig.ts";
+import { type AdminTokens, adminTokens, hashOf, KCP_ADMIN, newToken, type PlainUser, SHARD_ADMIN } from "./users.ts";
 
 /** Files that hold the administrators' credentials. */
 export interface AdminAccessOptions {
@@ -12,23 +17,34 @@ export interface AdminAccessOptions {
   readonly tokenStore: string;
   /** Users without permissions of their own, such as the one of the battery `user`. @default none */
   readonly users?: readonly PlainUser[];
+  /**
+   * Whether all tokens in the kubeconfig stay valid, and not only that of `shard-admin`. Security: a copy of the file then
+   * gives access until both files are removed.
+   * @default false
+   */
+  readonly keep?: boolean;
 }
 
 /**
  * Administrators' credentials for one startup. The kubeconfig alone stores the token of `shard-admin`; the token store has
- * its SHA-256. Security: a kubeconfig of another origin gives no access. The other tokens are new at each startup.
+ * its SHA-256. Security: a kubeconfig of another origin gives no access. Without `keep` the other tokens are new at each startup.
  * Create this before the server listens; the kubeconfig is written as soon as the server's address is known.
  */
 export class AdminAccess {
   /** Authenticator of the users' tokens, to come before the other authenticators. */
   readonly authenticator: TokenAuthenticator;
+  /** Server URL in the kubeconfig of the last startup, with `keep`. */
+  readonly lastServer: string | undefined;
   readonly #options: AdminAccessOptions;
   readonly #tokens: AdminTokens;
 
-  private constructor(options: AdminAccessOptions, shardAdmin: string) {
+  private constructor(options: AdminAccessOptions, earlier: EarlierKubeconfig | undefined) {
     this.#options = options;
-    const plain = new Map(options.users?.map(({ name }) => [name, newToken()]));
-    this.#tokens = { shardAdmin, kcpAdmin: newToken(), plain };
+    const kept = options.keep === true ? earlier : undefined;
+    const tokenOf = (user: string): string => kept?.tokenOf(user) ?? newToken();
+    const plain = new Map(options.users?.map(({ name }) => [name, tokenOf(name)]));
+    this.#tokens = { shardAdmin: earlier?.tokenOf(SHARD_ADMIN) ?? newToken(), kcpAdmin: tokenOf(KCP_ADMIN), plain };
+    this.lastServer = kept?.server;
     this.authenticator = adminTokens(this.#tokens);
   }
 
@@ -39,7 +55,7 @@ export class AdminAccess {
    */
   static async load(options: AdminAccessOptions): Promise<AdminAccess> {
     const kept = readIfThere(options.tokenStore);
-    return new AdminAccess(options, kept === undefined ? newToken() : await keptToken(options, kept));
+    return new AdminAccess(options, kept && (await verifiedKubeconfig(options, kept)));
   }
 
   /**
@@ -56,24 +72,28 @@ export class AdminAccess {
   }
 }
 
-/** Returns the stored token. @throws Error with kcp's message */
-async function keptToken({ kubeconfig, tokenStore }: AdminAccessOptions, expected: Buffer): Promise<string> {
+/** Returns the kubeconfig if it has the stored token. @throws Error with kcp's message */
+async function verifiedKubeconfig(
+  { kubeconfig, tokenStore }: AdminAccessOptions,
+  expected: Buffer,
+): Promise<EarlierKubeconfig> {
   const text = readIfThere(kubeconfig)?.toString("utf8");
-  const token = text === undefined ? undefined : await tokenOf(text, kubeconfig);
-  if (token === undefined)
+  const earlier = text === undefined ? undefined : await parsed(text, kubeconfig);
+  const token = earlier?.tokenOf(SHARD_ADMIN);
+  if (earlier === undefined || token === undefined)
     throw new Error(
       `cannot create the 'admin.kubeconfig' file with an empty token for the ${SHARD_ADMIN} user: put ${kubeconfig} back, or remove ${tokenStore} to have a new token made`,
     );
   const actual = hashOf(token);
-  if (actual.length === expected.length && timingSafeEqual(actual, expected)) return token;
+  if (actual.length === expected.length && timingSafeEqual(actual, expected)) return earlier;
   throw new Error(
     `admin token in file "${kubeconfig}" is not valid anymore. Remove file "${tokenStore}" and restart kcp`,
   );
 }
 
-async function tokenOf(text: string, file: string): Promise<string | undefined> {
+async function parsed(text: string, file: string): Promise<EarlierKubeconfig> {
   try {
-    return await tokenIn(text, SHARD_ADMIN);
+    return await earlierKubeconfig(text);
   } catch (error) {
     throw new Error(`invalid kubeconfig "${file}": restore the previous file, or remove it and the token store`, {
       cause: error,

@@ -66,21 +66,31 @@ function text(value: string): string {
   return /^[a-z][a-z-]*$/.test(value) ? value : JSON.stringify(value);
 }
 
-/**
- * Returns a user's token in the text of a kubeconfig; `undefined` if the user is missing or has other credentials.
- *
- * @throws Error when the text is not YAML
- */
-export async function tokenIn(kubeconfig: string, user: string): Promise<string | undefined> {
-  const { parse } = await import("yaml");
-  const config: unknown = parse(kubeconfig);
-  const { users } = (config ?? {}) as { readonly users?: unknown };
-  const entries = (Array.isArray(users) ? users : []) as readonly (NamedUser | null)[];
-  const token = entries.find((one) => one?.name === user)?.user?.token;
-  return typeof token === "string" && token !== "" ? token : undefined;
+/** Parts of an earlier `admin.kubeconfig`. */
+export interface EarlierKubeconfig {
+  /** Returns the token of a user; `undefined` if the user is missing or has other credentials. */
+  readonly tokenOf: (user: string) => string | undefined;
+  /** Server URL of the cluster `base`. */
+  readonly server: string | undefined;
 }
 
-interface NamedUser {
+/** Reads the text of a kubeconfig. @throws Error when the text is not YAML */
+export async function earlierKubeconfig(kubeconfig: string): Promise<EarlierKubeconfig> {
+  const { parse } = await import("yaml");
+  const { users, clusters } = (parse(kubeconfig) ?? {}) as { readonly users?: unknown; readonly clusters?: unknown };
+  const named = (all: unknown, name: string): NamedEntry | null | undefined =>
+    ((Array.isArray(all) ? all : []) as readonly (NamedEntry | null)[]).find((one) => one?.name === name);
+  return {
+    tokenOf: (user) => textOrNone(named(users, user)?.user?.token),
+    server: textOrNone(named(clusters, "base")?.cluster?.server),
+  };
+}
+
+interface NamedEntry {
   readonly name?: unknown;
   readonly user?: { readonly token?: unknown } | null;
+  readonly cluster?: { readonly server?: unknown } | null;
 }
+
+const textOrNone = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;

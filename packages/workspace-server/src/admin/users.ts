@@ -18,9 +18,9 @@ export interface PlainUser {
 export interface AdminTokens {
   /** Token of `shard-admin`; the same at every startup. */
   readonly shardAdmin: string;
-  /** Token of `kcp-admin`; new at every startup. */
+  /** Token of `kcp-admin`; new at every startup unless it is kept. */
   readonly kcpAdmin: string;
-  /** Tokens of the plain users, by name; new at every startup. */
+  /** Tokens of the plain users, by name; new at every startup unless they are kept. */
   readonly plain?: ReadonlyMap<string, string>;
 }
 

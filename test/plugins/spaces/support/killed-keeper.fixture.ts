@@ -32,11 +32,11 @@ const provider = new Opened(
   await type.open({ name: "here", secret: {}, log: () => undefined, signal: new AbortController().signal }),
 );
 await provider.create("shop");
-await provider.until("shop", () => fs.existsSync(`${directory}/shop/process.json`) && !starting());
+await provider.until("shop", () => fs.existsSync(`${directory}/here/shop/process.json`) && !starting());
 await provider.delete("shop");
 await provider[Symbol.asyncDispose]();
 console.log("done");
 
 function starting(): boolean {
-  return fs.readFileSync(`${directory}/shop/process.json`, "utf8").includes("starting");
+  return fs.readFileSync(`${directory}/here/shop/process.json`, "utf8").includes("starting");
 }

@@ -1,6 +1,6 @@
 // Providers of processes over one directory, with workspace servers as processes. All of them end with the test.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve as resolvePath } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Client } from "@virtual-workspaces/client";
 import {
@@ -38,14 +38,20 @@ export class ProcessSpaces implements AsyncDisposable {
   #starts: () => void = () => undefined;
   readonly #stack = new AsyncDisposableStack();
 
-  get directory(): string {
+  /** Directory of all providers. */
+  get root(): string {
     return join(this.folder.path, "spaces");
+  }
+
+  /** Directory of the provider `here`. */
+  get directory(): string {
+    return join(this.root, "here");
   }
 
   options(options: Partial<ProcessesProviderOptions> = {}): ProcessesProviderOptions {
     const { command = serverIn, ...rest } = options;
     return {
-      directory: this.directory,
+      directory: this.root,
       ...QUICK,
       ...rest,
       command: (folder) => {
@@ -57,15 +63,15 @@ export class ProcessSpaces implements AsyncDisposable {
   }
 
   /** Opens another provider over the directory. */
-  async open(options: Partial<ProcessesProviderOptions> = {}): Promise<Opened> {
-    return this.#stack.use(await this.#open(options));
+  async open(options: Partial<ProcessesProviderOptions> = {}, name = "here"): Promise<Opened> {
+    return this.#stack.use(await this.#open(options, name));
   }
 
-  async #open(options: Partial<ProcessesProviderOptions>): Promise<Opened> {
+  async #open(options: Partial<ProcessesProviderOptions>, name = "here"): Promise<Opened> {
     const log = ({ message, error }: { message: string; error?: unknown }): void =>
       void this.logged.push(`${message} ${error ?? ""}`);
     const provider = await processesProvider(this.options(options)).open({
-      name: "here",
+      name,
       secret: {},
       log,
       signal: new AbortController().signal,
@@ -77,7 +83,8 @@ export class ProcessSpaces implements AsyncDisposable {
   async startedTimes(name: string, times: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#starts = () => {
-      if (this.started.filter((folder) => folder === this.path(name, "server")).length >= times) resolve();
+      const server = resolvePath(this.directory, name, "server");
+      if (this.started.filter((folder) => folder === server).length >= times) resolve();
     };
     this.#starts();
     await promise;
@@ -104,8 +111,10 @@ export class ProcessSpaces implements AsyncDisposable {
     await this.#stack.disposeAsync();
     using _ = this.folder;
     // Ends all processes that the test has left running.
-    await using last = await this.#open({ keep: false });
-    for (const name of readdirSync(this.directory)) await last.delete(name);
+    for (const provider of existsSync(this.root) ? readdirSync(this.root) : []) {
+      await using last = await this.#open({ keep: false }, provider);
+      for (const { name } of await last.list()) await last.delete(name);
+    }
   }
 }
 

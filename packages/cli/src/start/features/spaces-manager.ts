@@ -74,6 +74,6 @@ async function typesOf(
 
 /** Returns the command of the same program with its own folder, on the loopback interface. */
 function anotherOfThis(folder: string): [string, ...string[]] {
-  const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
+  const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port", "--keep-kubeconfig"];
   return [process.execPath, ...process.execArgv, process.argv[1] ?? "", "start", `--root-directory=${folder}`, ...at];
 }

@@ -12,7 +12,7 @@ export const EXTERNAL_NAME_ANNOTATION = "space-framework.io/service-provider-ref
 /** `"true"` marks the default SpaceProviderDesc, for Spaces that name none. */
 export const DEFAULT_ANNOTATION = "space.kubestellar.io/is-default-provider";
 
-/** Provider of a discovered Space, or of a namespace created for discovered Spaces. */
+/** Provider of a discovered Space, of a namespace created for discovered Spaces, or of a workspace that a provider has created. */
 export const PROVIDER_LABEL = "space.kubestellar.io/provider";
 /** `"true"` on Spaces that the manager created for physical spaces that already existed. */
 export const DISCOVERED_LABEL = "space.kubestellar.io/discovered";

@@ -16,6 +16,12 @@ export const SECRET: KindReference<SecretContent> = {
   scope: "Namespaced",
 };
 
+/** Returns the values of a Secret by key; none without a Secret. */
+export function textsIn(secret: ObjectOf<SecretContent> | undefined): Readonly<Record<string, string>> {
+  const data = Object.entries(secret?.data ?? {});
+  return Object.fromEntries(data.map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+}
+
 /** Returns the kubeconfig in a Secret, or `undefined` without one. A second base64 encoding, as KubeStellar writes it, is accepted. */
 export function kubeconfigIn(secret: ObjectOf<SecretContent> | undefined): string | undefined {
   const data = secret?.data?.[KUBECONFIG_KEY];

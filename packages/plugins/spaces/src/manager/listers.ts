@@ -108,6 +108,10 @@ export class ProviderLister implements AsyncDisposable {
     this.informer = new Informer({ resource: client.resource(SpaceProviderDesc) });
   }
 
+  get all(): readonly SpaceProviderDesc[] {
+    return this.informer.store.list();
+  }
+
   /** Returns one that exists and is not being deleted. */
   get(name: string): SpaceProviderDesc | undefined {
     const provider = this.informer.store.get({ name });
@@ -134,5 +138,6 @@ export class ProviderLister implements AsyncDisposable {
   }
 }
 
-const ageOf = ({ creationTimestamp, name = "" }: SpaceProviderDesc["metadata"]): string =>
+/** Returns a text that sorts SpaceProviderDescs by age. */
+export const ageOf = ({ creationTimestamp, name = "" }: SpaceProviderDesc["metadata"]): string =>
   `${creationTimestamp ?? ""} ${name}`;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   dnsLabelProblems,
   type KindReference,
@@ -8,7 +7,6 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { Client, Store } from "@virtual-workspaces/client";
 import { onCode } from "@virtual-workspaces/client/http";
-import { type Condition, type ConditionState, READY_CONDITION, setCondition } from "@virtual-workspaces/kcp/conditions";
 import {
   DISCOVERED_LABEL,
   EXTERNAL_NAME_ANNOTATION,
@@ -17,12 +15,21 @@ import {
   PROVIDER_FINALIZER,
   PROVIDER_LABEL,
 } from "../kinds/names.ts";
-import type { SecretContent } from "../kinds/secret.ts";
+import { type SecretContent, textsIn } from "../kinds/secret.ts";
 import { Space } from "../kinds/space.ts";
-import { SpaceProviderDesc, type SpaceProviderDescStatus } from "../kinds/space-provider-desc.ts";
+import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
 import { isHeld, type SpaceLister } from "./listers.ts";
+import { type Places, SPACES_TAKEN } from "./places.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
+import {
+  failed,
+  MOST_NAMED,
+  outcomeOf,
+  type ProviderOutcome,
+  providerStatusOf,
+  waitingFor,
+} from "./provider-status.ts";
 
 /** Options of {@link ProviderReconciler}. */
 export interface ProviderReconcilerOptions {
@@ -30,14 +37,20 @@ export interface ProviderReconcilerOptions {
   readonly types: Readonly<Record<string, SpaceProviderType>>;
   readonly spaces: SpaceLister;
   readonly runs: ProviderRuns;
+  readonly places: Places;
   readonly secrets: Store<ObjectOf<SecretContent>>;
   readonly now: () => Date;
 }
 
 /** Maximum length of a Space's name: its Secrets have longer ones. */
 const LONGEST = 253 - "incluster-".length;
-/** Maximum number of invalid names that a condition lists. */
-const MOST_NAMED = 5;
+
+/** Result of opening a provider. */
+interface OpenedProvider {
+  readonly outcome: ProviderOutcome;
+  readonly run?: ProviderRun;
+  readonly error?: unknown;
+}
 
 /** Opens providers, creates Spaces for their physical spaces, and deletes these when a provider is deleted. */
 export class ProviderReconciler {
@@ -71,11 +84,8 @@ export class ProviderReconciler {
     if (error !== undefined) throw error;
   }
 
-  async #open(
-    provider: SpaceProviderDesc,
-    signal: AbortSignal,
-  ): Promise<{ readonly outcome: ProviderOutcome; readonly run?: ProviderRun; readonly error?: unknown }> {
-    const { types, secrets, runs } = this.#options;
+  async #open(provider: SpaceProviderDesc, signal: AbortSignal): Promise<OpenedProvider> {
+    const { types, secrets, runs, places } = this.#options;
     const { name = "", uid = "" } = provider.metadata;
     const { ProviderType: type, secretRef } = provider.spec;
     const known = Object.hasOwn(types, type) ? types[type] : undefined;
@@ -100,14 +110,20 @@ export class ProviderReconciler {
         ),
       };
     }
+    const owner = places.takenBy(provider);
+    if (owner !== undefined) {
+      await runs.close(name);
+      return {
+        outcome: failed(
+          SPACES_TAKEN,
+          `the SpaceProviderDesc ${quote(owner.metadata.name ?? "")} is older and has the same spaces: use that one, or let spec.secretRef lead to another place`,
+        ),
+      };
+    }
     const { uid: secretUid = "", resourceVersion = "" } = secret?.metadata ?? {};
-    const data = Object.entries(secret?.data ?? {}).map(([key, value]) => [
-      key,
-      Buffer.from(value, "base64").toString("utf8"),
-    ]);
     try {
       const version = `${secretUid} ${resourceVersion}`;
-      const run = await runs.open({ name, uid, type, version, secret: Object.fromEntries(data) }, signal);
+      const run = await runs.open({ name, uid, type, version, secret: textsIn(secret) }, signal);
       return { outcome: outcomeOf(run), run };
     } catch (error) {
       signal.throwIfAborted();
@@ -158,21 +174,24 @@ export class ProviderReconciler {
     return there === undefined || there.spec.SpaceProviderDescName === provider;
   }
 
-  /** Waits for Spaces that are being deleted, then deletes discovered ones, and the namespace if it is otherwise empty. */
+  /**
+   * Waits for Spaces that are being deleted, for discovered ones, and deletes the namespace if it is otherwise empty. Other Spaces stay,
+   * including discovered ones that users have taken over.
+   */
   async #finalize(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
     const { name = "", finalizers = [] } = provider.metadata;
     const { runs, spaces, client } = this.#options;
+    if (!finalizers.includes(PROVIDER_FINALIZER)) return runs.close(name);
     const left = spaces.ofProvider(name);
-    const isHolding = finalizers.includes(PROVIDER_FINALIZER);
-    if (isHolding && left.some((space) => isHeld(space) && space.metadata.deletionTimestamp !== undefined)) {
-      const { outcome, error } = await this.#open(provider, signal);
-      await this.#updateStatus(provider, outcome, signal);
+    const held = left.filter((space) => isHeld(space) && space.metadata.deletionTimestamp !== undefined);
+    if (held.length === 0) await runs.close(name);
+    const waiting = [...new Set([...held, ...left.filter(isDropped)])];
+    if (waiting.length > 0) {
+      const { outcome, error } = held.length > 0 ? await this.#open(provider, signal) : CLOSED;
+      await this.#updateStatus(provider, waitingFor(waiting, outcome), signal);
       if (error !== undefined) throw error;
       return; // Continues after their deletion.
     }
-    await runs.close(name);
-    if (!isHolding) return;
-    if (left.some(({ metadata }) => metadata.labels?.[DISCOVERED_LABEL] === "true")) return;
     const namespace = namespaceOf(name);
     const isEmpty = (await client.resource(Space).in(namespace).list({ limit: 1, signal })).items.length === 0;
     const there = await client
@@ -222,23 +241,12 @@ export class ProviderReconciler {
   }
 }
 
-function outcomeOf(run: ProviderRun): ProviderOutcome {
-  const reflector = run.below(undefined);
-  const { state } = reflector;
-  const spaces = reflector.isKnown ? reflector.names.length : undefined;
-  if (state.status === "current") return { spaces };
-  if (state.status === "unknown")
-    return {
-      spaces,
-      problem: { reason: "Initializing", message: "the provider has not listed its spaces yet", isKnown: false },
-    };
-  return { spaces, problem: { reason: "ProviderUnreachable", message: state.error.message, isKnown: true } };
-}
+/** Reports whether a Space is deleted together with its provider. */
+const isDropped = ({ metadata, spec }: Space): boolean =>
+  metadata.labels?.[DISCOVERED_LABEL] === "true" && spec.Type === "unmanaged";
 
-const failed = (reason: string, message: string): ProviderOutcome => ({
-  spaces: undefined,
-  problem: { reason, message, isKnown: true },
-});
+/** Result for a provider that is not needed any more. */
+const CLOSED: OpenedProvider = { outcome: { spaces: undefined } };
 
 const NAMESPACE: KindReference = {
   group: "",
@@ -247,61 +255,3 @@ const NAMESPACE: KindReference = {
   plural: "namespaces",
   scope: "Cluster",
 };
-
-/** Result of a reconciliation. */
-interface ProviderOutcome {
-  /** Number of spaces; `undefined` before the first list. */
-  readonly spaces: number | undefined;
-  /** Reason why the provider is not ready. @default it is ready */
-  readonly problem?: { readonly reason: string; readonly message: string; readonly isKnown: boolean };
-  /** Some of the physical spaces whose names are invalid for a Space. @default none */
-  readonly unnamed?: readonly string[];
-}
-
-/** Type of the condition about discovery. */
-const DISCOVERED = "Discovered";
-
-/** Returns the new status of a SpaceProviderDesc. @returns `undefined` if it is unchanged */
-function providerStatusOf(
-  provider: SpaceProviderDesc,
-  { spaces, problem, unnamed = [] }: ProviderOutcome,
-  now: Date,
-): SpaceProviderDescStatus | undefined {
-  const before: Partial<SpaceProviderDescStatus> = provider.status ?? {};
-  const ready: ConditionState =
-    problem === undefined
-      ? { type: READY_CONDITION, status: "True" }
-      : {
-          type: READY_CONDITION,
-          status: "False",
-          severity: problem.isKnown ? "Error" : "Info",
-          ...reasonAndMessage(problem),
-        };
-  const discovered: ConditionState =
-    unnamed.length === 0
-      ? { type: DISCOVERED, status: "True" }
-      : {
-          type: DISCOVERED,
-          status: "False",
-          severity: "Warning",
-          reason: "NamesTaken",
-          message: `${NAMES} ${unnamed.join(", ")}`,
-        };
-  const conditions = setCondition(
-    setCondition(before.conditions as Condition[] | undefined, ready, now),
-    discovered,
-    now,
-  );
-  const { generation } = provider.metadata;
-  const status: SpaceProviderDescStatus = {
-    ...before,
-    Phase: problem === undefined ? "Ready" : (before.Phase ?? "Initializing"),
-    ...(spaces !== undefined && { spaces }),
-    ...(generation !== undefined && { observedGeneration: generation }),
-    conditions,
-  };
-  return isDeepStrictEqual(status, provider.status) ? undefined : status;
-}
-
-const NAMES = "invalid names, or names of other Spaces:";
-const reasonAndMessage = ({ reason, message }: NonNullable<ProviderOutcome["problem"]>) => ({ reason, message });

@@ -18,6 +18,7 @@ import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
 import { importedSecrets } from "./access-secrets.ts";
 import { ProviderLister, SpaceLister } from "./listers.ts";
+import { Places } from "./places.ts";
 import { ProviderReconciler } from "./provider-reconciler.ts";
 import { ProviderRuns } from "./provider-runs.ts";
 import { SpaceProbes } from "./space-probes.ts";
@@ -94,6 +95,7 @@ export class SpaceManager implements AsyncDisposable {
   readonly #spaces: SpaceLister;
   readonly #providers: ProviderLister;
   readonly #secrets: Informer<SecretContent>;
+  readonly #places: Places;
   readonly #runs: ProviderRuns;
   readonly #spaceController: Controller<Space>;
   readonly #providerController: Controller<SpaceProviderDesc>;
@@ -125,12 +127,13 @@ export class SpaceManager implements AsyncDisposable {
         this.#providerController.add(this.#providerKey(provider));
       },
     });
+    this.#places = new Places({ types, providers, secrets });
     const common = { client, spaces, runs: this.#runs, secrets, now };
     const { scope = "external", rewrite = (url) => url, dial = () => undefined } = options;
     const onTurn = (space: Space): void => this.#spaceController.add(this.#keyOf(space));
     const probes = new SpaceProbes({ rewrite, dial, longestWait, onTurn });
     const ofSpace = new SpaceReconciler({ ...common, providers, probes, scope });
-    const ofProvider = new ProviderReconciler({ ...common, types });
+    const ofProvider = new ProviderReconciler({ ...common, types, places: this.#places });
     const rateLimit = { base: FIRST_WAIT, max: longestWait, jitter: 0.5, perSecond: 100 };
     const onError = ({ error, key }: ReconcileFailure): void =>
       log({
@@ -157,6 +160,7 @@ export class SpaceManager implements AsyncDisposable {
       name: "space-providers",
       sources: [
         { informer: this.#providers.informer },
+        related(this.#providers.informer, (provider) => this.#contendersOf(provider)),
         related(this.#spaces.informer, ({ spec: { SpaceProviderDescName: name } }) =>
           name === undefined ? [] : [this.#providerKey(name)],
         ),
@@ -213,11 +217,14 @@ export class SpaceManager implements AsyncDisposable {
   }
 
   #providersOf({ metadata: { name, namespace } }: ObjectOf<SecretContent>): readonly ObjectKey[] {
-    const all = this.#providers.informer.store.list();
-    const naming = all.filter(
+    const naming = this.#providers.all.filter(
       ({ spec: { secretRef } }) => secretRef?.name === name && secretRef?.namespace === namespace,
     );
-    return naming.map(({ metadata }) => this.#providerKey(metadata.name));
+    return naming.flatMap((provider) => [this.#providerKey(provider.metadata.name), ...this.#contendersOf(provider)]);
+  }
+
+  #contendersOf(provider: SpaceProviderDesc): readonly ObjectKey[] {
+    return this.#places.contenders(provider).map(({ metadata }) => this.#providerKey(metadata.name));
   }
 }
 

@@ -79,10 +79,12 @@ export class SpaceReconciler {
     const seen = reflector?.get(key.name);
     const isMissed = seen === undefined && reflector?.isKnown === true && status?.spaceID !== undefined;
     const isLeaving = metadata.deletionTimestamp !== undefined;
-    if (!isMissed || isLeaving) return { key, calls: run?.calls, reflector, space: seen };
+    const isProviderLeaving = this.#options.providers.leaving(key.provider)?.metadata.deletionTimestamp !== undefined;
+    const found = { key, calls: run?.calls, reflector, isProviderLeaving };
+    if (!isMissed || isLeaving) return { ...found, space: seen };
     const space = await reflector.refresh(key.name, signal);
     if (space !== undefined) reflector.relist();
-    return { key, calls: run?.calls, reflector, space };
+    return { ...found, space };
   }
 
   #situationOf(space: Space, { key, reflector, space: seen }: ProvidedSpace): Situation {

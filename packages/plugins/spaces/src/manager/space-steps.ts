@@ -26,6 +26,8 @@ export interface ProvidedSpace {
   readonly calls: ProviderCalls | undefined;
   readonly reflector: ProviderReflector | undefined;
   readonly space: PhysicalSpace | undefined;
+  /** Whether its SpaceProviderDesc is being deleted. */
+  readonly isProviderLeaving: boolean;
 }
 
 /** Interval between checks of a deletion, ms. The provider's watch may report the end earlier. */
@@ -66,7 +68,7 @@ export class SpaceSteps {
     this.#signal = signal;
     this.#space = space;
     const id = found.space === undefined ? undefined : (found.space.id ?? found.space.name);
-    this.#outcome = { phase: row.phase, provided: providedBy(row.reason, found), id };
+    this.#outcome = { phase: row.phase, provided: providedBy(row.reason, found, space), id };
   }
 
   async run(): Promise<StepsResult> {
@@ -224,7 +226,8 @@ const FAILURES: Partial<Record<Step, readonly [string, "Info" | "Error"]>> = {
 const notOpen = ({ provider }: PhysicalSpaceKey): Error =>
   new Error(`the provider ${quote(provider)} is not available: see the conditions of its SpaceProviderDesc`);
 
-function providedBy(reason: Reason, { key, reflector, space }: ProvidedSpace): ConditionState {
+function providedBy(reason: Reason, found: ProvidedSpace, { metadata }: Space): ConditionState {
+  const { key, reflector, space } = found;
   const provider = quote(key.provider);
   const state = reflector?.state;
   if (reason !== "ProviderNotFound" && state?.status === "unreachable" && reason !== "Deleting")
@@ -250,11 +253,22 @@ function providedBy(reason: Reason, { key, reflector, space }: ProvidedSpace): C
         `the provider ${provider} has no space with this name: set spec.Type to managed to create it`,
       );
     case "ProviderNotFound":
-      return notProvided(
-        reason,
-        `spec.SpaceProviderDescName: the SpaceProviderDesc ${provider} does not exist: create it, or remove the finalizer ${SPACE_FINALIZER} to abandon the physical space`,
-      );
+      return withoutProvider(found, metadata.deletionTimestamp !== undefined);
     default:
       return notProvided("Deleting", "the provider is deleting the space", "Info");
   }
+}
+
+/** Returns the condition without a SpaceProviderDesc, or with one that is being deleted. */
+function withoutProvider({ key, isProviderLeaving }: ProvidedSpace, isDeleting: boolean): ConditionState {
+  const about = `spec.SpaceProviderDescName: the SpaceProviderDesc ${quote(key.provider)}`;
+  if (isProviderLeaving)
+    return notProvided(
+      "ProviderDeleting",
+      `${about} is being deleted: create it again afterwards, or delete this Space`,
+    );
+  const remedy = isDeleting
+    ? `create it to delete the physical space, or remove the finalizer ${SPACE_FINALIZER} to abandon the physical space`
+    : "create it, or delete this Space";
+  return notProvided("ProviderNotFound", `${about} does not exist: ${remedy}`);
 }

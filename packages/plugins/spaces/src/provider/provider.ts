@@ -73,6 +73,13 @@ export interface SpaceProviderType {
   /** Whether a SpaceProviderDesc of this type must name a Secret. @default false */
   readonly needsSecret?: boolean;
   /**
+   * Returns an identifier of the place whose spaces a SpaceProviderDesc has, such as a parent workspace, without a connection to it. Of
+   * several SpaceProviderDescs with the same place only the oldest is opened: otherwise each would have, and could delete, the spaces of
+   * the others. An exception counts as no place. Neither conditions nor logs show the identifier.
+   * @default each SpaceProviderDesc has spaces of its own
+   */
+  place?(context: Pick<ProviderContext, "name" | "secret">): string | undefined;
+  /**
    * Opens a provider for each SpaceProviderDesc of the type, and again when its Secret changes. The manager disposes of a disposable
    * provider when it no longer needs it.
    *

@@ -8,7 +8,11 @@ import { digestOf } from "./reached-server.ts";
  * manager's machine.
  */
 export function kubeconfigsProvider(): SpaceProviderType {
-  return { needsSecret: true, open: ({ secret }: ProviderContext) => new Kubeconfigs(secret) };
+  return {
+    needsSecret: true,
+    place: ({ secret }) => `kubeconfigs ${digestOf(JSON.stringify(Object.entries(secret).sort()))}`,
+    open: ({ secret }: ProviderContext) => new Kubeconfigs(secret),
+  };
 }
 
 class Kubeconfigs implements SpaceProvider {

@@ -1,4 +1,4 @@
-import { joinWorkspacePath, type KindReference, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { joinWorkspacePath, type KindReference, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
 import { onCode } from "@virtual-workspaces/client/http";
 import { Workspace } from "@virtual-workspaces/kcp";
@@ -8,6 +8,7 @@ import {
   type SecretKubeconfig,
   secretKubeconfig,
 } from "@virtual-workspaces/kcp/targets";
+import { labelOf, PROVIDER_LABEL } from "../kinds/names.ts";
 import type {
   PhysicalSpace,
   ProviderCall,
@@ -47,17 +48,28 @@ export function workspacesProvider(options: WorkspacesProviderOptions = {}): Spa
   const { own, tokenLifetime = LIFETIME, workspaceType } = options;
   if (!(tokenLifetime >= SHORTEST && tokenLifetime < 2 ** 31))
     throw new Error(`invalid tokenLifetime of workspacesProvider: use at least ${SHORTEST} s`);
+  const isOwn = (secret: Readonly<Record<string, string>>): boolean => Object.keys(secret).length === 0;
   return {
     needsSecret: own === undefined,
-    open: ({ secret }) => {
-      const isOwn = own !== undefined && Object.keys(secret).length === 0;
-      return new Workspaces(isOwn ? ownTarget(own) : targetFromSecret(secret), { tokenLifetime, workspaceType });
+    place: ({ secret }) => {
+      if (own !== undefined && isOwn(secret)) return placeOf(own.url, own.client.clusterName);
+      const { server } = parentIn(secret);
+      return placeOf(server, server.slice(hostOf(server).length).replace(/^\/clusters\//, ""));
+    },
+    open: ({ name, secret }) => {
+      const target = own !== undefined && isOwn(secret) ? ownTarget(own) : targetFromSecret(secret);
+      return new Workspaces(target, { provider: name, tokenLifetime, workspaceType });
     },
   };
 }
 
+const placeOf = (server: string, workspace: string): string =>
+  `workspaces ${hostOf(server)} ${workspace.replace(/\/+$/, "") || ROOT}`;
+
 /** Settings of all workspaces of a provider. */
 interface WorkspacesOptions {
+  /** Name of the SpaceProviderDesc. */
+  readonly provider: string;
   /** s */
   readonly tokenLifetime: number;
   /** Workspace path and name of the type. */
@@ -68,7 +80,10 @@ const ROOT = "root";
 /** Duration of a watch, s, and the pause after which it counts as dead, ms. */
 const WATCHED = { timeoutSeconds: 60, idle: 65_000 } as const;
 
-/** Workspaces below a workspace, and their access tokens. */
+/**
+ * Workspaces below a workspace, and their access tokens. A label marks those that the provider has made, and those of other providers are
+ * not its spaces. Workspaces without the label are discovered.
+ */
 class Workspaces implements SpaceProvider, AsyncDisposable {
   readonly #options: WorkspacesOptions;
   readonly #client: Client;
@@ -87,14 +102,14 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
 
   async list({ parent, signal }: ProviderCall): Promise<readonly PhysicalSpace[]> {
     const { items } = await this.#below(parent).all({ signal });
-    return items.flatMap((workspace) => this.#space(workspace) ?? []);
+    return items
+      .filter((workspace) => !this.#isForeign(workspace))
+      .flatMap((workspace) => this.#space(workspace) ?? []);
   }
 
   async get(name: string, { parent, signal }: ProviderCall): Promise<PhysicalSpace | undefined> {
-    const workspace = await this.#below(parent)
-      .get(name, { signal })
-      .catch(onCode(404, () => undefined));
-    return workspace && this.#space(workspace);
+    const workspace = await this.#get(name, { parent, signal });
+    return workspace === undefined || this.#isForeign(workspace) ? undefined : this.#space(workspace);
   }
 
   async *watch({ parent, signal }: ProviderCall): AsyncGenerator<ProviderChange, void, undefined> {
@@ -118,15 +133,24 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
     const { workspaceType = "" } = this.#options;
     const at = workspaceType.lastIndexOf(":");
     const type = { path: workspaceType.slice(0, Math.max(at, 0)), name: workspaceType.slice(at + 1) };
+    const labels = { [PROVIDER_LABEL]: this.#label };
     const made = this.#below(parent).create(
-      { metadata: { name }, spec: workspaceType === "" ? {} : { type } },
+      { metadata: { name, labels }, spec: workspaceType === "" ? {} : { type } },
       { signal },
     );
-    await made.catch(onCode<unknown>(409, () => undefined));
+    if ((await made.catch(onCode<unknown>(409, () => undefined))) !== undefined) return;
+    const there = await this.#get(name, { parent, signal });
+    if (there !== undefined && this.#isForeign(there))
+      throw new Error(
+        `metadata.name: the workspace with this name belongs to the provider ${quote(ownerOf(there) ?? "")}: use another name`,
+      );
   }
 
   async delete(name: string, { parent, signal }: ProviderCall): Promise<void> {
-    const gone = this.#below(parent).delete(name, { signal });
+    const there = await this.#get(name, { parent, signal });
+    if (there === undefined || this.#isForeign(there)) return;
+    const { uid = "" } = there.metadata;
+    const gone = this.#below(parent).delete(name, { signal, preconditions: { uid } });
     await gone.catch(onCode<unknown>(404, () => undefined));
   }
 
@@ -134,12 +158,27 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
     if (this.#target.isOwned) await this.#client[Symbol.asyncDispose]();
   }
 
+  get #label(): string {
+    return labelOf(this.#options.provider);
+  }
+
+  #isForeign(workspace: AnyWorkspace): boolean {
+    const owner = ownerOf(workspace);
+    return owner !== undefined && owner !== this.#label;
+  }
+
+  #get(name: string, { parent, signal }: ProviderCall): Promise<AnyWorkspace | undefined> {
+    return this.#below(parent)
+      .get(name, { signal })
+      .catch(onCode(404, () => undefined));
+  }
+
   #below(parent = this.#root) {
     return this.#client.cluster(parent).resource(Workspace);
   }
 
   /** A mount is skipped: it belongs to another cluster. */
-  #space({ metadata, spec, status }: ObjectOf<object> & Workspace): PhysicalSpace | undefined {
+  #space({ metadata, spec, status }: AnyWorkspace): PhysicalSpace | undefined {
     const { name = "", deletionTimestamp } = metadata;
     if (spec.mount !== undefined) return undefined;
     const { cluster } = spec;
@@ -162,6 +201,11 @@ class Workspaces implements SpaceProvider, AsyncDisposable {
     return String(Math.floor(Date.now() / period + spread / 65_536));
   }
 }
+
+type AnyWorkspace = ObjectOf<object> & Workspace;
+
+/** Returns the label of the provider that has made a workspace. */
+const ownerOf = ({ metadata }: AnyWorkspace): string | undefined => metadata.labels?.[PROVIDER_LABEL];
 
 /** Workspaces of this process, or of the server of any client. */
 export interface OwnWorkspaces {
@@ -196,9 +240,7 @@ function ownTarget({ client, url, ca }: OwnWorkspaces): WorkspacesTarget {
 
 /** Returns the target of a SpaceProviderDesc's Secret. @throws Error that names the key, the problem and the remedy */
 function targetFromSecret(secret: Readonly<Record<string, string>>): WorkspacesTarget {
-  const own = kubeconfigAt(secret, "kubeconfig");
-  if (own === undefined)
-    throw new Error("kubeconfig: missing in the Secret: add one that points to the parent workspace of the spaces");
+  const own = parentIn(secret);
   const { server, ca, serverName, credential } = own;
   if (credential === undefined) throw new Error("kubeconfig: no user: add a credential that may create workspaces");
   const shown = requestCredential(credential);
@@ -206,6 +248,13 @@ function targetFromSecret(secret: Readonly<Record<string, string>>): WorkspacesT
   const [incluster, external] = [kubeconfigAt(secret, "incluster") ?? own, kubeconfigAt(secret, "external") ?? own];
   const client = new Client({ upstream: { url: server, tls, credentials: { get: () => shown } } });
   return { client, isOwned: true, incluster: serverOf(incluster), external: serverOf(external) };
+}
+
+/** Returns the kubeconfig of the parent workspace. @throws as {@link targetFromSecret} */
+function parentIn(secret: Readonly<Record<string, string>>): SecretKubeconfig {
+  const own = kubeconfigAt(secret, "kubeconfig");
+  if (own !== undefined) return own;
+  throw new Error("kubeconfig: missing in the Secret: add one that points to the parent workspace of the spaces");
 }
 
 const serverOf = ({ server, ca, serverName }: SecretKubeconfig): ServerAddress => ({

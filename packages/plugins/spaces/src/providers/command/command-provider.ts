@@ -1,4 +1,5 @@
 import type { SpaceProviderType } from "../../provider/provider.ts";
+import { digestOf } from "../reached-server.ts";
 import { type ClusterArguments, Clusters } from "./clusters.ts";
 
 /** Options of {@link commandProvider}: a tool that manages clusters. */
@@ -37,8 +38,9 @@ export interface CommandProviderOptions {
  * shell, and never with a name that it could take for a flag. Conditions show its error messages in one line.
  *
  * A cluster is created in the background and is no space before that is done. After a failure, the rest is deleted before the next attempt;
- * creations in progress are deleted when the provider is disposed of. A SpaceProviderDesc of this type needs no Secret. Security: the tool
- * runs with the rights of the manager's user, for every user who may create Spaces.
+ * creations in progress are deleted when the provider is disposed of. A SpaceProviderDesc of this type needs no Secret, and of several
+ * with the same tool and environment only the oldest has the clusters. Security: the tool runs with the rights of the manager's user, for
+ * every user who may create Spaces.
  *
  * @throws Error on an invalid option
  */
@@ -52,7 +54,12 @@ export function commandProvider(options: CommandProviderOptions): SpaceProviderT
   const { list, kubeconfig, incluster, create, delete: remove } = options;
   const told = { list, parse, kubeconfig, incluster, create, delete: remove, longestName };
   const limits = { within, createWithin, answerWithin };
-  return { open: ({ log }) => new Clusters({ name, command, env, ...told, ...limits, log }) };
+  const place = `command ${digestOf(JSON.stringify([command, list, env]))}`;
+  return {
+    // A tool does not record who has created a cluster.
+    place: () => place,
+    open: ({ log }) => new Clusters({ name, command, env, ...told, ...limits, log }),
+  };
 }
 
 const linesOf = (printed: string): readonly string[] =>

@@ -1,11 +1,13 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { SpaceProviderType } from "../../provider/provider.ts";
 import { Processes } from "./processes.ts";
+import { checkName } from "./space-folder.ts";
 
 /** Options of {@link processesProvider}. */
 export interface ProcessesProviderOptions {
   /**
-   * Directory of the spaces, with one subdirectory each. It is created with access for its owner only, since it contains credentials.
+   * Directory of the providers, with one subdirectory for each SpaceProviderDesc, by its name, and in it one for each of its spaces. It is
+   * created with access for its owner only, since it contains credentials.
    * Security: users who can write to it choose which programs run.
    */
   readonly directory: string;
@@ -21,7 +23,7 @@ export interface ProcessesProviderOptions {
    * @default "admin.kubeconfig"
    */
   readonly kubeconfig?: string;
-  /** Maximum number of spaces. Security: users who may create Spaces start processes. @default 16 */
+  /** Maximum number of spaces of all SpaceProviderDescs. Security: users who may create Spaces start processes. @default 16 */
   readonly most?: number;
   /**
    * Whether processes keep running after the provider is disposed of, so that the next manager adopts them. With `false` they stop with the
@@ -39,11 +41,12 @@ export interface ProcessesProviderOptions {
 
 /**
  * Provider type for processes on this machine: each is an API server with its own data, in place of a cluster. A process that ends is
- * restarted on the same data. A SpaceProviderDesc of this type needs no Secret, and all of a manager show the same spaces. The provider
- * needs `/proc` or `ps` to identify processes, so that it never signals another process with a reused PID.
+ * restarted on the same data. A SpaceProviderDesc of this type needs no Secret. Each has its own spaces, and finds them again when it is
+ * deleted and created under the same name. The provider needs `/proc` or `ps` to identify processes, so that it never signals another
+ * process with a reused PID.
  *
- * Several managers may share a directory, whose files are the only state. One of them starts and stops processes and the others read. When
- * it ends or crashes, another takes over and adopts the running processes.
+ * Several managers with the same SpaceProviderDescs may share a directory, whose files are the only state. One of them starts and stops
+ * processes and the others read. When it ends or crashes, another takes over and adopts the running processes.
  *
  * Security: the Secret of a space grants what the current context of its kubeconfig grants, usually administration of that space, and
  * nothing elsewhere. The processes run with the rights of the manager's user.
@@ -59,5 +62,11 @@ export function processesProvider(options: ProcessesProviderOptions): SpaceProvi
     throw new Error("invalid most of processesProvider: use a number of at least 1");
   if (directory === "") throw new Error("empty directory of processesProvider: set the path of a directory");
   const common = { command, env, kubeconfig, most, keep, checkEvery, answerWithin, grace };
-  return { open: ({ log }) => new Processes({ ...common, directory: resolve(directory), log }) };
+  const root = resolve(directory);
+  return {
+    open: ({ name, log }) => {
+      checkName(name);
+      return new Processes({ ...common, root, directory: join(root, name), log });
+    },
+  };
 }

@@ -15,7 +15,11 @@ import { SpaceProcess, type SpaceProcessOptions } from "./space-process.ts";
 
 /** Options of {@link Processes}. */
 export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "onChange"> {
+  /** Directory of the provider. */
   readonly directory: string;
+  /** Directory of all providers of the type. */
+  readonly root: string;
+  /** Maximum number of spaces of all providers of the type. */
   readonly most: number;
   /** Whether processes keep running after the manager ends. */
   readonly keep: boolean;
@@ -65,10 +69,10 @@ export class Processes implements SpaceProvider, AsyncDisposable {
 
   async create(name: string, { parent }: ProviderCall): Promise<void> {
     rejectParent(parent);
-    const { directory, most } = this.#options;
+    const { directory, root, most } = this.#options;
     const there = SpaceFolder.at(directory, name);
     if (there?.isLeaving) throw new Error("the previous space with this name is still being deleted");
-    if (there === undefined && SpaceFolder.in(directory).length >= most)
+    if (there === undefined && SpaceFolder.countAll(root) >= most)
       throw new Error(
         `the provider has its maximum of ${most} processes: delete Spaces, or increase most of the provider`,
       );

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { nameProblems } from "@virtual-workspaces/apimachinery";
 import { codeOf, objectIn, readIfThere, writePrivately } from "./private-files.ts";
 import { isIdentity, type ProcessIdentity } from "./process-identity.ts";
@@ -11,7 +11,10 @@ const [COMING, GOING] = [".new-", ".gone-"];
 /** Recorded process of a space. `starting` is recorded before its PID is known. */
 export type NotedProcess = ProcessIdentity | "starting" | undefined;
 
-/** Directory of a space that is a process, with access for its owner only. */
+/**
+ * Directory of a space that is a process, with access for its owner only. Its file `space.json` marks it as a space of that provider under
+ * that name, so a copy elsewhere is no space: two managers would otherwise own one process.
+ */
 export class SpaceFolder {
   readonly name: string;
   /** Identifier: a space that is created again under the same name gets another one. */
@@ -27,26 +30,33 @@ export class SpaceFolder {
     this.server = join(this.path, "server");
   }
 
-  /** Returns all spaces of a directory. */
+  /** Returns all spaces of a provider's directory. */
   static in(directory: string): readonly SpaceFolder[] {
     return readdirSync(directory).flatMap((name) => SpaceFolder.at(directory, name) ?? []);
+  }
+
+  /** Returns the number of spaces of all providers in a directory. */
+  static countAll(root: string): number {
+    const providers = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return providers.reduce((sum, { name }) => sum + SpaceFolder.in(join(root, name)).length, 0);
   }
 
   /** Returns the space with a name, or `undefined` if it does not exist or is something else. */
   static at(directory: string, name: string): SpaceFolder | undefined {
     if (nameProblems(name).length > 0) return undefined;
-    const id = objectIn(join(directory, name, "space.json"))?.["id"];
+    const { id, space } = objectIn(join(directory, name, "space.json")) ?? {};
+    if (space !== markOf(directory, name)) return undefined;
     return typeof id === "string" && id !== "" ? new SpaceFolder(directory, name, id) : undefined;
   }
 
   /** Creates a space atomically unless it exists. @throws Error on an invalid name, or if something else has that name */
   static make(directory: string, name: string): void {
-    const [problem] = nameProblems(name);
-    if (problem !== undefined) throw new Error(`metadata.name: invalid name of a directory, ${problem}`);
+    checkName(name);
     const coming = mkdtempSync(join(directory, COMING));
     try {
       mkdirSync(join(coming, "server"), { mode: 0o700 });
-      writePrivately(join(coming, "space.json"), JSON.stringify({ id: randomBytes(16).toString("hex") }));
+      const mark = { id: randomBytes(16).toString("hex"), space: markOf(directory, name) };
+      writePrivately(join(coming, "space.json"), JSON.stringify(mark));
       renameSync(coming, join(directory, name));
     } catch (error) {
       rmSync(coming, { recursive: true, force: true });
@@ -103,3 +113,11 @@ export class SpaceFolder {
     return openSync(path, "a", 0o600);
   }
 }
+
+/** @throws Error on a name that is no name of a directory */
+export function checkName(name: string): void {
+  const [problem] = nameProblems(name);
+  if (problem !== undefined) throw new Error(`metadata.name: invalid name of a directory, ${problem}`);
+}
+
+const markOf = (directory: string, name: string): string => `${basename(directory)}/${name}`;

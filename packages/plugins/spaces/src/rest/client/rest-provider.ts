@@ -44,6 +44,8 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
   const urlOptions: UrlOptions = { rewrite, mayAskPlain };
   return {
     needsSecret: true,
+    // Every user of a provider has all of its spaces, so the credential does not matter.
+    place: ({ secret }) => `rest ${new URL((secret["url"] ?? "").trim()).href.replace(/\/+$/, "")}`,
     open: async ({ name, secret, signal }): Promise<SpaceProvider & AsyncDisposable> => {
       const upstream = new Upstream({ ...upstreamFromSecret(secret, name, urlOptions), ...(dial && { dial }) });
       await using opening = new AsyncDisposableStack();
