@@ -95,12 +95,8 @@ export class KnownMounts implements AsyncDisposable {
     const entry = this.#entries.get(mountKey(key));
     if (entry === undefined || entry.target !== target)
       throw new Error(`${keyText(key)}: the target has changed meanwhile: try again`);
-    const { dial, failed } = this.#options;
-    const onError = (error: unknown): void => {
-      this.#options.onError(error);
-      failed(key, target);
-    };
-    entry.context ??= new TargetContext({ target, dial, onError });
+    const { dial, failed, onError } = this.#options;
+    entry.context ??= new TargetContext({ target, dial, onError, failed: () => failed(key, target) });
     return entry.context;
   }
 
