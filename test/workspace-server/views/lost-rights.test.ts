@@ -1,6 +1,12 @@
 // A caller loses the right on the source kind while a watch is open: the watch ends, and no existing object is DELETED.
 import { type Forwarded, forward, subjectAccessReview } from "@virtual-workspaces/forwarding";
-import { authenticated, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
+import {
+  authenticated,
+  defineResource,
+  defineVirtualWorkspace,
+  type ServedResource,
+  view,
+} from "@virtual-workspaces/framework";
 import { memoryStore } from "@virtual-workspaces/store";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -36,7 +42,7 @@ describe("a caller who loses a right on the source kind during a watch", functio
     const joined = view({ from: maps(), inputs: { secrets }, to: Note, map: () => ({}) });
     const reviewed = subjectAccessReview({ upstream, allowCache: 0 });
     forwarded.use(reviewed);
-    const workspace = (name: string, resources: Parameters<typeof defineVirtualWorkspace>[0]["resources"]) =>
+    const workspace = (name: string, resources: readonly ServedResource[]) =>
       defineVirtualWorkspace({ name, path: "/clusters/:cluster", authorize: authenticated(), resources });
     const both = defineVirtualWorkspace({
       name: "both",
