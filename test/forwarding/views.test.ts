@@ -1,9 +1,9 @@
-// Views over another API server's objects: one upstream watch feeds them, and objects that the upstream denies are not shown.
+// Views over another API server's objects: one upstream watch feeds them, and ends them with 410 when the upstream denies it.
 
 import { forward } from "@virtual-workspaces/forwarding";
 import { authenticated, defineVirtualWorkspace, merged, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { startPlain } from "../_support/plain.ts";
+import { label, startPlain } from "../_support/plain.ts";
 import { Memo, type MemoContent, startThere } from "./upstream.ts";
 
 describe("a view of a forwarded kind", () => {
@@ -38,7 +38,7 @@ describe("a view of a forwarded kind", () => {
     expect(await names(place("b"))).to.deep.equal(["z"]);
 
     there.barred.add("alice");
-    expect(await watch.take(1)).to.deep.equal(["DELETED z"]);
+    expect((await watch.rest()).map(label)).to.deep.equal(["ERROR 410"]);
     expect((await here.get(place("b"))).status).to.equal(403);
     there.barred.clear();
     expect(await names(place("b"))).to.deep.equal(["z"]);

@@ -109,6 +109,7 @@ export {
   newClusterName,
   type OwningType,
   parseLifecycleName,
+  pathBelow,
   RESERVED_WORKSPACE_TYPE_NAMES,
   ROOT_CLUSTER,
   ROOT_SHARD,

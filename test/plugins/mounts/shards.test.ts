@@ -18,7 +18,7 @@ import {
 } from "../../workspace-server/shards/support.ts";
 import { grant, makeAdmin } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { isReady, kubeconfigOf, refTo, secret, startTarget } from "./support/mounted.ts";
+import { isReady, kubeconfigOf, reasonOf, refTo, secret, startTarget } from "./support/mounted.ts";
 
 const root = { user: "root" };
 const alice = { user: "alice" };
@@ -54,6 +54,9 @@ describe("mounts on several shards", function () {
     const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
     await post(`/clusters/${at}${WORKSPACES}`, { ...workspace, spec: { mount: { ref } } });
     await turned(at, name, phase);
+  };
+  const remove = async (path: `/${string}`): Promise<void> => {
+    expect((await server.send(`DELETE ${path}`, undefined, root)).status).to.equal(200);
   };
   const turned = (at: string, name: string, phase: string): Promise<Answer> =>
     untilAt(server, `/clusters/${at}${WORKSPACES}/${name}`, ({ body }) => body.status?.phase === phase);
@@ -144,6 +147,58 @@ describe("mounts on several shards", function () {
     }
     // The Mount is on this shard, and its target is not.
     expect((await shard.get(`/clusters/root:far:to-near${CONFIG_MAPS}/by-far`, alice)).status).to.equal(200);
+  });
+
+  it("of the type Redirect that lead to each other across shards answer 503, until one is deleted", async () => {
+    const ends = [
+      ["near", "far"],
+      ["far", "near"],
+    ] as const;
+    for (const [name, to] of ends)
+      await mount(clusters[name] as string, "circle", { type: "Redirect", path: `root:${to}:circle` });
+    for (const [name] of ends) {
+      const ref = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", name: "circle" };
+      const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "circle" } };
+      await post(`/clusters/${clusters[name]}${WORKSPACES}`, { ...workspace, spec: { mount: { ref } } });
+    }
+    for (const [name, to] of ends) {
+      const at = `/clusters/${clusters[name]}${MOUNTS}/circle` as const;
+      const { body } = await untilAt(server, at, (one) => reasonOf(one.body) === "Cycle");
+      expect(body.status.phase, name).to.equal("Unknown");
+      await untilAt(
+        server,
+        { path: `/clusters/root:${name}:circle/api`, user: "alice" },
+        ({ status }) => status === 503,
+      );
+      const { text } = await server.get(`/services/mounts/${clusters[name]}/circle/api`, alice);
+      if (name === "near")
+        expect(text).to.contain(`this mount leads to root:${to}:circle leads to root:${name}:circle`);
+    }
+    await remove(`/clusters/${clusters["far"]}${WORKSPACES}/circle`);
+    await untilAt(server, `/clusters/${clusters["near"]}${MOUNTS}/circle`, (one) => isReady(one.body));
+    await untilAt(server, { path: "/clusters/root:near:circle/api", user: "alice" }, ({ status }) => status === 307);
+    for (const [name] of ends) await remove(`/clusters/${clusters[name]}${MOUNTS}/circle`);
+  });
+
+  it("through the type URL and the address of another shard are a cycle", async () => {
+    const [near, far] = [clusters["near"] as string, clusters["far"] as string];
+    const kubeconfig = {
+      ...{ apiVersion: "v1", kind: "Config", "current-context": "it" },
+      contexts: [{ name: "it", context: { cluster: "it", user: "" } }],
+      clusters: [{ name: "it", cluster: { server: `${shard.url}/services/mounts/${far}/back` } }],
+    };
+    await post(`/clusters/${near}${SECRETS}`, {
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "forth" } },
+      ...secret({ kubeconfig: JSON.stringify(kubeconfig) }),
+    });
+    await mount(far, "back", { type: "Redirect", path: "root:near:forth" });
+    await mount(near, "forth", { ref: refTo("forth"), identity: { type: "None" } });
+    const ref = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", name: "forth" };
+    const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "forth" } };
+    await post(`/clusters/${near}${WORKSPACES}`, { ...workspace, spec: { mount: { ref } } });
+    for (const at of [`/clusters/${near}${MOUNTS}/forth`, `/clusters/${far}${MOUNTS}/back`] as const)
+      await untilAt(server, at, (one) => reasonOf(one.body) === "Cycle");
+    for (const at of [`/clusters/${near}${MOUNTS}/forth`, `/clusters/${far}${MOUNTS}/back`] as const) await remove(at);
   });
 
   it("answer 503 after the deletion of their target workspace, on any shard", async () => {

@@ -222,6 +222,22 @@ describe("a mount of another API server", function () {
     expect((await mounted.at("away").get("/api")).text).to.equal("GET /api");
   });
 
+  it("is not Ready at once after each failed request, also without a successful one in between", async () => {
+    let away = await startTarget();
+    const { authority, url } = away;
+    await mounted.make("Secret", "often", secret({ kubeconfig: kubeconfigOf(away) }));
+    await mounted.make("Mount", "often", { spec: { ref: refTo("often") } });
+    for (let times = 0; times < 2; times += 1) {
+      await mounted.until("often", isReady);
+      await away[Symbol.asyncDispose]();
+      expect((await mounted.at("often").get("/api")).status).to.equal(503);
+      await mounted.until("often", (one) => reasonOf(one) === "Unreachable");
+      away = await startTarget(undefined, { authority, port: Number(new URL(url).port) });
+    }
+    await mounted.until("often", isReady);
+    await away[Symbol.asyncDispose]();
+  });
+
   it("is deleted with the Mount, which closes open connections", async () => {
     await mounted.make("Mount", "short", { spec: { ref: refTo("there") } });
     await mounted.until("short", isReady);

@@ -51,8 +51,8 @@ export async function run(options: AgentFlags): Promise<number> {
     ),
   );
   log({ level: "info", message: "starting agent", hub: hub.url, cluster: api.url });
-  const over = await Promise.race([agent.ended, interrupt.asked.then(() => "asked" as const)]);
-  if (over !== "asked") throw new Failure(over === undefined ? "the agent has stopped" : over.message);
+  const over = await Promise.race([agent.ended, interrupt.asked.then(() => "interrupted" as const)]);
+  if (over !== "interrupted") throw new Failure(over === undefined ? "the agent has stopped" : over.message);
   log({ level: "info", message: "shutting down" });
   await agent.drain(AbortSignal.timeout(DRAINED));
   return 0;

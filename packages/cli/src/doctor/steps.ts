@@ -29,19 +29,19 @@ export interface StepResult {
   readonly remedy?: string;
 }
 
-/** Runs the steps in order until one fails. @param told receives each result @returns whether all succeeded */
+/** Runs the steps in order until one fails. @param onResult called with each result @returns whether all succeeded */
 export async function examine<C>(
   steps: readonly Step<C>[],
   context: C,
-  told: (result: StepResult) => void,
+  onResult: (result: StepResult) => void,
 ): Promise<boolean> {
   for (const { title, run } of steps) {
     try {
-      told({ title, result: "ok", detail: await run(context) });
+      onResult({ title, result: "ok", detail: await run(context) });
     } catch (error) {
-      if (error instanceof Skipped) told({ title, result: "skipped", detail: error.message });
+      if (error instanceof Skipped) onResult({ title, result: "skipped", detail: error.message });
       else if (error instanceof StepFailure) {
-        told({ title, result: "failed", detail: error.message, remedy: error.remedy });
+        onResult({ title, result: "failed", detail: error.message, remedy: error.remedy });
         return false;
       } else throw error;
     }

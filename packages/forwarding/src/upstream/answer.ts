@@ -42,7 +42,7 @@ export function passWarnings(headers: ResponseHeaders, warn: (text: string) => v
 }
 
 /** Returns the error of an unsuccessful stream. Reads at most the maximum size of an error. */
-export async function streamedError(answer: StreamedResponse, asked: UpstreamRequest): Promise<Error> {
+export async function streamedError(answer: StreamedResponse, request: UpstreamRequest): Promise<Error> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {
@@ -52,30 +52,30 @@ export async function streamedError(answer: StreamedResponse, asked: UpstreamReq
       if (length > LONGEST_ERROR) break;
     }
   } catch (error) {
-    return upstreamFault(asked.origin, `answered ${answer.status} with an incomplete body`, { cause: error });
+    return upstreamFault(request.origin, `answered ${answer.status} with an incomplete body`, { cause: error });
   }
-  return answeredError({ status: answer.status, headers: answer.headers, body: Buffer.concat(pieces) }, asked);
+  return answeredError({ status: answer.status, headers: answer.headers, body: Buffer.concat(pieces) }, request);
 }
 
 /**
  * Returns the error of an unsuccessful response: the upstream's Status. A 401 is about this server's credentials, which the
  * client cannot fix; they are renewed.
  */
-export function answeredError(answer: WholeResponse, asked: UpstreamRequest): ApiError {
+export function answeredError(answer: WholeResponse, request: UpstreamRequest): ApiError {
   const { status: code, headers, body } = answer;
   if (code === 401 || code === 407) {
     const what = "rejected this server's credentials: its operator must renew them";
-    return upstreamFault(asked.origin, what);
+    return upstreamFault(request.origin, what);
   }
-  if (asked.isEmptyUnserved === true && hasNoPath(answer)) return ApiError.notFoundPath();
+  if (request.isEmptyUnserved === true && hasNoPath(answer)) return ApiError.notFoundPath();
   const retry = Number(header(headers, "retry-after"));
-  const told = isErrorCode(code) ? statusIn(body) : undefined;
-  const { details } = told ?? {};
-  const isTold =
+  const upstreamStatus = isErrorCode(code) ? statusIn(body) : undefined;
+  const { details } = upstreamStatus ?? {};
+  const isKnown =
     details?.retryAfterSeconds !== undefined || !Number.isInteger(retry) || retry <= 0 || retry > LONGEST_RETRY;
-  const later = isTold ? {} : { details: { ...details, retryAfterSeconds: retry } };
-  if (told !== undefined) return new ApiError({ ...told, ...later, code });
-  return unexplained(code, later, asked);
+  const later = isKnown ? {} : { details: { ...details, retryAfterSeconds: retry } };
+  if (upstreamStatus !== undefined) return new ApiError({ ...upstreamStatus, ...later, code });
+  return unexplained(code, later, request);
 }
 
 /**

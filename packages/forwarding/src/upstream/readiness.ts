@@ -10,7 +10,7 @@ const BELIEVED = { good: 2_000, bad: 500 } as const;
 /** Checks whether the upstream answers `/version` with our own identity, and caches the result. */
 export class Readiness {
   readonly #upstream: Upstream;
-  readonly #ask = askedOnce(() => this.#probe());
+  readonly #probeOnce = sharedCall(() => this.#probe());
   #until = Number.NEGATIVE_INFINITY;
   #problem: unknown;
 
@@ -20,12 +20,12 @@ export class Readiness {
 
   /** @throws Error that names the upstream and the fault: for logs, not for clients */
   async check(): Promise<void> {
-    if (performance.now() >= this.#until) await this.#ask();
+    if (performance.now() >= this.#until) await this.#probeOnce();
     if (this.#problem !== undefined) throw this.#problem;
   }
 
   async #probe(): Promise<void> {
-    const asked = { origin: new URL(this.#upstream.url).origin };
+    const source = { origin: new URL(this.#upstream.url).origin };
     try {
       const answer = await this.#upstream.send({
         path: "/version",
@@ -33,23 +33,23 @@ export class Readiness {
         deadlines: { head: PATIENCE, idle: PATIENCE },
       });
       // 403 and 404 prove that the server runs; after a 401, all our requests would fail.
-      if (answer.status === 401) throw answeredError(answer, asked);
-      if (answer.status >= 500) throw upstreamFault(asked.origin, `answered ${answer.status}`);
+      if (answer.status === 401) throw answeredError(answer, source);
+      if (answer.status >= 500) throw upstreamFault(source.origin, `answered ${answer.status}`);
       // The page of a load balancer proves only that there is a load balancer.
-      if (answer.status === 200) checkJson(answer.headers, asked);
+      if (answer.status === 200) checkJson(answer.headers, source);
       this.#problem = undefined;
     } catch (error) {
-      this.#problem = causeOfFault(upstreamFailure(error, asked)) ?? error;
+      this.#problem = causeOfFault(upstreamFailure(error, source)) ?? error;
     }
     this.#until = performance.now() + (this.#problem === undefined ? BELIEVED.good : BELIEVED.bad);
   }
 }
 
 /** Makes concurrent callers of a function share one call. */
-function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
+function sharedCall<T>(call: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | undefined;
   return () => {
-    underWay ??= ask().finally(() => {
+    underWay ??= call().finally(() => {
       underWay = undefined;
     });
     return underWay;

@@ -41,6 +41,8 @@ export interface DerivedLease<In extends object, Out extends object, Variant, In
   readonly sourceVersion: (shown: Encoded) => string | undefined;
 }
 
+const READABLE = "too old resource version: the source of this view can be read again";
+
 /** One computation of a view, for one logical cluster (or all) and one variant. It follows its sources synchronously. */
 export class DerivedCache<In extends object, Out extends object, Variant, Inputs> {
   readonly cache: WatchCache;
@@ -49,6 +51,10 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
   readonly #closing: Disposable[] = [];
   readonly #madeFrom = new WeakMap<Encoded, string>();
   readonly #again = new Map<string, ObjectKey>();
+  /** Sources that reject reading. */
+  readonly #rejecting = new Set<CacheLease>();
+  /** Whether the cache was emptied because of them, and not filled since. */
+  #isRejected = false;
   #stale = false;
   #planned = false;
   #holders = 0;
@@ -148,9 +154,30 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
 
   #listen(sources: Sources<In, Out, Variant, Inputs>): void {
     const anew = (): void => this.#invalidate(sources);
-    for (const { cache } of sources.inputs) this.#keep(cache.listen({ event: anew, expired: anew }));
-    const listener: CacheListener = { event: (event) => this.#follow(sources, event), expired: anew };
-    this.#keep(sources.from.cache.listen(listener));
+    const expired = (lease: CacheLease): CacheListener["expired"] => {
+      return (message, rejected) => {
+        if (rejected) this.#reject(lease, message);
+        else {
+          this.#rejecting.delete(lease);
+          anew();
+        }
+      };
+    };
+    for (const lease of sources.inputs) this.#keep(lease.cache.listen({ event: anew, expired: expired(lease) }));
+    const { from } = sources;
+    this.#keep(from.cache.listen({ event: (event) => this.#follow(sources, event), expired: expired(from) }));
+  }
+
+  /**
+   * Ends watches with 410 instead of DELETED: the objects still exist, and a client would take them for gone. Security: the cache
+   * stays empty until all sources can be read, since what it shows may depend on any of them.
+   */
+  #reject(lease: CacheLease, message: string): void {
+    this.#rejecting.add(lease);
+    this.#stale = true;
+    if (this.#isRejected) return;
+    this.#isRejected = true;
+    this.cache.reject(processMinter.next(), message);
   }
 
   /** Recomputes all objects at the end of the turn, or before the next read if that is sooner. */
@@ -181,6 +208,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
   }
 
   #recompute(sources: Sources<In, Out, Variant, Inputs>): void {
+    if (this.#rejecting.size > 0) return;
     if (this.#stale) this.#recomputeAll(sources);
     if (this.#again.size === 0) return;
     const { from, computation } = sources;
@@ -195,6 +223,9 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
   #recomputeAll({ from, computation }: Sources<In, Out, Variant, Inputs>): void {
     this.#stale = false;
     this.#again.clear();
+    // Views of this view learn that it can be read again.
+    if (this.#isRejected) this.cache.reset([], processMinter.next(), READABLE);
+    this.#isRejected = false;
     const { cluster } = this.#options.scope;
     const current = from.cache.snapshot().objects;
     for (const encoded of [...this.cache.snapshot().objects.values()]) {
@@ -205,7 +236,7 @@ export class DerivedCache<In extends object, Out extends object, Variant, Inputs
   }
 
   #follow({ computation }: Sources<In, Out, Variant, Inputs>, event: CacheEvent): void {
-    if (!this.#covers(event.key)) return;
+    if (!this.#covers(event.key) || this.#rejecting.size > 0) return;
     if (event.object !== undefined) this.#place(event.object, { computation, changed: true });
     else if (this.cache.get(event.key) !== undefined) this.cache.delete(event.key, processMinter.next());
   }

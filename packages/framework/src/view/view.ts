@@ -9,6 +9,7 @@ import { WritableView } from "./writable-view.ts";
  * A computed, live collection: the objects of `from` that `select` accepts, as `map` shows them.
  *
  * Open watches get ADDED when an object enters, for whatever reason, and DELETED with its last seen state when it leaves.
+ * When a source rejects reading (403, 404), watches end with 410: its objects may still exist.
  * Lists and watches always agree, and watches resume. Code decides membership, so the view has its own resource versions; the
  * source's are in {@link SOURCE_VERSION_ANNOTATION}.
  */

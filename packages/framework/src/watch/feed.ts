@@ -153,7 +153,7 @@ export class Feed {
     // Callers who may not list get an error on each request, and objects as soon as they may.
     this.#untold = undefined;
     const message = this.#refusal.note(error);
-    if (message !== undefined) this.#cache.reset([], this.#cache.head, message);
+    if (message !== undefined) this.#cache.reject(this.#cache.head, message);
   }
 
   #note(error: unknown, during: "list" | "watch"): NextAttempt {

@@ -154,3 +154,18 @@ export const clusterURL = (baseURL: string, cluster: string): string =>
  */
 export const viewURL = (baseURL: string, ...path: readonly string[]): string =>
   [baseURL.endsWith("/") ? baseURL.slice(0, -1) : baseURL, "services", ...path].join("/");
+
+/**
+ * Returns the path of a URL below a base URL, without trailing slashes: `/services/x` for `https://host/base/services/x/?y`
+ * below `https://host/base/`. Security: this alone decides whether a URL that a user has set leads to this server.
+ *
+ * @returns `undefined` for a URL that leads elsewhere
+ */
+export function pathBelow(url: URL, base: string): string | undefined {
+  const [place, root] = [placeOf(url), placeOf(new URL(base))];
+  return place.startsWith(`${root}/`) ? place.slice(root.length) : undefined;
+}
+
+function placeOf({ origin, pathname }: URL): string {
+  return (origin + pathname).replace(/\/+$/, "");
+}

@@ -56,6 +56,8 @@ export interface NoTarget {
   readonly reason: string;
   /** Problem and remedy for people. Security: users who may read the mount see it, so it contains no secret. */
   readonly message: string;
+  /** URL of a known target that is not ready, to find cycles. It is not shown. @default unknown */
+  readonly url?: string;
 }
 
 /** Reference to an object that a mount type needs. */

@@ -2,6 +2,7 @@ import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { allow, type ServerOptions, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { ImpersonationRule } from "@virtual-workspaces/framework/authz";
 import type { Log } from "@virtual-workspaces/framework/server";
+import { pathBelow } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { ShardUrls } from "../shard-urls.ts";
 import { Loopback } from "./loopback.ts";
@@ -107,22 +108,7 @@ export function ownView(
   return undefined;
 }
 
-/**
- * Returns the path of a URL below a base URL, without trailing slashes: `/services/x` for `https://host/base/services/x/?y`
- * below `https://host/base/`. Security: this alone decides whether a URL that a user has set leads to this server.
- *
- * @returns `undefined` for a URL that leads elsewhere
- */
-export function pathBelow(url: URL, base: string): string | undefined {
-  const [place, root] = [placeOf(url), placeOf(new URL(base))];
-  return place.startsWith(`${root}/`) ? place.slice(root.length) : undefined;
-}
-
 /** Removes trailing slashes. */
 export function trimmed(path: string): string {
   return path.replace(/\/+$/, "");
-}
-
-function placeOf({ origin, pathname }: URL): string {
-  return trimmed(origin + pathname);
 }

@@ -2,8 +2,9 @@ import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import type { RawRequest } from "@virtual-workspaces/framework";
 import { callersTokenHeaders } from "@virtual-workspaces/framework/authn";
 import type { Log } from "@virtual-workspaces/framework/server";
+import { pathBelow } from "@virtual-workspaces/kcp";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { ownView, pathBelow, trimmed } from "../loopback/own-services.ts";
+import { ownView, trimmed } from "../loopback/own-services.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** Requests to other servers on which workspaces are mounted. */

@@ -46,7 +46,7 @@ export function reviewKinds(options: ReviewKindsOptions): readonly ServedResourc
   const [own, review, deep] = [authorizer, authorizer.review, authorizer.deep] as unknown as AnyAuthorizer[];
   const reviews = { authorizer: review as AnyAuthorizer, log };
   const instead = (request: WriteOptions, { params }: Scope): AnyAuthorizer | undefined =>
-    asksDeeply(request, params["cluster"] ?? "") ? deep : undefined;
+    isDeepReview(request, params["cluster"] ?? "") ? deep : undefined;
   return [
     SelfSubjectReview.serve(new SelfReviews()),
     TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(registry), audiences, log })),
@@ -91,7 +91,7 @@ function ofEach({
 }
 
 /** As in kcp, only members of `system:masters` may use the header. */
-function asksDeeply({ headers = {}, user }: WriteOptions, cluster: string): boolean {
+function isDeepReview({ headers = {}, user }: WriteOptions, cluster: string): boolean {
   if (headers[DEEP_REVIEW_HEADER.toLowerCase()] !== "true") return false;
   return effectiveUsers(user, cluster).some(({ groups }) => groups.includes(MASTERS_GROUP));
 }

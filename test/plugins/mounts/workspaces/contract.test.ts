@@ -28,7 +28,7 @@ describe("a mounted workspace", function () {
     const ref = cluster("one");
     await held.mount("one", ref);
     const url = undefined;
-    const missing = { phase: "Unavailable", url, condition: notFound('KubeCluster "/one" not found') };
+    const missing = { phase: "Unavailable", url, condition: notFound('KubeCluster "one" not found') };
     expect(await held.until("one", ({ phase }) => phase === "Unavailable")).to.deep.equal(missing);
     await held.object(ref);
     const there = { phase: "Unavailable", url, condition: waits("KubeCluster", "one") };
@@ -75,7 +75,7 @@ describe("a mounted workspace", function () {
       [
         "homeless",
         { kind: "SiteProxy", name: "far" },
-        `SiteProxy "/far" not found: SiteProxy is namespaced, but spec.mount.ref.namespace is missing; ${remedy}`,
+        `SiteProxy "far" not found: SiteProxy is namespaced, but spec.mount.ref.namespace is missing; ${remedy}`,
       ],
       [
         "housed",
@@ -100,7 +100,7 @@ describe("a mounted workspace", function () {
       const { condition } = await held.until(name, ({ phase }) => phase === "Unavailable");
       expect(condition?.slice(0, 3), name).to.deep.equal(notFound("").slice(0, 3));
       expect(condition?.[3], name).to.match(
-        new RegExp(`^${ref.kind} "/.*" not found: .*; spec.mount cannot be changed: create the workspace again$`),
+        new RegExp(`^${ref.kind} ".*" not found: .*; spec.mount cannot be changed: create the workspace again$`),
       );
     }
   });

@@ -11,13 +11,13 @@ const unknown = (kind: string, name: string, version = "v1") => [
   "False",
   "MountObjectNotFound",
   "Error",
-  `${kind} "/${name}" not found: kind ${kind} of example.dev/${version} is not served here: install its CustomResourceDefinition, or bind an APIExport with it`,
+  `${kind} "${name}" not found: kind ${kind} of example.dev/${version} is not served here: install its CustomResourceDefinition, or bind an APIExport with it`,
 ];
 const NOT_FOUND = (kind: string, name: string) => [
   "False",
   "MountObjectNotFound",
   "Error",
-  `${kind} "/${name}" not found`,
+  `${kind} "${name}" not found`,
 ];
 
 describe("kinds of mount objects", function () {

@@ -30,13 +30,13 @@ export interface Metrics extends Required<MetricsOptions> {}
  * are Kubernetes' where they exist; labels name the virtual workspace, never a user, logical cluster, namespace or object.
  * Requests have at most 2,000 sets of labels, each with 37 series and one per status code; the rest is counted as `other`.
  */
-export function metrics({ authorize = nobody, process = true, families = none }: MetricsOptions = {}): Metrics {
+export function metrics({ authorize = denyAll, process = true, families = none }: MetricsOptions = {}): Metrics {
   return Object.freeze({ authorize, process, families });
 }
 
 const none = (): readonly MetricFamily[] => [];
 
-const nobody: Authorizer<unknown> = () => deny("this server has no rule for reading its metrics");
+const denyAll: Authorizer<unknown> = () => deny("this server has no rule for reading its metrics");
 
 /** Path of the metrics. */
 export const METRICS_PATH = "/metrics";

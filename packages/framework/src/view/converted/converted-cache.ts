@@ -78,7 +78,7 @@ export class ConvertedCache implements ReadableCache {
   listen(listener: CacheListener): Disposable {
     return this.#source.listen({
       event: (event) => listener.event(this.#events.of(event)),
-      expired: (message) => listener.expired(message),
+      expired: (message, rejected) => listener.expired(message, rejected),
       advanced: () => listener.advanced?.(),
       forgetting: (before) => listener.forgetting?.(before),
     });

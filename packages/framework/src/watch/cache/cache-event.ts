@@ -35,8 +35,12 @@ export interface ReadableCache {
 export interface CacheListener {
   /** Called after a change was applied. */
   event(event: CacheEvent): void;
-  /** Called when the cache has lost track of its source, so that no watch can continue. */
-  expired(message: string): void;
+  /**
+   * Called when the cache has lost track of its source, so that no watch can continue.
+   *
+   * @param rejected whether the source rejects reading: the cache is empty, but the objects may still exist
+   */
+  expired(message: string, rejected: boolean): void;
   /** Called on a new version without changes (a source's progress). */
   advanced?(): void;
   /** Called before the cache drops the events before this position: the last chance to read them. */

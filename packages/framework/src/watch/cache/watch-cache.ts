@@ -172,12 +172,12 @@ export class WatchCache implements ReadableCache {
 
   /** Replaces the state without events: drops the history and ends open watches with 410. */
   reset(objects: Iterable<Encoded>, version: string, message: string): void {
-    this.#objects = new BTree();
-    for (const object of objects) this.#objects.set(cacheKey(object.key), object);
-    this.#head = version;
-    this.#ring.clear(version);
-    for (const listener of [...this.#listeners]) listener.expired(message);
-    this.#wake();
+    this.#replace(objects, version, (listener) => listener.expired(message, false));
+  }
+
+  /** Empties the cache of a source that rejects reading, without events, and ends open watches with 410. */
+  reject(version: string, message: string): void {
+    this.#replace([], version, (listener) => listener.expired(message, true));
   }
 
   /** Drops the events before a position, except the last `kept`. */
@@ -189,6 +189,15 @@ export class WatchCache implements ReadableCache {
   listen(listener: CacheListener): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  #replace(objects: Iterable<Encoded>, version: string, tell: (listener: CacheListener) => void): void {
+    this.#objects = new BTree();
+    for (const object of objects) this.#objects.set(cacheKey(object.key), object);
+    this.#head = version;
+    this.#ring.clear(version);
+    for (const listener of [...this.#listeners]) tell(listener);
+    this.#wake();
   }
 
   #push(event: CacheEvent): void {

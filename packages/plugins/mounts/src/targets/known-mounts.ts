@@ -7,6 +7,7 @@ import { exportedKey, Related } from "@virtual-workspaces/kcp/informers";
 import type { MountType, NoTarget, ProxyTarget, RelatedObjects, Target } from "@virtual-workspaces/kcp/targets";
 import type { Dial } from "@virtual-workspaces/transport";
 import { none } from "../types/no-target.ts";
+import { chainProblem } from "./mount-chain.ts";
 import { TargetContext } from "./target-context.ts";
 
 /** Options of {@link KnownMounts}. */
@@ -17,6 +18,8 @@ export interface KnownMountsOptions {
   readonly dial: Dial;
   /** Returns why a target is not allowed, for any mount type. */
   readonly refuse: (target: ProxyTarget) => NoTarget | undefined;
+  /** Returns the path of a URL of this server, on any of its shards; `undefined` for other servers. */
+  readonly pathOf: (url: string) => string | undefined;
   /** Called when the target of a mount changes, or the mount is deleted. */
   readonly changed: (key: ObjectKey) => void;
   /** Called when a request to a target fails. */
@@ -82,17 +85,18 @@ export class KnownMounts implements AsyncDisposable {
     this.#options.changed(key);
   }
 
+  /** Resolves all mounts again, after a change of this server's URLs. */
+  resolveAll(): void {
+    for (const { mount } of [...this.#entries.values()]) this.set(mount);
+  }
+
   /** Returns the context for requests to a mount's target. @throws Error on an unusable target */
   contextOf({ key }: KnownMount, target: ProxyTarget): TargetContext {
     const entry = this.#entries.get(mountKey(key));
     if (entry === undefined || entry.target !== target)
       throw new Error(`${keyText(key)}: the target has changed meanwhile: try again`);
-    const { dial, failed } = this.#options;
-    const onError = (error: unknown): void => {
-      this.#options.onError(error);
-      failed(key, target);
-    };
-    entry.context ??= new TargetContext({ target, dial, onError });
+    const { dial, failed, onError } = this.#options;
+    entry.context ??= new TargetContext({ target, dial, onError, failed: () => failed(key, target) });
     return entry.context;
   }
 
@@ -108,7 +112,7 @@ export class KnownMounts implements AsyncDisposable {
   }
 
   #resolved(text: string, mount: Mount): Pick<KnownMount, "target" | "unread"> {
-    const { types, onError, refuse } = this.#options;
+    const { types, onError, refuse, pathOf } = this.#options;
     const type = types.get(mountTypeOf(mount));
     if (type === undefined) {
       this.#related.forget(text);
@@ -117,19 +121,21 @@ export class KnownMounts implements AsyncDisposable {
     }
     try {
       let unread = false;
-      const resolve = ({ get }: RelatedObjects): Target | NoTarget =>
-        type.resolve(mount, {
+      const resolve = ({ get }: RelatedObjects): Target | NoTarget => {
+        const related: RelatedObjects = {
           get: (reference) => {
             const object = get(reference);
             unread ||= object.state === "unknown";
             return object;
           },
-        });
-      const target = this.#related.reading(text, resolve);
-      return {
-        target: (target.kind === "proxy" && refuse(target)) || target,
-        unread: unread && target.kind === "none",
+        };
+        const own = type.resolve(mount, related);
+        const found = (own.kind === "proxy" && refuse(own)) || own;
+        const problem = chainProblem(mount, found, { types, related, pathOf });
+        return problem !== undefined && (found.kind !== "none" || problem.reason === "Cycle") ? problem : found;
       };
+      const target = this.#related.reading(text, resolve);
+      return { target, unread: unread && target.kind === "none" };
     } catch (error) {
       onError(error);
       const message = "the mount type failed: see the log of the server";

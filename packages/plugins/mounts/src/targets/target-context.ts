@@ -1,7 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwarding";
 import type { RawRequest } from "@virtual-workspaces/framework";
-import { proxy } from "@virtual-workspaces/framework/proxy";
+import { causeOfFault, proxy } from "@virtual-workspaces/framework/proxy";
 import type { MountIdentity } from "@virtual-workspaces/kcp";
 import { type ProxyTarget, requestCredential } from "@virtual-workspaces/kcp/targets";
 import type { Dial } from "@virtual-workspaces/transport";
@@ -11,6 +11,8 @@ export interface TargetContextOptions {
   readonly target: ProxyTarget;
   readonly dial: Dial;
   readonly onError: (error: unknown) => void;
+  /** Called after each request that fails because of the target. */
+  readonly failed: () => void;
 }
 
 type Handlers = Pick<Relay, "handle" | "upgrade">;
@@ -33,7 +35,7 @@ export class TargetContext implements AsyncDisposable {
   readonly upgrade: Handlers["upgrade"];
 
   /** @throws Error on an unusable address or certificate */
-  constructor({ target, dial, onError }: TargetContextOptions) {
+  constructor({ target, dial, onError, failed }: TargetContextOptions) {
     const { url, ca, serverName, credential, identity } = target;
     const given = credential && requestCredential(credential);
     this.upstream = new ForeignUpstream({
@@ -49,8 +51,16 @@ export class TargetContext implements AsyncDisposable {
       identity === "Caller"
         ? proxy({ ...passing, headers: callersToken, callersCredentials: true })
         : relay({ ...passing, ...IDENTITIES[identity] });
-    this.handle = handle;
-    this.upgrade = upgrade;
+    const noting = async (asking: Promise<void>): Promise<void> => {
+      try {
+        await asking;
+      } catch (error) {
+        if (causeOfFault(error) !== undefined) failed();
+        throw error;
+      }
+    };
+    this.handle = (...request) => noting(handle(...request));
+    this.upgrade = (...request) => noting(upgrade(...request));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -104,12 +104,11 @@ function fromObject(cluster: string, ref: Ref, related: RelatedObjects): Resolve
     return none("Unknown", "RefNotFound", `${about} not found`);
   const { status } = found.object as { readonly status?: unknown };
   const [url, phase] = ["URL", "phase"].map((field) => (isJsonObject(status) ? memberOf(status, field) : undefined));
-  if (phase !== "Ready")
-    return none(
-      phase === "Initializing" || phase === "Connecting" ? phase : "Unknown",
-      "RefNotReady",
-      `${about} is not Ready: see its status.phase`,
-    );
+  if (phase !== "Ready") {
+    const shown = phase === "Initializing" || phase === "Connecting" ? phase : "Unknown";
+    const notReady = none(shown, "RefNotReady", `${about} is not Ready: see its status.phase`);
+    return typeof url === "string" ? { ...notReady, url } : notReady;
+  }
   if (typeof url !== "string" || url === "") return none("Connecting", "URLMissing", `${about} has no status.URL`);
   return { url, vouched: true };
 }

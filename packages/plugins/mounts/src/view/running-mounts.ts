@@ -37,6 +37,7 @@ export class RunningMounts {
       client: everywhereClient,
       dial: restrictedDial({ addresses, ...(lookup && { lookup }) }),
       refuse: refusal({ addresses, callerHosts }),
+      pathOf: (url) => this.#urls.pathOf(url),
       changed: (key) => this.#controller?.add(key),
       failed: (key, target) => this.#controller?.suspect(key, target),
       onError,
@@ -45,7 +46,10 @@ export class RunningMounts {
       client: everywhereClient,
       shard,
       urls,
-      changed: () => this.#controller?.recheck(),
+      changed: () => {
+        this.mounts.resolveAll();
+        this.#controller?.recheck();
+      },
     });
   }
 

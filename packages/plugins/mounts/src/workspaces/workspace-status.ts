@@ -22,8 +22,7 @@ export interface VerdictOptions {
 /** Returns the new state of a Workspace, with kcp's messages where kcp has them. */
 export function verdictOf(ref: MountReference, found: FoundMount, options: VerdictOptions): Verdict {
   if (found.kind === "object") return ofObject(ref, found, options);
-  // Format of Go's NamespacedName: with a slash even without a namespace.
-  const missing = `${ref.kind} ${quote(`${ref.namespace ?? ""}/${ref.name}`)} not found`;
+  const missing = `${ref.kind} ${quote(ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name)} not found`;
   if (found.kind === "missing") return { condition: wrong("MountObjectNotFound", missing) };
   const why =
     found.kind === "invalid"

@@ -73,7 +73,7 @@ export class SpaceLine<T extends object> {
     const event = feed?.take();
     if (feed === undefined || event === undefined) return undefined;
     feed.pull(() => this.#come(feed));
-    return this.#told(feed, event);
+    return this.#contentOf(feed, event);
   }
 
   #come(feed: SpaceFeed<T>): void {
@@ -95,7 +95,7 @@ export class SpaceLine<T extends object> {
     return isSameServer(position, now) ? { version: position.version, reason: "incomplete" } : everything("moved");
   }
 
-  #told(feed: SpaceFeed<T>, event: FollowEvent<T>): SpaceEventContent<T> | undefined {
+  #contentOf(feed: SpaceFeed<T>, event: FollowEvent<T>): SpaceEventContent<T> | undefined {
     const space = this.name;
     if (event.type === "READ") {
       feed.isSynced = false;
