@@ -1,11 +1,15 @@
 // Misuse of the framework must not compile. This file is compiled but never run. If a misuse compiles, the compiler reports
 // its directive below as unused.
+import type { CheckedSchema, UnknownKeyword } from "@virtual-workspaces/apimachinery";
 import {
   allow,
   type Collection,
   defineResource,
   defineVirtualWorkspace,
   deny,
+  type ObjectOf,
+  type SpecOf,
+  type StoredObject,
   view,
 } from "@virtual-workspaces/framework";
 
@@ -26,6 +30,11 @@ const Quote = defineResource({
 });
 const quotes = Quote.collection();
 type QuoteSpec = Parameters<ReturnType<typeof quotes.in>["set"]>[1];
+type StoredQuote = ObjectOf<typeof Quote>;
+export type ObjectByKind = Expect<Equals<StoredQuote["spec"], { text: string; author?: string }>>;
+export type ObjectByContent = Expect<Equals<ObjectOf<{ spec: { n: 1 } }>["spec"], { n: 1 }>>;
+export type SpecByKind = Expect<Equals<SpecOf<typeof Quote>, { text: string; author?: string }>>;
+export type NameIsThere = Expect<Equals<StoredObject<typeof Quote>["metadata"]["name"], string>>;
 export type SpecIsTheSchema = Expect<Equals<QuoteSpec, { text: string; author?: string }>>;
 
 defineResource({
@@ -50,6 +59,53 @@ defineResource({
   // @ts-expect-error a function's column without a type
   columns: { Untyped: { value: ({ spec }: { spec: { texts: string[] } }) => spec.texts.length } },
 });
+defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Counted",
+  scope: "Cluster",
+  spec: {
+    type: "object",
+    properties: { text: { type: "string" }, list: { type: "array", items: { type: "object" } } },
+  },
+  columns: { Text: ".spec.text", First: ".spec.list[0].name", Label: ".metadata.labels.app" },
+  // @ts-expect-error a path that the schema does not have
+  selectableFields: [".spec.txet"],
+});
+defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Counted",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+  // @ts-expect-error a path that the schema does not have
+  columns: { Txet: ".spec.txet" },
+});
+defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Counted",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+  // @ts-expect-error a path without a dot
+  columns: { Dotless: { jsonPath: "spec.text" } },
+});
+defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Misspelt",
+  scope: "Cluster",
+  spec: {
+    type: "object",
+    // @ts-expect-error an unknown keyword, whose name is in the message
+    requird: ["text"],
+    // @ts-expect-error an unknown keyword of a field
+    properties: { text: { type: "string", maxLenght: 3 } },
+  },
+});
+export type UnknownKeywordIsNamed = Expect<
+  Equals<CheckedSchema<{ type: "object"; requird: true }>["requird"], UnknownKeyword<"requird">>
+>;
 Quote.serve(quotes, {
   identity: "3f2a",
   admit: ({ definition, deletion, object }) => {

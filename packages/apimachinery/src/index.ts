@@ -86,7 +86,10 @@ export {
   type ObjectMeta,
   type ObjectOf,
   type OwnerReference,
+  type SpecOf,
+  type StoredObject,
 } from "./meta/types.ts";
-export type { CheckedSchema, FromSchema, JsonSchema, ValidationRule } from "./schema.ts";
+export type { CheckedSchema, FromSchema, JsonSchema, UnknownKeyword, ValidationRule } from "./schema.ts";
 export { quote } from "./text/go-format.ts";
+export { nearest } from "./text/nearest.ts";
 export { formatTime, humanDuration } from "./text/time.ts";

@@ -82,7 +82,14 @@ export interface JsonSchema {
  *
  * `function define<const S extends JsonSchema>(schema: S & CheckedSchema<S>): FromSchema<S>`
  */
-export type CheckedSchema<S> = { readonly [K in keyof S]: K extends keyof JsonSchema ? CheckedKeyword<S, K> : never };
+export type CheckedSchema<S> = {
+  readonly [K in keyof S]: K extends keyof JsonSchema ? CheckedKeyword<S, K> : UnknownKeyword<K>;
+};
+
+/** Type of the value of an unknown keyword: its name is what the compiler prints. */
+export interface UnknownKeyword<Name> {
+  readonly "unknown keyword of a schema": Name;
+}
 
 type CheckedKeyword<S, K extends keyof S & keyof JsonSchema> = K extends "properties"
   ? CheckedSchemas<S[K]>

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { CLUSTER_ANNOTATION, type ObjectOf } from "@virtual-workspaces/apimachinery";
+export { CLUSTER_ANNOTATION, type ObjectOf, type SpecOf, type StoredObject } from "@virtual-workspaces/apimachinery";
 export type { Authenticator } from "./authn/authenticator.ts";
 export { staticTokens } from "./authn/bearer-tokens.ts";
 export { type AuthorizeRequest, type Authorizer, allow, type Decision, deny } from "./authz/authorization.ts";
@@ -28,6 +28,7 @@ export {
   type ColumnSpec,
   type ContentOf,
   defineResource,
+  type FieldPath,
   type FieldSpec,
   type NamedField,
   Resource,

@@ -18,6 +18,7 @@ import {
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
 import type { ScalePaths, SelectableField, Strategy, Subresources, TypedDefinition } from "./definition.ts";
 import { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
+import { checkDefinition, malformedPath } from "./resource/definition-checks.ts";
 import { checkScaled, scaleFields } from "./resource/scale/scale-fields.ts";
 import {
   type ForwardingHandlers,
@@ -36,15 +37,40 @@ import type { Storage } from "./storage.ts";
  * the cell is empty.
  */
 export type ColumnSpec<T extends object = object> =
-  | string
-  | (Partial<Omit<PathColumn, "name">> & Pick<PathColumn, "jsonPath">)
+  | FieldPath<T>
+  | (Partial<Omit<PathColumn, "name" | "jsonPath">> & { readonly jsonPath: FieldPath<T> })
   | (Omit<ComputedColumn, "name" | "value"> & {
       /** Returns the value of the cell. */
       value(object: ObjectOf<T>): unknown;
     });
 
+/**
+ * JSON path of a field of objects with the content `T`: `.spec.text`, `.metadata.labels.app`. The compiler checks paths of plain
+ * names; {@link defineResource} also checks the others: `.spec.items[0].name`.
+ */
+export type FieldPath<T extends object = object> = object extends T
+  ? string
+  : string extends keyof T
+    ? string
+    : ".apiVersion" | ".kind" | `.metadata.${string}` | `${string}${"[" | "*" | "\\"}${string}` | PathsOf<T>;
+
+/** Paths to all fields of a type. Deeper fields than ten, and those of open objects, are any path. */
+type PathsOf<T, Depth extends readonly 0[] = []> = Depth["length"] extends 10
+  ? `.${string}`
+  : unknown extends T
+    ? `.${string}`
+    : T extends readonly unknown[]
+      ? never
+      : T extends object
+        ? { [K in keyof T & string]: PathsBelow<K, T[K], Depth> }[keyof T & string]
+        : never;
+
+type PathsBelow<Name extends string, Value, Depth extends readonly 0[]> = string extends Name
+  ? `.${string}`
+  : `.${Name}` | `.${Name}${PathsOf<NonNullable<Value>, [...Depth, 0]>}`;
+
 /** A field that selectors may name: a JSON path, which is also its name, or a name with a function that returns its value. */
-export type FieldSpec = string | NamedField;
+export type FieldSpec<T extends object = object> = FieldPath<T> | NamedField;
 
 /** A field with a name of its own. */
 export interface NamedField {
@@ -90,7 +116,7 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
    */
   readonly columns?: Readonly<Record<string, ColumnSpec<ContentOf<Spec, Status, Whole>>>> | readonly TableColumn[];
   /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
-  readonly selectableFields?: readonly FieldSpec[];
+  readonly selectableFields?: readonly FieldSpec<ContentOf<Spec, Status, Whole>>[];
   /**
    * Whether the kind has `/status` and `/scale`. With `/status`, other writes leave `.status` unchanged.
    * @default `/status` when there is a schema for it
@@ -155,7 +181,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.lazySchema = options.lazySchema ?? false;
     const { columns = {} } = options;
     this.columns = isList(columns) ? columns : tableColumns(columns, this.schema);
-    this.selectableFields = (options.selectableFields ?? []).map(selectableField);
+    this.selectableFields = (options.selectableFields ?? []).map((field) => selectableField(options.kind, field));
     this.subresources = Object.freeze({ status: hasStatus(this.schema), ...options.subresources });
     if (this.subresources.scale !== undefined) checkScale(this, this.subresources.scale);
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
@@ -215,7 +241,8 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
 /**
  * Defines a kind; its schema is its type.
  *
- * @throws Error on a JSON path that does not parse, or when `schema` is given beside `spec` or `status`.
+ * @throws Error that names the kind and the option: on a name that Kubernetes would reject, on a JSON path of a column or a
+ * selectable field that does not parse or that the schema does not have, or when `schema` is given beside `spec` or `status`.
  *
  * @example
  * ```ts
@@ -239,7 +266,12 @@ export function defineResource<
   const Status extends JsonSchema = never,
   const Whole extends JsonSchema = never,
 >(options: ResourceOptions<Spec, Status, Whole>): Resource<ContentOf<Spec, Status, Whole>> {
-  return new Resource<ContentOf<Spec, Status, Whole>>(options as AnyOptions);
+  const resource = new Resource<ContentOf<Spec, Status, Whole>>(options as AnyOptions);
+  checkDefinition(
+    resource,
+    ((options as AnyOptions).selectableFields ?? []).filter((field) => typeof field === "string"),
+  );
+  return resource;
 }
 
 /** Content type of an object, from its schemas. */
@@ -266,9 +298,14 @@ function textOf(strategy: Strategy | undefined): string {
   return JSON.stringify(strategy, (_name, value) => (typeof value === "function" ? String(value) : value)) ?? "";
 }
 
-function selectableField(path: FieldSpec): SelectableField {
+/** @throws Error that names the kind, on a path that does not parse */
+function selectableField(kind: string, path: FieldSpec): SelectableField {
   if (typeof path !== "string") return { name: path.name, read: (object) => [path.value(object as KubeObject)] };
-  return { name: path.replace(/^\./, ""), read: compileJsonPath(path) };
+  try {
+    return { name: path.replace(/^\./, ""), read: compileJsonPath(path) };
+  } catch (error) {
+    throw new Error(`${kind}: selectableFields: ${malformedPath(path, error as Error)}`, { cause: error });
+  }
 }
 
 function isList(columns: NonNullable<AnyOptions["columns"]>): columns is readonly TableColumn[] {

@@ -1,5 +1,5 @@
 // Server of notes, clients of it, and the recorded events of an informer.
-import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { KindReference, StoredObject } from "@virtual-workspaces/apimachinery";
 import {
   Client,
   Informer,
@@ -23,7 +23,7 @@ import { testLog } from "../../_setup/log.ts";
 import { Note } from "../../_support/note.ts";
 
 export type NoteContent = { spec: { text?: string } };
-export type NoteObject = ObjectOf<NoteContent>;
+export type NoteObject = StoredObject<NoteContent>;
 
 export interface NotesOptions extends Partial<ServerOptions> {
   readonly notes?: Collection<NoteContent>;

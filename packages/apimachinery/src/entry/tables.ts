@@ -4,7 +4,7 @@
  * @module
  */
 
-export { compileJsonPath } from "../tables/jsonpath.ts";
+export { compileJsonPath, jsonPathSteps } from "../tables/jsonpath.ts";
 export {
   AGE_COLUMN,
   type ColumnHead,

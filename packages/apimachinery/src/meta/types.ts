@@ -59,8 +59,23 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-/** Object of a kind whose content, besides type and metadata, is `T`. */
-export type ObjectOf<T> = { apiVersion: string; kind: string; metadata: ObjectMeta; [field: string]: unknown } & T;
+/** Object of a kind (`ObjectOf<typeof Note>`), or of a kind whose content, besides type and metadata, is `T`. */
+export type ObjectOf<T> = {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  [field: string]: unknown;
+} & ContentOf<T>;
+
+/** Object as a server stores and returns it, which has a name: see {@link ObjectOf}. */
+export type StoredObject<T> = ObjectOf<T> & { metadata: { name: string } };
+
+/**
+ * Type of the `spec` of a kind: `SpecOf<typeof Note>` is `{ text: string }` for a kind with that schema; `never` without a spec.
+ */
+export type SpecOf<T> = ContentOf<T> extends { readonly spec?: infer Spec } ? NonNullable<Spec> : never;
+
+type ContentOf<T> = T extends KindReference<infer Content> ? Content : T;
 
 /**
  * Facts about a kind that a client needs to request its objects. The framework's `defineResource` returns one.

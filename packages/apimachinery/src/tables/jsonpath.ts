@@ -24,6 +24,19 @@ export function compileJsonPathFirst(path: string): (object: unknown) => unknown
   return (object) => first(parsed, object);
 }
 
+/**
+ * Returns the steps of a path: names of fields, indexes, and `{ each: true }` for a wildcard or a filter. The names in filters are left out.
+ * @throws Error with the position, for a malformed path.
+ */
+export function jsonPathSteps(path: string): readonly (string | number | { readonly each: true })[] {
+  const { steps, each } = parseJsonPath(path);
+  const all: (string | number | { readonly each: true })[] = [...steps];
+  for (let at = each; at !== undefined; at = at.rest.each) all.push(EACH, ...at.rest.steps);
+  return all;
+}
+
+const EACH = { each: true } as const;
+
 function collect(path: JsonPath, start: unknown, results: unknown[]): void {
   const value = follow(path.steps, start);
   if (value === undefined) return;

@@ -1,4 +1,4 @@
-import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { ApiError, type StoredObject } from "@virtual-workspaces/apimachinery";
 import { type Clock, sleep, systemClock } from "@virtual-workspaces/transport";
 import { reportingErrors } from "../callbacks.ts";
 import type { Client, ClientOptions } from "../client.ts";
@@ -20,7 +20,7 @@ export interface FollowedUrls<T extends object> {
   readonly resource: ResourceClient<T>;
   readonly name: string;
   /** Returns the URLs of the object. @default {@link endpointUrls} */
-  readonly urls?: (object: ObjectOf<T>) => Iterable<string>;
+  readonly urls?: (object: StoredObject<T>) => Iterable<string>;
   /**
    * Translates a URL whose host is not reachable from here. If it throws, the URL is rejected and reported. Security: without
    * it, any user who may write the object's status decides where this client sends its credentials.
@@ -124,7 +124,7 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
   }
 
   /** Applies the object's list; a missing object lists nothing. An equal list changes nothing. */
-  #changed(object: ObjectOf<T> | undefined): void {
+  #changed(object: StoredObject<T> | undefined): void {
     if (this.#stop.signal.aborted) return;
     const { urls = endpointUrls, rewrite = (url) => url, onError } = this.#options;
     let found: Iterable<string> = [];

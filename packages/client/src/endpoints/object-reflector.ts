@@ -1,4 +1,4 @@
-import { isApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { isApiError, type StoredObject } from "@virtual-workspaces/apimachinery";
 import { type BackoffOptions, backoffDelay, type Clock, sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource/resource-client.ts";
 
@@ -6,7 +6,7 @@ export interface ObjectReflectorOptions<T extends object> {
   readonly resource: ResourceClient<T>;
   readonly name: string;
   /** Called with the current object, or `undefined` if it does not exist. Failures go to `failed` instead. */
-  readonly changed: (object: ObjectOf<T> | undefined) => void;
+  readonly changed: (object: StoredObject<T> | undefined) => void;
   readonly failed: (error: unknown) => void;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -4,7 +4,7 @@ import {
   isJsonObject,
   type KindReference,
   type ObjectKey,
-  type ObjectOf,
+  type StoredObject,
   WILDCARD,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceList } from "../resource/list.ts";
@@ -14,7 +14,7 @@ import type { ResourceClient } from "../resource/resource-client.ts";
 export interface Checked<T> {
   readonly key: ObjectKey;
   readonly version: string;
-  readonly object: ObjectOf<T>;
+  readonly object: StoredObject<T>;
 }
 
 /** Validates everything that a server sends: the server may be the wrong one, or broken. */
@@ -34,7 +34,7 @@ export class Checks<T extends object> {
   }
 
   /** @throws UpstreamFault for an object of another kind or namespace, or without name or version */
-  object(object: ObjectOf<T>): Checked<T> {
+  object(object: StoredObject<T>): Checked<T> {
     const version = this.version(object);
     const { name, namespace = "", annotations } = object.metadata;
     if (typeof name !== "string" || name === "") throw this.#fault("an object without a name");
@@ -46,7 +46,7 @@ export class Checks<T extends object> {
   }
 
   /** Returns the version of an object or bookmark. @throws UpstreamFault if its kind is wrong, or the version is missing */
-  version(object: ObjectOf<T>): string {
+  version(object: StoredObject<T>): string {
     if (!isJsonObject(object) || !isJsonObject(object.metadata)) throw this.#fault("what is no object");
     const { apiVersion, kind, metadata } = object;
     if (apiVersion !== this.#apiVersion || kind !== this.#kind.kind)

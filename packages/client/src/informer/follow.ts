@@ -1,4 +1,4 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { StoredObject } from "@virtual-workspaces/apimachinery";
 import { abortable, sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource/resource-client.ts";
 import { Checks } from "./checked.ts";
@@ -15,7 +15,7 @@ export type FollowEvent<T> =
   /** Start of a complete list, which replaces all earlier state. `reason` is the reason of a relist, missing the first time. */
   | { readonly type: "READ"; readonly reason?: RelistReason }
   /** Between `READ` and `SYNCED`: an existing object, with the version of the list. Later: a change of one object. */
-  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ObjectOf<T>; readonly version: string }
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: StoredObject<T>; readonly version: string }
   /** End of the list. */
   | { readonly type: "SYNCED"; readonly version: string }
   /** No other changes up to this version. */
@@ -114,7 +114,7 @@ class Following<T extends object> {
   async *#list(): AsyncGenerator<FollowEvent<T>, void, undefined> {
     using slot = await this.#options.slot?.(this.#signal);
     const { pageSize = 500 } = this.#options;
-    let objects: ObjectOf<T>[] = [];
+    let objects: StoredObject<T>[] = [];
     let version = "";
     await readPages(this.#resource, {
       select: this.#select,
@@ -163,7 +163,7 @@ class Following<T extends object> {
     });
     for await (const { type, object } of watch) {
       if (type === "BOOKMARK") {
-        this.#position.bookmark(this.#checks.version(object as ObjectOf<T>));
+        this.#position.bookmark(this.#checks.version(object as StoredObject<T>));
         yield { type, version: this.#position.version };
       } else {
         const checked = this.#checks.object(object);

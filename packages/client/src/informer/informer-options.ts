@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ObjectKey, ObjectOf, StoredObject } from "@virtual-workspaces/apimachinery";
 import { type BackoffOptions, LONGEST_TIMER } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource/resource-client.ts";
 import type { Indexer } from "./store.ts";
@@ -51,18 +51,18 @@ export interface InformerOptions<T extends object> extends ReflectorOptions {
   readonly resource: ResourceClient<T>;
   /**
    * Reduces each object before it is stored, to save memory, such as {@link withoutManagedFields}. It may modify its
-   * argument. If it throws, the whole object is stored.
+   * argument, and keeps the name. If it throws, the whole object is stored.
    * @default objects are stored unchanged
    */
-  readonly transform?: (object: ObjectOf<T>) => ObjectOf<T>;
+  readonly transform?: (object: StoredObject<T>) => ObjectOf<T>;
   /** Indexers of the store, in addition to names. */
-  readonly indexers?: Readonly<Record<string, Indexer<ObjectOf<T>>>>;
+  readonly indexers?: Readonly<Record<string, Indexer<StoredObject<T>>>>;
   /** Called for exceptions of handlers and of the functions above. @default a process warning */
   readonly onProblem?: (error: Error, problem: InformerProblem) => void;
 }
 
 /** Transform that removes `managedFields`, which often are half of an object and rarely read. */
-export function withoutManagedFields<T>(object: ObjectOf<T>): ObjectOf<T> {
+export function withoutManagedFields<T>(object: StoredObject<T>): StoredObject<T> {
   delete object.metadata.managedFields;
   return object;
 }

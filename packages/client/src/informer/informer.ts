@@ -1,4 +1,4 @@
-import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { KindReference, ObjectOf, StoredObject } from "@virtual-workspaces/apimachinery";
 import { onAbort } from "@virtual-workspaces/transport";
 import type { InformerEvent, InformerHandlers, LifecycleEvent } from "./events.ts";
 import { type Counters, counters, type InformerMetrics } from "./events.ts";
@@ -46,8 +46,8 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   readonly #store: ObjectStore<T>;
   readonly #reflector: Reflector<T>;
   readonly #counters: Counters = counters();
-  readonly #subscribers = new Set<Subscriber<ObjectOf<T>>>();
-  readonly #queues = new Set<EventQueue<ObjectOf<T>>>();
+  readonly #subscribers = new Set<Subscriber<StoredObject<T>>>();
+  readonly #queues = new Set<EventQueue<StoredObject<T>>>();
   #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   #synced = unsettled();
 
@@ -71,7 +71,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   }
 
   /** Cached objects: none before the first sync, and the last known state while the server is unavailable. */
-  get store(): Store<ObjectOf<T>> {
+  get store(): Store<StoredObject<T>> {
     return this.#store;
   }
 
@@ -141,7 +141,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
    *
    * @returns a disposable that removes the handlers
    */
-  on(handlers: InformerHandlers<ObjectOf<T>>): Disposable {
+  on(handlers: InformerHandlers<StoredObject<T>>): Disposable {
     const subscriber = new HandlerSubscriber(handlers, this.#report);
     return this.#subscribe(subscriber);
   }
@@ -150,8 +150,8 @@ export class Informer<T extends object = object> implements AsyncDisposable {
    * Returns an iterator of events at the reader's pace, first the cached objects as added. It ends when the informer stops;
    * leaving the loop unsubscribes. A slow reader receives the changes of one object merged.
    */
-  events({ limit = 1000 }: EventsOptions = {}): AsyncIterableIterator<InformerEvent<ObjectOf<T>>> {
-    const queue: EventQueue<ObjectOf<T>> = new EventQueue({
+  events({ limit = 1000 }: EventsOptions = {}): AsyncIterableIterator<InformerEvent<StoredObject<T>>> {
+    const queue: EventQueue<StoredObject<T>> = new EventQueue({
       limit,
       lagging: (waiting) => this.#lifecycle({ type: "lagging", waiting }),
       closed: () => {
@@ -165,7 +165,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   }
 
   /** Adds an indexer, and indexes the cached objects with it. @throws Error if the name is taken */
-  addIndexer(name: string, indexer: Indexer<ObjectOf<T>>): void {
+  addIndexer(name: string, indexer: Indexer<StoredObject<T>>): void {
     this.#store.addIndexer(name, (object) => {
       try {
         return indexer(object);
@@ -183,14 +183,14 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     for (const queue of [...this.#queues]) queue.end();
   }
 
-  #subscribe(subscriber: Subscriber<ObjectOf<T>>): Disposable {
+  #subscribe(subscriber: Subscriber<StoredObject<T>>): Disposable {
     for (const [key, object] of this.#store.entries()) subscriber.event({ type: "added", key, object, initial: true });
     this.#subscribers.add(subscriber);
     return { [Symbol.dispose]: () => void this.#subscribers.delete(subscriber) };
   }
 
   /** A subscriber that joins during delivery has all these objects from the store already. */
-  #changes(events: readonly InformerEvent<ObjectOf<T>>[]): void {
+  #changes(events: readonly InformerEvent<StoredObject<T>>[]): void {
     const subscribers = [...this.#subscribers];
     for (const event of events) {
       this.#counters[event.type] += 1;
@@ -203,9 +203,9 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     for (const subscriber of [...this.#subscribers]) subscriber.lifecycle(event);
   }
 
-  #transformed(object: ObjectOf<T>, transform: (object: ObjectOf<T>) => ObjectOf<T>): ObjectOf<T> {
+  #transformed(object: StoredObject<T>, transform: (object: StoredObject<T>) => ObjectOf<T>): StoredObject<T> {
     try {
-      return transform(object);
+      return transform(object) as StoredObject<T>;
     } catch (error) {
       this.#report(errorOf(error), { during: "transform" });
       return object;

@@ -1,4 +1,4 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { StoredObject } from "@virtual-workspaces/apimachinery";
 import { INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery/requests";
 import { sleep } from "@virtual-workspaces/transport";
 import type { ResourceClient } from "../resource/resource-client.ts";
@@ -21,7 +21,7 @@ export interface ReflectorParts<T extends object> extends ReflectorOptions {
   readonly resource: ResourceClient<T>;
   readonly store: ObjectStore<T>;
   readonly counters: Counters;
-  readonly sink: ReflectorSink<ObjectOf<T>>;
+  readonly sink: ReflectorSink<StoredObject<T>>;
 }
 
 /** Maximum duration of all initial events, as a multiple of the deadline between two of them. */
@@ -141,14 +141,14 @@ export class Reflector<T extends object> {
       known(type);
       if (stage === undefined) this.#follow(type, object);
       else if (type === "BOOKMARK") {
-        const version = this.#checks.version(object as ObjectOf<T>);
+        const version = this.#checks.version(object as StoredObject<T>);
         // Other bookmarks during the list are useless: initial events have no order.
         if (object.metadata.annotations?.[INITIAL_EVENTS_END] !== "true") continue;
         this.#publish(stage, version);
         stage = undefined;
         dog.expect(renew, () => new Renewal());
-      } else if (type === "DELETED") stage.delete(this.#checks.object(object as ObjectOf<T>).key);
-      else if (store.stagePut(stage, this.#checks.object(object as ObjectOf<T>))) more();
+      } else if (type === "DELETED") stage.delete(this.#checks.object(object as StoredObject<T>).key);
+      else if (store.stagePut(stage, this.#checks.object(object as StoredObject<T>))) more();
     }
     if (stage !== undefined) throw new IncompleteStream("a list by watch ended before its final bookmark");
   }
@@ -190,10 +190,10 @@ export class Reflector<T extends object> {
     known(type);
     if (type === "BOOKMARK") {
       counters.bookmarks += 1;
-      this.#position.bookmark(this.#checks.version(object as ObjectOf<T>));
+      this.#position.bookmark(this.#checks.version(object as StoredObject<T>));
       return;
     }
-    const checked = this.#checks.object(object as ObjectOf<T>);
+    const checked = this.#checks.object(object as StoredObject<T>);
     const events = type === "DELETED" ? store.remove(checked) : store.put(checked);
     this.#position.advance(checked.version);
     if (events.length === 0) counters.suppressed += 1;

@@ -1,4 +1,4 @@
-import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ObjectKey, StoredObject } from "@virtual-workspaces/apimachinery";
 import type { Checked } from "./checked.ts";
 import type { InformerEvent } from "./events.ts";
 import { ObjectMap } from "./object-map.ts";
@@ -25,7 +25,7 @@ export interface Store<T> {
   byIndex(name: string, value: string): T[];
 }
 
-interface StoredObject<T> {
+interface StoreEntry<T> {
   readonly object: T;
   readonly version: string;
   readonly uid: string | undefined;
@@ -35,16 +35,16 @@ export interface ObjectStoreOptions<T> {
   /** Default cluster of keys. */
   readonly cluster: string;
   /** Reduces an object before it is stored. */
-  readonly transform: (object: ObjectOf<T>) => ObjectOf<T>;
+  readonly transform: (object: StoredObject<T>) => StoredObject<T>;
 }
 
 /** New state, built beside the current one. Both share unchanged objects. */
-export type Stage<T> = ObjectMap<StoredObject<ObjectOf<T>>>;
+export type Stage<T> = ObjectMap<StoreEntry<StoredObject<T>>>;
 
 /** Store with the methods of its reflector. */
-export class ObjectStore<T> implements Store<ObjectOf<T>> {
+export class ObjectStore<T> implements Store<StoredObject<T>> {
   readonly #options: ObjectStoreOptions<T>;
-  readonly #indexes = new Map<string, StoreIndex<ObjectOf<T>>>();
+  readonly #indexes = new Map<string, StoreIndex<StoredObject<T>>>();
   #objects: Stage<T> = new ObjectMap();
 
   constructor(options: ObjectStoreOptions<T>) {
@@ -55,29 +55,29 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
     return this.#objects.size;
   }
 
-  get({ cluster = this.#options.cluster, namespace = "", name }: KeyLike): ObjectOf<T> | undefined {
+  get({ cluster = this.#options.cluster, namespace = "", name }: KeyLike): StoredObject<T> | undefined {
     return this.#objects.get({ cluster, namespace, name })?.object;
   }
 
-  list(part?: Partial<Omit<ObjectKey, "name">>): ObjectOf<T>[] {
-    const objects: ObjectOf<T>[] = [];
+  list(part?: Partial<Omit<ObjectKey, "name">>): StoredObject<T>[] {
+    const objects: StoredObject<T>[] = [];
     for (const [, { object }] of this.#objects.entries(part)) objects.push(object);
     return objects;
   }
 
-  byIndex(name: string, value: string): ObjectOf<T>[] {
+  byIndex(name: string, value: string): StoredObject<T>[] {
     const index = this.#indexes.get(name);
     if (index !== undefined) return index.get(value);
     throw new Error(`unknown index ${JSON.stringify(name)}: add it to the informer's indexers`);
   }
 
   /** Objects with their keys. */
-  *entries(): Generator<readonly [ObjectKey, ObjectOf<T>]> {
+  *entries(): Generator<readonly [ObjectKey, StoredObject<T>]> {
     for (const [key, { object }] of this.#objects.entries()) yield [key, object];
   }
 
   /** @throws Error if the name is taken */
-  addIndexer(name: string, indexer: Indexer<ObjectOf<T>>): void {
+  addIndexer(name: string, indexer: Indexer<StoredObject<T>>): void {
     if (this.#indexes.has(name)) throw new Error(`index ${JSON.stringify(name)} exists already: use another name`);
     const index = new StoreIndex(indexer);
     for (const [, object] of this.entries()) index.add(object);
@@ -85,7 +85,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
   }
 
   /** Adds or replaces an object. @returns the events of that, none if the store has this version or a newer one */
-  put(checked: Checked<T>): InformerEvent<ObjectOf<T>>[] {
+  put(checked: Checked<T>): InformerEvent<StoredObject<T>>[] {
     const before = this.#objects.get(checked.key);
     if (before !== undefined && isKnown(before, checked)) return [];
     const entry = this.#entry(checked);
@@ -94,7 +94,7 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
   }
 
   /** Removes an object. @returns the events of that */
-  remove(checked: Checked<T>): InformerEvent<ObjectOf<T>>[] {
+  remove(checked: Checked<T>): InformerEvent<StoredObject<T>>[] {
     const { key, version } = checked;
     const before = this.#objects.get(key);
     if (before === undefined || isOlder(version, before.version)) return [];
@@ -120,9 +120,9 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
   }
 
   /** Replaces the current state by the new one. @returns the events of that */
-  commit(stage: Stage<T>, initial: boolean): { events: InformerEvent<ObjectOf<T>>[]; unchanged: number } {
+  commit(stage: Stage<T>, initial: boolean): { events: InformerEvent<StoredObject<T>>[]; unchanged: number } {
     const old = this.#objects;
-    const events: InformerEvent<ObjectOf<T>>[] = [];
+    const events: InformerEvent<StoredObject<T>>[] = [];
     let unchanged = 0;
     for (const [key, entry] of stage.entries()) {
       const before = old.get(key);
@@ -136,11 +136,11 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
     return { events, unchanged };
   }
 
-  #entry({ object, version }: Checked<T>): StoredObject<ObjectOf<T>> {
+  #entry({ object, version }: Checked<T>): StoreEntry<StoredObject<T>> {
     return { object: this.#options.transform(object), version, uid: object.metadata.uid };
   }
 
-  #index(events: InformerEvent<ObjectOf<T>>[]): InformerEvent<ObjectOf<T>>[] {
+  #index(events: InformerEvent<StoredObject<T>>[]): InformerEvent<StoredObject<T>>[] {
     if (this.#indexes.size === 0) return events;
     for (const event of events) {
       if (event.type !== "added") this.#unindex(event.type === "deleted" ? event.object : event.old);
@@ -149,21 +149,21 @@ export class ObjectStore<T> implements Store<ObjectOf<T>> {
     return events;
   }
 
-  #unindex(object: ObjectOf<T>): void {
+  #unindex(object: StoredObject<T>): void {
     for (const index of this.#indexes.values()) index.remove(object);
   }
 }
 
 /** Returns whether the stored object is the same one in this version or a newer one. */
-function isKnown<T>({ version, uid }: StoredObject<ObjectOf<T>>, checked: Checked<T>): boolean {
+function isKnown<T>({ version, uid }: StoreEntry<StoredObject<T>>, checked: Checked<T>): boolean {
   if (isOlder(checked.version, version)) return true;
   return checked.version === version && checked.object.metadata.uid === uid;
 }
 
 interface Put<T> {
   readonly key: ObjectKey;
-  readonly before: StoredObject<T> | undefined;
-  readonly entry: StoredObject<T>;
+  readonly before: StoreEntry<T> | undefined;
+  readonly entry: StoreEntry<T>;
   readonly initial: boolean;
 }
 

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type KindReference,
   type ListMeta,
-  type ObjectOf,
+  type StoredObject,
 } from "@virtual-workspaces/apimachinery";
 import { malformed } from "../http/answer.ts";
 import type { AllOptions, ListOptions } from "./call-options.ts";
@@ -18,7 +18,7 @@ export interface ResourceList<T> {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata: ListMeta;
-  readonly items: ObjectOf<T>[];
+  readonly items: StoredObject<T>[];
 }
 
 /** List of all pages. */
@@ -36,7 +36,7 @@ export function expectList<T>(answer: JsonObject, kind: KindReference<T>, path: 
   if (!String(answer["kind"]).endsWith("List") || !(items === null || Array.isArray(items)))
     throw malformed(path.split("?", 1)[0] ?? "", `the response is ${called(answer)} instead of a list of ${kind.kind}`);
   // Servers written in Go may send an empty list as `null`.
-  const objects = (items ?? []) as ObjectOf<T>[];
+  const objects = (items ?? []) as StoredObject<T>[];
   const apiVersion = apiVersionOf(kind);
   for (const item of objects) {
     if (!isJsonObject(item)) throw malformed(path.split("?", 1)[0] ?? "", "an item of the list is not an object");
@@ -68,7 +68,7 @@ export async function allPages<T>(
     ...(resourceVersion !== undefined && { resourceVersion }),
     ...(resourceVersionMatch && { resourceVersionMatch }),
   };
-  const items: ObjectOf<T>[] = [];
+  const items: StoredObject<T>[] = [];
   let page = await list({ ...options, ...version, limit });
   let consistent = true;
   for (;;) {

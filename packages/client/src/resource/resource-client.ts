@@ -1,4 +1,4 @@
-import type { JsonObject, KindReference, KubeObject, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { JsonObject, KindReference, KubeObject, ObjectOf, StoredObject } from "@virtual-workspaces/apimachinery";
 import type { Requests } from "../http/requests.ts";
 import type {
   AllOptions,
@@ -85,7 +85,7 @@ export class ResourceClient<T extends object = object> {
   }
 
   /** Returns an object. @throws ApiError 404 if it does not exist */
-  async get(name: string, { resourceVersion, ...options }: GetOptions = {}): Promise<ObjectOf<T>> {
+  async get(name: string, { resourceVersion, ...options }: GetOptions = {}): Promise<StoredObject<T>> {
     const path = this.#endpoint.path(name, "", { resourceVersion });
     return this.#expect(await this.#endpoint.read(path, options), path);
   }
@@ -123,7 +123,7 @@ export class ResourceClient<T extends object = object> {
   }
 
   /** Creates an object. @throws ApiError 409 (`AlreadyExists`) if the name is taken */
-  async create(object: Named<ObjectOf<T>>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
+  async create(object: Named<ObjectOf<T>>, options: WriteOptions = {}): Promise<StoredObject<T>> {
     const endpoint = this.#endpoint.of(object);
     const path = collectionPath(endpoint.location);
     // The server knows whether a namespace is required.
@@ -131,14 +131,14 @@ export class ResourceClient<T extends object = object> {
   }
 
   /** Replaces an object. With `metadata.resourceVersion` it replaces only that version: 409 (`Conflict`) if there is a newer one. */
-  async update(object: ObjectOf<T>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
+  async update(object: ObjectOf<T>, options: WriteOptions = {}): Promise<StoredObject<T>> {
     const endpoint = this.#endpoint.of(object);
     const path = endpoint.path(object.metadata.name);
     return this.#expect(await endpoint.write(path, { method: "PUT", body: endpoint.typed(object), options }), path);
   }
 
   /** Server-side apply: creates the object or sets these fields, and removes those applied before and no longer listed. */
-  async apply(object: Named<ObjectOf<T>>, { force, ...options }: ApplyOptions = {}): Promise<ObjectOf<T>> {
+  async apply(object: Named<ObjectOf<T>>, { force, ...options }: ApplyOptions = {}): Promise<StoredObject<T>> {
     const endpoint = this.#endpoint.of(object);
     const path = endpoint.path(object.metadata.name);
     const body = endpoint.typed(object);
@@ -146,17 +146,17 @@ export class ResourceClient<T extends object = object> {
   }
 
   /** Merge patch (RFC 7386): sets the given fields, removes those that are `null`, and replaces lists. */
-  mergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<ObjectOf<T>> {
+  mergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<StoredObject<T>> {
     return this.#patch(name, { body: patch, options, type: "application/merge-patch+json" });
   }
 
   /** JSON Patch (RFC 6902): all operations or none. */
-  jsonPatch(name: string, patch: readonly JsonPatchOperation[], options: PatchOptions = {}): Promise<ObjectOf<T>> {
+  jsonPatch(name: string, patch: readonly JsonPatchOperation[], options: PatchOptions = {}): Promise<StoredObject<T>> {
     return this.#patch(name, { body: patch, options, type: "application/json-patch+json" });
   }
 
   /** Strategic merge patch: like a merge patch, but merges lists by their keys. For built-in kinds only: others answer 415. */
-  strategicMergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<ObjectOf<T>> {
+  strategicMergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<StoredObject<T>> {
     return this.#patch(name, { body: patch, options, type: "application/strategic-merge-patch+json" });
   }
 
@@ -189,13 +189,13 @@ export class ResourceClient<T extends object = object> {
   async #patch(
     name: string,
     patch: { readonly body: object; readonly options: PatchOptions; readonly type: string },
-  ): Promise<ObjectOf<T>> {
+  ): Promise<StoredObject<T>> {
     checkPatch(patch.body, patch.type === "application/json-patch+json" ? "list" : "object");
     const path = this.#endpoint.path(name);
     return this.#expect(await this.#endpoint.write(path, { method: "PATCH", ...patch }), path);
   }
 
-  #expect(answer: JsonObject, path: string): ObjectOf<T> {
-    return expectObject(answer, this.kind, path) as ObjectOf<T>;
+  #expect(answer: JsonObject, path: string): StoredObject<T> {
+    return expectObject(answer, this.kind, path) as StoredObject<T>;
   }
 }

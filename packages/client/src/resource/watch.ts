@@ -3,7 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type KubeObject,
-  type ObjectOf,
+  type StoredObject,
   statusFrom,
 } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
@@ -16,7 +16,7 @@ import { collectionPath, type ResourceLocation } from "./location.ts";
 import { called } from "./resource-requests.ts";
 
 /** Event of a watch. A bookmark means that all events up to its version were sent. Errors are thrown instead. */
-export type ResourceEvent<T> = Exclude<WatchEvent<ObjectOf<T>>, { type: "ERROR" }>;
+export type ResourceEvent<T> = Exclude<WatchEvent<StoredObject<T>>, { type: "ERROR" }>;
 
 /** Maximum size of an event, in bytes. */
 const LONGEST_EVENT = 16 * 1024 * 1024;

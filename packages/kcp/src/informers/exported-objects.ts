@@ -36,7 +36,7 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
   readonly #handlers = new Map<SourceHandlers<T>, Disposable | undefined>();
   readonly #known = Promise.withResolvers<void>();
   #identity = "";
-  #objects: Informer<T> | undefined;
+  #objects: RunningSource<T> | undefined;
 
   constructor(options: ExportedObjectsOptions) {
     this.#options = options;
@@ -96,7 +96,7 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
     this.#objects?.start();
   }
 
-  #informer(identity: string): Informer<T> {
+  #informer(identity: string): RunningSource<T> {
     const { group, version, kind, scope, plural } = this.#options.kind;
     const reference: KindReference = { group, version, kind, scope, plural: `${plural}:${identity}` };
     const informer = new Informer({ resource: this.#options.client.resource(reference), backoff: { most: LATEST } });
@@ -109,9 +109,12 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
       },
     });
     // The identity belongs to the APIExport of this kind, so objects have the type T.
-    return informer as unknown as Informer<T>;
+    return informer as unknown as RunningSource<T>;
   }
 }
+
+/** An informer by the type of its objects. */
+interface RunningSource<T extends KubeObject> extends Source<T>, Pick<Informer<object>, "start" | "stop"> {}
 
 /** Returns the key of an object, with the cluster name from its annotation, which a workspace server enforces. */
 export function exportedKey(object: Pick<KubeObject, "metadata">): ObjectKey {

@@ -57,7 +57,7 @@ export function kcpKind<
 }
 
 /** Age column, an ordinary column in kcp's schemas. */
-export const AGE: ColumnSpec = { jsonPath: ".metadata.creationTimestamp", type: "date" };
+export const AGE = { jsonPath: ".metadata.creationTimestamp", type: "date" } as const satisfies ColumnSpec;
 
 /** Object type of a kind: `ObjectsOf<typeof Workspace>`, with type and metadata. */
 export type ObjectsOf<Kind> = Kind extends Resource<infer Content> ? ObjectOf<Content> : never;
@@ -69,6 +69,8 @@ export type Holds<R> = R extends Resource<infer Content> ? Content : never;
 export const apis = { group: "apis.kcp.io", scope: "Cluster", categories: ["kcp"], lazySchema: true } as const;
 
 /** Returns a column with the status of a condition. */
-export function conditionColumn(type: string): ColumnSpec {
+export function conditionColumn(type: string): { readonly jsonPath: ConditionPath; readonly type: "string" } {
   return { jsonPath: `.status.conditions[?(@.type=="${type}")].status`, type: "string" };
 }
+
+type ConditionPath = `.status.conditions[${string}].status`;

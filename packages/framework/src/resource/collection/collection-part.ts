@@ -1,4 +1,4 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { StoredObject } from "@virtual-workspaces/apimachinery";
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
@@ -14,11 +14,11 @@ interface WholeCollection<T extends object, When extends Timing> {
   write(
     key: ObjectKey,
     details: ObjectDetails,
-    content: (before: ObjectOf<T> | undefined) => object,
-  ): Answer<When, ObjectOf<T>>;
-  read(key: ObjectKey): Answer<When, ObjectOf<T> | undefined>;
+    content: (before: StoredObject<T> | undefined) => object,
+  ): Answer<When, StoredObject<T>>;
+  read(key: ObjectKey): Answer<When, StoredObject<T> | undefined>;
   remove(key: ObjectKey, options: Pick<DeleteQuery, "gracePeriodSeconds">): Answer<When, boolean>;
-  all(part: Omit<ObjectKey, "name">): Answer<When, ObjectOf<T>[]>;
+  all(part: Omit<ObjectKey, "name">): Answer<When, StoredObject<T>[]>;
 }
 
 /**
@@ -43,7 +43,7 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
    * @returns a copy of the object as it is now, or as it was when it was removed
    * @throws ApiError 422 on a name that is no DNS subdomain
    */
-  set(name: string, value: SetValue<T>, details: ObjectDetails = {}): Answer<When, ObjectOf<T>> {
+  set(name: string, value: SetValue<T>, details: ObjectDetails = {}): Answer<When, StoredObject<T>> {
     const { schema } = this.#registry.resource;
     const whole = schema.properties?.["spec"] === undefined;
     return this.#registry.write(this.#key(name), details, (before) =>
@@ -61,7 +61,7 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
   setStatus(
     name: string,
     value: T extends { status?: infer Status } ? NonNullable<Status> : never,
-  ): Answer<When, ObjectOf<T>> {
+  ): Answer<When, StoredObject<T>> {
     return this.#registry.write(this.#key(name), {}, (before) => {
       if (before === undefined) throw ApiError.notFound(groupResourceOf(this.#registry.resource), name);
       return { ...contentOf(before), status: value };
@@ -69,7 +69,7 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
   }
 
   /** Returns a copy of the object, or `undefined` when there is none. */
-  get(name: string): Answer<When, ObjectOf<T> | undefined> {
+  get(name: string): Answer<When, StoredObject<T> | undefined> {
     return this.#registry.read(this.#key(name));
   }
 
@@ -84,7 +84,7 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
   }
 
   /** Returns copies of all objects in this part, by name. */
-  list(): Answer<When, ObjectOf<T>[]> {
+  list(): Answer<When, StoredObject<T>[]> {
     return this.#registry.all(this.#part);
   }
 

@@ -8,6 +8,7 @@ import {
   nameProblems,
   type ObjectKey,
   type ObjectOf,
+  type StoredObject,
 } from "@virtual-workspaces/apimachinery";
 import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, KindVersions, type TypedDefinition } from "../../definition.ts";
@@ -118,13 +119,13 @@ export class Registry<T extends object, When extends Timing> {
   write(
     key: ObjectKey,
     details: ObjectDetails,
-    content: (before: ObjectOf<T> | undefined) => object,
-  ): Answer<When, ObjectOf<T>> {
+    content: (before: StoredObject<T> | undefined) => object,
+  ): Answer<When, StoredObject<T>> {
     return this.#answer(this.#write(key, details, content));
   }
 
   /** @internal */
-  read(key: ObjectKey): Answer<When, ObjectOf<T> | undefined> {
+  read(key: ObjectKey): Answer<When, StoredObject<T> | undefined> {
     return this.#answer(this.#read(key));
   }
 
@@ -134,7 +135,7 @@ export class Registry<T extends object, When extends Timing> {
   }
 
   /** @internal */
-  all(part: Omit<ObjectKey, "name">): Answer<When, ObjectOf<T>[]> {
+  all(part: Omit<ObjectKey, "name">): Answer<When, StoredObject<T>[]> {
     return this.#answer(this.#all(part));
   }
 
@@ -187,8 +188,8 @@ export class Registry<T extends object, When extends Timing> {
   *#write(
     key: ObjectKey,
     details: ObjectDetails,
-    content: (before: ObjectOf<T> | undefined) => object,
-  ): Steps<ObjectOf<T>> {
+    content: (before: StoredObject<T> | undefined) => object,
+  ): Steps<StoredObject<T>> {
     const problems = nameProblems(key.name);
     if (problems.length > 0) throw this.#invalidName(key.name, problems);
     for (;;) {
@@ -196,7 +197,7 @@ export class Registry<T extends object, When extends Timing> {
       const next = { ...described(key.cluster, details, before?.metadata), content: content(before) };
       if (before !== undefined && isDeepStrictEqual(next, comparable(before))) return before;
       const minted = { key, definition: this.resource, now: this.#now() };
-      const object = this.#ownedByAuthor(stamped(next, before, minted) as ObjectOf<T>, before);
+      const object = this.#ownedByAuthor(stamped(next, before, minted) as StoredObject<T>, before);
       const gone = before !== undefined && isReleased(object, before);
       const swapped = yield* ask(this.#keeper.swap(key, gone ? undefined : object, unlimited(before)));
       if (swapped.kind !== "done") continue;
@@ -205,9 +206,9 @@ export class Registry<T extends object, When extends Timing> {
     }
   }
 
-  *#read(key: ObjectKey): Steps<ObjectOf<T> | undefined> {
+  *#read(key: ObjectKey): Steps<StoredObject<T> | undefined> {
     const encoded = yield* ask(this.#keeper.get(key));
-    return encoded === undefined ? undefined : decodeObject<ObjectOf<T>>(encoded);
+    return encoded === undefined ? undefined : decodeObject<StoredObject<T>>(encoded);
   }
 
   *#remove(key: ObjectKey, options: Pick<DeleteQuery, "gracePeriodSeconds">): Steps<boolean> {
@@ -235,8 +236,8 @@ export class Registry<T extends object, When extends Timing> {
     return decideDeletion(before, { dryRun: false, ...options }, rules);
   }
 
-  *#all(part: Omit<ObjectKey, "name">): Steps<ObjectOf<T>[]> {
-    return Array.from(yield* ask(this.#keeper.all(part)), (encoded) => decodeObject<ObjectOf<T>>(encoded));
+  *#all(part: Omit<ObjectKey, "name">): Steps<StoredObject<T>[]> {
+    return Array.from(yield* ask(this.#keeper.all(part)), (encoded) => decodeObject<StoredObject<T>>(encoded));
   }
 
   /** Runs steps with the registry's timing. With a backend that answers at once, `run` returns at once. */
@@ -245,12 +246,18 @@ export class Registry<T extends object, When extends Timing> {
   }
 
   /** Assigns the fields that the author changes to the author, once any field has an owner. */
-  #ownedByAuthor(next: ObjectOf<T>, before: ObjectOf<T> | undefined): ObjectOf<T> {
+  #ownedByAuthor(next: StoredObject<T>, before: StoredObject<T> | undefined): StoredObject<T> {
     if (before?.metadata.managedFields === undefined) return next;
     this.#owners ??= fieldOwners(this.resource);
     const subresource =
       isDeepStrictEqual(specOf(next), specOf(before)) && this.resource.subresources.status ? "status" : "";
-    return this.#owners.update({ live: before, next, manager: AUTHOR, subresource, now: this.#now() }) as ObjectOf<T>;
+    return this.#owners.update({
+      live: before,
+      next,
+      manager: AUTHOR,
+      subresource,
+      now: this.#now(),
+    }) as StoredObject<T>;
   }
 
   #invalidName(name: string, problems: readonly string[]): ApiError {
