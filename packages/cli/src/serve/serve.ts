@@ -4,6 +4,7 @@ import { metrics } from "@virtual-workspaces/framework/server";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
 import { orFail } from "../process/failure.ts";
+import { checkAdministrator } from "./administrator.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { type Upstreams, upstreamsOf } from "./serve-upstreams.ts";
 import { type Served, viewsOf } from "./served-views.ts";
@@ -17,6 +18,7 @@ export async function serve(options: ServeOptions, given?: ServingEndpoint): Pro
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(options.log);
   const upstreams = await upstreamsOf(options.kubeconfigs, stack);
+  await checkAdministrator(upstreams.workspaces);
   const views = await viewsOf(options, upstreams, stack);
   const server = stack.use(await orFail(() => serverOf(options, { upstreams, views, post, stack })));
   const paths = views.named.map(({ name, path }) => `/services/${name}${path === "/" ? "" : path}`);
