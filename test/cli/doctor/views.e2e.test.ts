@@ -71,6 +71,41 @@ describe("virtual-workspaces doctor, of views in a process of their own", functi
     expect(await failure(view("root"))).to.not.include("log in again");
   });
 
+  it("names --requestheader-allowed-names when the views do not accept the name of the front proxy", async () => {
+    const keys = apart.proxies.client("front-proxy", []);
+    const own = apart.shard.text("admin.kubeconfig").replace("current-context: root", "current-context: shard-base");
+    const texts = {
+      "front.crt": keys.cert,
+      "front.key": keys.key,
+      "front.kubeconfig": own,
+      "users.csv": "alice-token,alice,1\n",
+    };
+    for (const [name, text] of Object.entries(texts)) writeFileSync(file(name), text);
+    const mapping = [
+      ["/clusters/", apart.shard.url, apart.shard.path("apiserver.crt")],
+      ["/services/", `https://127.0.0.1:${apart.wire.port}`, file("ca.crt")],
+    ].map(([path, backend, backend_server_ca]) => ({
+      ...{ path, backend, backend_server_ca },
+      ...{ proxy_client_cert: file("front.crt"), proxy_client_key: file("front.key") },
+    }));
+    writeFileSync(file("mapping.yaml"), JSON.stringify(mapping));
+    const proxies = {
+      "--requestheader-client-ca-file": file("proxies.crt"),
+      "--requestheader-allowed-names": "another",
+    };
+    await serveWith({ "--client-ca-file": file("ca.crt"), ...proxies });
+    await using front = await Serve.ready([
+      ...["front-proxy", "--mapping-file", file("mapping.yaml"), "--token-auth-file", file("users.csv")],
+      ...["--root-kubeconfig", file("front.kubeconfig"), "--shards-kubeconfig", file("front.kubeconfig")],
+      ...["--tls-cert-file", file("tls.crt"), "--tls-private-key-file", file("tls.key")],
+      ...["--bind-address=127.0.0.1", "--secure-port=0"],
+    ]);
+    const url = `https://127.0.0.1:${front.port}/services/mirror/clusters/root`;
+    const by = ["--kubeconfig=/dev/null", "--token=alice-token", `--certificate-authority=${file("ca.crt")}`];
+    expect(await failure(url, by)).to.match(/--requestheader-allowed-names its common name.*identity ignored/);
+    await serveWith({ "--requestheader-allowed-names": undefined });
+  });
+
   it("names --client-ca-file when the views ignore a user's certificate", async () => {
     const alice = apart.authority.client("alice", []);
     writeFileSync(file("alice.crt"), alice.cert);
