@@ -108,7 +108,9 @@ describe("virtual-workspaces serve --workers", function () {
     expect(await rest).to.deep.equal({ done: true, value: undefined });
     expect(await replica?.ended).to.deep.equal({ code: 0, signal: null });
     expect(
-      replica?.stderr.split("\n").filter((line) => line !== "" && !/worker ended|peer failed/.test(line)),
+      replica?.stderr
+        .split("\n")
+        .filter((line) => line !== "" && !/worker ended|peer failed|identity ignored/.test(line)),
     ).to.deep.equal([]);
   });
 });

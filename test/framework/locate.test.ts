@@ -231,7 +231,7 @@ describe("locate", () => {
     expect(outcome(await server.get(api("root:org")))).to.deep.equal([
       400,
       "BadRequest",
-      '"root:org" is not a logical cluster name',
+      '"root:org" is a workspace path: use the name of its logical cluster, spec.cluster of the Workspace',
     ]);
   });
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { timerDelay } from "@virtual-workspaces/transport";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { IdentityHeaders } from "./authn/headers.ts";
+import { IgnoredIdentities } from "./authn/ignored-identities.ts";
 import { deny, type ImpersonationRule } from "./authz/authorization.ts";
 import { YamlReader } from "./body/yaml/yaml-reader.ts";
 import { DiscoveryDocuments } from "./discovery/discovery-documents.ts";
@@ -122,6 +123,7 @@ export class ServerCore implements AsyncDisposable {
   readonly authentication: readonly Authenticator[];
   readonly connection: ConnectionFacts;
   readonly identityHeaders: IdentityHeaders;
+  readonly ignoredIdentities: IgnoredIdentities;
   readonly impersonation: ImpersonationRule;
   readonly takesCallersTokens: boolean;
   readonly peers: Peers | undefined;
@@ -171,6 +173,7 @@ export class ServerCore implements AsyncDisposable {
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
+    this.ignoredIdentities = new IgnoredIdentities(this);
     this.impersonation = options.impersonation ?? (() => deny("this server has no impersonation rule"));
     this.takesCallersTokens = options.takesCallersTokens === true;
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);

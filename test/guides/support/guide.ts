@@ -176,7 +176,7 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
     } else if (flags !== undefined) {
       const given = flags.split(" ").filter((flag) => flag !== "");
       const inFolder = given.map((flag) =>
-        flag.replace(/=([\w-]+\.(?:crt|csv|ts|yaml))$/, `=${join(folder.path, "$1")}`),
+        flag.replace(/=([\w-]+\.(?:crt|csv|log|ts|yaml))$/, `=${join(folder.path, "$1")}`),
       );
       server = stack.use(await Start.ready({ in: folder.path, root: ".kcp", flags: inFolder }));
     } else if (agent !== undefined) {

@@ -75,6 +75,13 @@ export class ExaminedServer implements AsyncDisposable {
     return headers.find((text) => text.startsWith("Bearer "))?.slice(7);
   }
 
+  /** Returns the kind of the credentials; `undefined` for none. */
+  async credentials(): Promise<"token" | "certificate" | undefined> {
+    const { headers = [], cert } = (await this.#loaded.upstream.credentials?.get()) ?? {};
+    if (headers.length > 0) return "token";
+    return cert === undefined ? undefined : "certificate";
+  }
+
   /** Returns the server's SelfSubjectReview as JSON. @throws as {@link ask} */
   review(path: string): Promise<string> {
     return this.ask(`${path}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {

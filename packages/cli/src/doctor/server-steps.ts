@@ -1,10 +1,11 @@
-import { isApiError, isJsonObject, parentPath } from "@virtual-workspaces/apimachinery";
+import { isApiError, parentPath } from "@virtual-workspaces/apimachinery";
 import { Informer } from "@virtual-workspaces/client";
 import { isTransportError, type TransportError } from "@virtual-workspaces/transport";
-import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
+import { known } from "./authentication-step.ts";
+import { type ExaminedServer, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
+import { forwardedFailure, isView, pathFailure } from "./view-identity.ts";
 
-const SCOPES = "authentication.kcp.io/scopes";
 /** Age above which an index is out of date, s. */
 const LAG = 60;
 /** Time limit for a watch to sync, ms. */
@@ -40,28 +41,12 @@ const ready: ServerStep = {
   },
 };
 
-const known: ServerStep = {
-  title: "the server authenticates the user",
-  run: async (patient) => {
-    let why = "";
-    // Users without access to a workspace get the answer in root.
-    for (const path of new Set([patient.path, "/clusters/root"]))
-      try {
-        return shownUser(patient, await patient.review(path));
-      } catch (error) {
-        if (!isApiError(error)) throw error;
-        if (error.code === 401)
-          throw new StepFailure("the server rejects the credentials: 401", stranger(await patient.token()));
-        why ||= error.message;
-      }
-    throw new Skipped(`the server does not name the user: ${why}`);
-  },
-};
-
 const entered: ServerStep = {
   title: "the user has access",
   run: async (patient) => {
     await unless(patient.ask(`${patient.path}/api`), (error) => {
+      const ofView = isView(patient) ? (pathFailure(patient, error) ?? forwardedFailure(patient, error)) : undefined;
+      if (ofView !== undefined) return ofView;
       if (error.code === 404)
         return new StepFailure(
           `there is nothing at this path: ${error.message}`,
@@ -70,7 +55,9 @@ const entered: ServerStep = {
       if (error.code === 403) return refused(patient, error.message);
       return new StepFailure(
         `${error.code}: ${error.message}`,
-        "wait, and try again; read the server's log for the reason",
+        error.code < 500
+          ? "correct the URL as the message says"
+          : "wait, and try again; read the server's log for the reason",
       );
     });
     return patient.path === "" ? "the whole server" : patient.path;
@@ -144,15 +131,6 @@ export async function watched(
   );
 }
 
-function shownUser(patient: ExaminedServer, text: string): string {
-  const { status } = objectIn(text) ?? {};
-  const user = isJsonObject(status) && isJsonObject(status["userInfo"]) ? status["userInfo"] : {};
-  const { username = "", groups, extra } = user;
-  patient.user = String(username);
-  const scopes = isJsonObject(extra) && Array.isArray(extra[SCOPES]) ? ` for ${extra[SCOPES].join(", ")} only` : "";
-  return `${patient.user}, groups: ${Array.isArray(groups) ? groups.join(", ") : "none"}${scopes}`;
-}
-
 function unreached({ server: { url } }: ExaminedServer, { code, message, cause }: TransportError): StepFailure {
   const { code: why = "", message: said = message } = (cause ?? {}) as {
     readonly code?: string;
@@ -184,19 +162,6 @@ function unreached({ server: { url } }: ExaminedServer, { code, message, cause }
       "check for a firewall in between, and whether the server is overloaded",
     );
   return new StepFailure(message, "check the server in the kubeconfig");
-}
-
-function stranger(token: string | undefined): string {
-  const ended = token === undefined ? undefined : endOf(token);
-  if (ended !== undefined && ended <= Date.now())
-    return `the token expired at ${new Date(ended).toISOString()}: log in again to get a new one`;
-  return "log in again, or select another user of the kubeconfig with --user; tokens and certificates of one server are not valid at another";
-}
-
-/** Returns when a JSON Web Token expires, ms since the epoch. */
-function endOf(token: string): number | undefined {
-  const payload = objectIn(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
-  return typeof payload?.["exp"] === "number" ? payload["exp"] * 1000 : undefined;
 }
 
 /** Returns the failure of a user without access, with the command by which an administrator grants it. */

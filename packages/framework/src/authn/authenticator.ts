@@ -33,4 +33,11 @@ export interface Authenticator {
   readonly identityHeaders?: readonly string[];
   /** Reads credentials from the request and its connection. Called for every request: cache expensive results. */
   authenticate(request: IncomingMessage, connection: ConnectionFacts): Awaitable<User | undefined>;
+  /**
+   * Returns why it does not accept the client certificate of a request; `undefined` when it accepts it. The server logs this
+   * for a certificate that no authenticator accepts, and for identity headers that it ignores. Security: the reason does not
+   * reach the client.
+   * @default the server logs no reason for this authenticator
+   */
+  readonly reason?: (request: IncomingMessage, connection: ConnectionFacts) => string | undefined;
 }

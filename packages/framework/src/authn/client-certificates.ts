@@ -28,11 +28,14 @@ export function clientCertificates(options: ClientCertificateOptions): Authentic
     name,
     ...handshakeTrust(options),
     authenticate: (request, connection) => users.of(request, connection),
+    reason: (request, connection) => users.reason(request, connection),
   };
 }
 
 /** OID of the extended key usage of TLS clients. */
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
+/** Reason without a certificate. */
+const UNSHOWN = "the client showed no certificate";
 /** Limit of intermediate certificates between the client's and the authority's. */
 const MAX_INTERMEDIATES = 8;
 
@@ -50,9 +53,10 @@ interface Trust {
   readonly name: string;
 }
 
-/** Result of a check, valid until the first certificate of the chain expires; without a user when the check failed. */
+/** Result of a check, valid until the first certificate of the chain expires; with a reason when the check failed. */
 interface Finding<T> {
   readonly peer: T | undefined;
+  readonly reason?: string;
   readonly until: number;
 }
 
@@ -61,7 +65,11 @@ interface Verdict<T> extends Finding<T> {
   readonly by: readonly X509Certificate[];
 }
 
-const NOBODY: Finding<never> = { peer: undefined, until: Number.POSITIVE_INFINITY };
+const EXPIRED = "the certificate has expired";
+
+function nobody(reason: string): Finding<never> {
+  return { peer: undefined, reason, until: Number.POSITIVE_INFINITY };
+}
 
 /**
  * Clients with certificates of certain authorities. Each passes two checks: the handshake, which verifies usages, path
@@ -85,29 +93,47 @@ export class Peers<T> {
   }
 
   /** Returns the client at the other end of the connection, if its certificate is valid now. */
-  of(request: IncomingMessage, { clientCa }: ConnectionFacts): T | undefined {
+  of(request: IncomingMessage, connection: ConnectionFacts): T | undefined {
+    const { peer, until } = this.#verdictOf(request, connection);
+    return Date.now() <= until ? peer : undefined;
+  }
+
+  /** Returns why the client's certificate is not accepted; `undefined` when it is. */
+  reason(request: IncomingMessage, connection: ConnectionFacts): string | undefined {
+    const { reason, until } = this.#verdictOf(request, connection);
+    return Date.now() <= until ? reason : EXPIRED;
+  }
+
+  #verdictOf(request: IncomingMessage, { clientCa }: ConnectionFacts): Verdict<T> {
     const socket = connectionOf(request);
     const by = this.#authorities.now;
     let verdict = this.#verdicts.get(socket);
     if (verdict?.by !== by) {
       const alone = clientCa.length > 0 && clientCa.every((one) => one === this.#ca);
-      const finding = "getPeerX509Certificate" in socket ? this.#verdictOn(socket as TLSSocket, by, alone) : NOBODY;
+      const finding =
+        "getPeerX509Certificate" in socket ? this.#verdictOn(socket as TLSSocket, by, alone) : nobody(UNSHOWN);
       verdict = { ...finding, by };
       this.#verdicts.set(socket, verdict);
     }
-    return Date.now() <= verdict.until ? verdict.peer : undefined;
+    return verdict;
   }
 
   /** @param alone whether the handshake trusted no other authorities, so that its check suffices */
   #verdictOn(socket: TLSSocket, authorities: readonly X509Certificate[], alone: boolean): Finding<T> {
     const leaf = socket.getPeerX509Certificate();
-    if (leaf === undefined || !socket.authorized || !mayAuthenticateClients(leaf)) return NOBODY;
+    if (leaf === undefined) return nobody(UNSHOWN);
+    if (!socket.authorized)
+      return nobody(`the certificate is not valid for the accepted authorities (${socket.authorizationError})`);
+    if (!isValidNow(leaf)) return nobody(EXPIRED);
+    if (!mayAuthenticateClients(leaf)) return nobody("the certificate lacks the extended key usage clientAuth");
     const certificate = socket.getPeerCertificate(true);
     const chain = chainTo(authorities, [leaf, ...issuersOf(certificate)]) ?? (alone ? [leaf] : undefined);
     const { CN: name, O: organizations } = certificate.subject;
     // Node gives an attribute that occurs more than once as an array: a certificate with two names is rejected.
-    if (chain === undefined || typeof name !== "string" || name === "") return NOBODY;
+    if (chain === undefined) return nobody("another authority signed the certificate");
+    if (typeof name !== "string" || name === "") return nobody("the certificate has no single common name");
     const peer = this.#known({ name, organizations: listOf(organizations) });
+    if (peer === undefined) return nobody("the common name of the certificate is not an allowed one");
     return { peer, until: Math.min(...chain.map((link) => Date.parse(link.validTo))) };
   }
 }
@@ -149,7 +175,7 @@ function isValidNow(certificate: X509Certificate): boolean {
 function mayAuthenticateClients(certificate: X509Certificate): boolean {
   // `keyUsage` is Node's name for the extended key usages, as OIDs.
   const usages = certificate.keyUsage as readonly string[] | undefined;
-  return isValidNow(certificate) && (usages === undefined || usages.includes(CLIENT_AUTH));
+  return usages === undefined || usages.includes(CLIENT_AUTH);
 }
 
 function listOf(value: string | string[] | undefined): readonly string[] {

@@ -172,6 +172,12 @@ export class IdentityHeaders {
     return this.#known.has(header);
   }
 
+  /** Returns the names of the identity headers that a request has besides `Authorization`, as the client writes them. */
+  namesIn({ rawHeaders }: IncomingMessage): readonly string[] {
+    const names = rawHeaders.filter((name, at) => at % 2 === 0 && this.has(name));
+    return [...new Set(names)].filter((name) => name.toLowerCase() !== "authorization");
+  }
+
   /** Returns whether a request carries credentials: a header, a browser's subprotocol, a cookie or a client certificate. */
   bringsCredentials(req: IncomingMessage): boolean {
     const { headers, rawHeaders } = req;

@@ -51,6 +51,7 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
     name: NAME,
     ...handshakeTrust(options),
     identityHeaders,
+    reason: (request, connection) => proxies.reason(request, connection),
     authenticate: (request, connection): User | undefined => {
       if (proxies.of(request, connection) === undefined) return undefined;
       const told = own.linesOf(request.rawHeaders);

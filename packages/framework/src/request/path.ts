@@ -264,7 +264,10 @@ function clusterProblem(text: string, view: Matchable): string | undefined {
       : `${prefixOf(view)} does not serve all logical clusters at once; name one instead of *`;
   if (view.locates === true)
     return isWorkspacePath(text) ? undefined : `invalid cluster: ${JSON.stringify(text)} does not match the regex`; // kcp's words
-  return isClusterName(text) ? undefined : `${JSON.stringify(text)} is not a logical cluster name`;
+  if (isClusterName(text)) return undefined;
+  return isWorkspacePath(text)
+    ? `${JSON.stringify(text)} is a workspace path: use the name of its logical cluster, spec.cluster of the Workspace`
+    : `${JSON.stringify(text)} is not a logical cluster name`;
 }
 
 /**

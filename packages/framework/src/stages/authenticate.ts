@@ -65,6 +65,7 @@ function viewsOwn(exchange: Exchange): readonly Authenticator[] {
 }
 
 function settled(exchange: Exchange, verdict: Verdict): void {
+  exchange.core.ignoredIdentities.tell(exchange, verdict);
   if (verdict === undefined) throw nobody(exchange);
   accepted(exchange, verdict);
 }

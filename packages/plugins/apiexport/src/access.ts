@@ -199,6 +199,6 @@ function about(request: Request, policyCluster: string): Question {
 export function located(cluster: string, user: User): string {
   if (cluster === WILDCARD || isClusterName(cluster)) return cluster;
   if (user.in(MASTERS_GROUP)) throw ApiError.notFoundPath();
-  const message = "a logical cluster is called by its name here, not by its path";
+  const message = "a logical cluster is called by its name here, not by its path: use spec.cluster of the Workspace";
   throw ApiError.forbidden({ resource: { group: "", resource: "" }, message });
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { memberOf, parseJson } from "@virtual-workspaces/apimachinery/json";
+import { cut, LimitedLog } from "../../observe/log/limited-log.ts";
 import type { Log } from "../../observe/log/log.ts";
 
 /** Limit of a token that is parsed, in characters. */
@@ -91,12 +92,6 @@ export class TokenRejection extends Error {
   override readonly name = "Refusal";
 }
 
-/** Limit of log lines at once, and how long each counts, in ms. */
-const BURST = 10;
-const PER_LINE = 1000;
-/** Limit of unverified text in a log line, in characters. */
-const SHOWN = 200;
-
 interface RefusedToken {
   /** Issuer that the token names, unverified. */
   readonly issuer?: string | undefined;
@@ -104,36 +99,19 @@ interface RefusedToken {
   readonly reason: string;
 }
 
-/** Logs rejected tokens, because users often ask why a token fails. When there are too many, it logs only their number. */
+/** Logs rejected tokens, because users often ask why a token fails. */
 export class TokenRejections {
-  readonly #log: Log;
-  #lines = BURST;
-  #countedAt = performance.now();
-  #untold = 0;
+  readonly #log: LimitedLog;
 
   constructor(log: Log) {
-    this.#log = log;
+    this.#log = new LimitedLog(log);
   }
 
   tell({ issuer, keyId, reason }: RefusedToken): void {
-    const now = performance.now();
-    this.#lines = Math.min(BURST, this.#lines + (now - this.#countedAt) / PER_LINE);
-    this.#countedAt = now;
-    if (this.#lines < 1) {
-      this.#untold += 1;
-      return;
-    }
-    this.#lines -= 1;
-    const untold = this.#untold === 0 ? {} : { untold: this.#untold };
-    this.#untold = 0;
     const token = {
       ...(issuer !== undefined && { issuer: cut(issuer) }),
       ...(keyId !== undefined && { keyId: cut(keyId) }),
     };
-    this.#log({ level: "info", message: "token rejected", ...token, reason, ...untold });
+    this.#log.tell({ level: "info", message: "token rejected", ...token, reason });
   }
-}
-
-function cut(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
