@@ -195,7 +195,8 @@ describe("one failing or changing Space of several", function () {
     expect((await empty.get(MENUS)).status).to.equal(404);
     await using wire = await startFaulty(lent.management.server.url);
     const held = Promise.withResolvers<void>();
-    wire.fail(faults.delay(held.promise), { on: /^GET \S*\/apis?(\?|$)/ });
+    // The manager only requests /apis.
+    wire.fail(faults.delay(held.promise), { on: /^GET \S*\/api(\?|$)/ });
     const kubeconfig = lent.management.kubeconfig("root:one", "root", wire.url);
     for (const scope of ["incluster", "external"]) await alone.management.keep(`${scope}-late`, { kubeconfig });
     await alone.management.make("default", "late", { Type: "imported" });
@@ -204,7 +205,7 @@ describe("one failing or changing Space of several", function () {
     const answer = empty.get(MENUS).finally(() => {
       isAnswered = true;
     });
-    await wire.until(({ requests }) => requests.some(({ path }) => /\/apis?(\?|$)/.test(path)));
+    await wire.until(({ requests }) => requests.some(({ path }) => /\/api(\?|$)/.test(path)));
     expect((await empty.server.get("/livez")).status).to.equal(200);
     expect(isAnswered).to.equal(false);
     held.resolve();
