@@ -1,6 +1,7 @@
 // Permission to write a Mount: its author must be allowed to get the named Secret.
 import { type MountManifestsOptions, mountManifests } from "@virtual-workspaces/mounts";
 import { expect } from "chai";
+import { until } from "../../_support/until.ts";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
 import { kubeconfigOf, refTo, secret, startMounted, startTarget } from "./support/mounted.ts";
 
@@ -33,7 +34,13 @@ describe("the author of a Mount", function () {
     expect((await server.send(`POST ${path}`, mount("free", { ref: remote }), { user: "bob" })).status).to.equal(201);
 
     const made = await mounted.make("Mount", "theirs", { spec: { ref: refTo("there") } });
-    const put = async (spec: object, labels: object) => {
+    // The controller may write the status meanwhile.
+    const put = (spec: object, labels: object) =>
+      until(async () => {
+        const status = await putOnce(spec, labels);
+        return status !== 409 && status;
+      });
+    const putOnce = async (spec: object, labels: object) => {
       const { body } = await server.get(`${path}/theirs`, { user: "root" });
       const next = { ...body, metadata: { ...body.metadata, labels }, spec: { ...body.spec, ...spec } };
       return (await server.send(`PUT ${path}/theirs`, next, { user: "bob" })).status;
