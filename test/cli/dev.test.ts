@@ -57,6 +57,32 @@ The current context is dev. Others, with --context: guest, note, task
     );
   });
 
+  it("has a context for each further user, who is in the given groups", async function () {
+    needsKubectl.call(this);
+    const red = `authorize: ({ user }) => user.in("red") ? { allowed: true } : { allowed: false, reason: "only red" }`;
+    const flags = ["--port=0", "--user=ann:red,blue", "--user", "bob"];
+    await using dev = await Dev.start({ files: { "note.ts": viewText({ more: red }) }, flags });
+    expect(dev.text).to.match(/, with --context: guest, ann, bob\b/);
+
+    expect((await kubectl("kubectl", dev.home, ["get", "notes", "--context", "ann"])).stdout).to.match(/^NAME/);
+    const { code, body } = await dev.get(ONE, "bob");
+    expect(code).to.equal(403);
+    expect(body).to.match(/only red/);
+  });
+
+  it("rejects invalid users", async () => {
+    for (const [text, problem] of [
+      [":red", "use a name, or a name and its groups, as in ann:red,blue"],
+      ["ann:", "use a name, or a name and its groups, as in ann:red,blue"],
+      ["admin", "the name admin is in use: choose another one"],
+      ["CA:x", "the name CA is in use: choose another one"],
+    ] as const) {
+      await using dev = new Dev({ files: { "note.ts": viewText() }, flags: ["--user", text] });
+      expect((await dev.ended).code).to.equal(2);
+      expect(dev.text).to.include(`invalid value "${text}" for --user: ${problem}`);
+    }
+  });
+
   it("logs each request as a line, watches when they begin and when they end, and no credentials", async () => {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     await dev.get(ONE);

@@ -173,12 +173,12 @@ export class Dev implements AsyncDisposable {
   }
 
   /** Sends a GET as one of its users. Resolves at the end of the answer; rejects when it is cut short. */
-  get(path: string, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
+  get(path: string, user = "admin"): Promise<Answer> {
     return this.send(`GET ${path}`, undefined, user);
   }
 
   /** Sends a request, `POST /path`, with a JSON body. */
-  async send(line: string, sent?: unknown, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
+  async send(line: string, sent?: unknown, user = "admin"): Promise<Answer> {
     const [method = "", path = ""] = line.split(" ");
     const read = (name: string): string => readFileSync(join(this.state, name), "utf8");
     const identity = user === "nobody" ? {} : { cert: read(`${user}.crt`), key: read(`${user}.key`) };

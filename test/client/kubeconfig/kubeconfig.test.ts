@@ -255,7 +255,11 @@ describe("a kubeconfig", () => {
   it("defaults to the home directory's, then the pod's service account, whose token is read again", async () => {
     const env = { HOME: folder.path, KUBERNETES_SERVICE_HOST: "::1", KUBERNETES_SERVICE_PORT: "443" };
     expect((await rejected(loadKubeconfig({ env, serviceAccount: folder.path }))).message).to.include(
-      "no kubeconfig found: no current context: set KUBECONFIG",
+      `no kubeconfig found: ${join(folder.path, ".kube", "config")} does not exist: set KUBECONFIG to a file that exists`,
+    );
+    const named = { ...env, KUBECONFIG: "/nope:/nope/either" };
+    expect((await rejected(loadKubeconfig({ env: named, serviceAccount: folder.path }))).message).to.equal(
+      "no kubeconfig found: /nope, /nope/either do not exist: set KUBECONFIG to a file that exists",
     );
     writeFileSync(join(folder.path, "token"), "one\n");
     const pod = await loadKubeconfig({ env, serviceAccount: folder.path });

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { generatedTls } from "@virtual-workspaces/framework/tls";
+import { type CertifiedSubject, generatedTls } from "@virtual-workspaces/framework/tls";
 import { readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { readIfThere } from "../process/files.ts";
 import { acquire } from "../process/lock.ts";
 import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
-import { ADMIN, GUEST } from "./dev-kubeconfig.ts";
+import { ADMIN, GUEST, usersOf } from "./dev-kubeconfig.ts";
 import { DEV } from "./flags.ts";
 import { Port } from "./port.ts";
 import { Publication } from "./publication.ts";
@@ -20,6 +20,8 @@ interface DevOptions {
   /** First port to try, 0 for any free one. */
   readonly port: number;
   readonly quiet: boolean;
+  /** Further users. */
+  readonly users: readonly CertifiedSubject[];
   readonly store: StoreChoice;
 }
 
@@ -28,12 +30,12 @@ const PORTS = 100;
 
 /** Runs `virtual-workspaces dev`. @returns the exit code @throws UsageError, Failure */
 export async function run(args: readonly string[]): Promise<number> {
-  const { paths, dir, port: wanted, quiet, store } = devOptions(args);
+  const { paths, dir, port: wanted, quiet, users, store } = devOptions(args);
   const stopped = untilStopped();
   prepare(dir);
   using lock = acquire(dir);
   // The first start creates them while the modules load.
-  const credentials = generatedTls({ dir: resolve(dir), users: [ADMIN, GUEST] });
+  const credentials = generatedTls({ dir: resolve(dir), users: [ADMIN, GUEST, ...users] });
   let publication: Publication | undefined;
   await using supervisor = new Supervisor({
     paths,
@@ -70,6 +72,7 @@ function devOptions(args: readonly string[]): DevOptions {
     dir: values.dir,
     port: portOf(values.port),
     quiet: values.quiet,
+    users: usersOf(values.user ?? []),
     store: storeChoice(values, process.env),
   };
 }

@@ -1,4 +1,5 @@
 import type { CertifiedSubject, GeneratedTls } from "@virtual-workspaces/framework/tls";
+import { UsageError } from "../process/failure.ts";
 import type { Loaded, ViewSummary } from "./dev-messages.ts";
 
 /** A named pair of a server and a user. */
@@ -57,16 +58,47 @@ export const ADMIN: CertifiedSubject = { name: "admin", groups: ["system:masters
 export const GUEST: CertifiedSubject = { name: "guest", groups: [] };
 
 /**
- * Returns the contexts of the kubeconfig, the current one first: all views at once as the admin, the same as the guest, and
- * each view as the admin. A view whose path has its own parameters gets none, since only its users know their values.
+ * Parses users: `ann`, or `ann:red,blue` for a user in groups.
+ *
+ * @throws UsageError for an empty name or group, or a name that is in use
  */
-export function contextsOf({ all, views }: Pick<Loaded, "all" | "views">, url: string): readonly Context[] {
+export function usersOf(texts: readonly string[]): readonly CertifiedSubject[] {
+  const users: CertifiedSubject[] = [];
+  for (const text of texts) {
+    const [name = "", ...rest] = text.split(":");
+    const groups = rest.length === 0 ? [] : rest.join(":").split(",");
+    if (name === "" || groups.includes(""))
+      throw new UsageError(
+        `invalid value "${text}" for --user: use a name, or a name and its groups, as in ann:red,blue`,
+      );
+    if (NAMES_IN_USE.includes(name.toLowerCase()) || users.some((user) => user.name === name))
+      throw new UsageError(`invalid value "${text}" for --user: the name ${name} is in use: choose another one`);
+    users.push({ name, groups });
+  }
+  return users;
+}
+
+/** Users of this command, and other certificates in its folder. */
+const NAMES_IN_USE: readonly string[] = [ADMIN.name, GUEST.name, "ca", "server"];
+
+/**
+ * Returns the contexts of the kubeconfig, the current one first: all views at once as the admin, the same as the guest and as
+ * further users, and each view as the admin. A view whose path has its own parameters gets none, since only its users know their
+ * values.
+ */
+export function contextsOf(
+  { all, views }: Pick<Loaded, "all" | "views">,
+  url: string,
+  users: readonly string[] = [],
+): readonly Context[] {
   const open = views.filter(({ path }) => !path.includes(":"));
   const main = all ?? open[0];
   if (main === undefined) return [];
   const context = ({ name, path }: ViewSummary): Context => ({ name, server: url + path, user: ADMIN.name });
   const own = [main, ...open.filter((view) => view !== main)].map(context);
-  const taken = own.some(({ name }) => name === GUEST.name);
-  const guest = { ...context(main), name: taken ? `${main.name}-${GUEST.name}` : GUEST.name, user: GUEST.name };
-  return [...own.slice(0, 1), guest, ...own.slice(1)];
+  const others = [GUEST.name, ...users].map((user): Context => {
+    const taken = own.some(({ name }) => name === user);
+    return { ...context(main), name: taken ? `${main.name}-${user}` : user, user };
+  });
+  return [...own.slice(0, 1), ...others, ...own.slice(1)];
 }

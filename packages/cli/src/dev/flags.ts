@@ -10,7 +10,8 @@ export const DEV = commandLine({
 
 Examples:
   virtual-workspaces dev ./view.ts                  one view, with objects in memory
-  virtual-workspaces dev ./views --data-dir=data    a folder of views, with objects on disk`,
+  virtual-workspaces dev ./views --data-dir=data    a folder of views, with objects on disk
+  virtual-workspaces dev ./view.ts --user=ann:red   a further user, in the group red`,
   sections: {
     Flags: {
       // Next to 6443, the port of Kubernetes and kcp.
@@ -25,6 +26,11 @@ Examples:
         value: "folder",
         default: ".virtual-workspaces",
         help: "Folder of certificates and kubeconfig.",
+      },
+      user: {
+        type: "texts",
+        value: "name[:group,...]",
+        help: "Further user, with a context of the same name: ann, or ann:red,blue for a user in two groups. Repeat it for more users.",
       },
       quiet: { type: "switch", default: false, help: "Do not log requests." },
     },

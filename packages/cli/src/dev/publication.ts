@@ -3,7 +3,7 @@ import { delimiter, join } from "node:path";
 import type { GeneratedTls } from "@virtual-workspaces/framework/tls";
 import { writePrivately } from "../process/files.ts";
 import { shellWord } from "../process/programs.ts";
-import { type Context, contextsOf, kubeconfig } from "./dev-kubeconfig.ts";
+import { ADMIN, type Context, contextsOf, GUEST, kubeconfig } from "./dev-kubeconfig.ts";
 import type { Loaded, ResourceSummary } from "./dev-messages.ts";
 
 /** Output for the user: the kubeconfig, and the lines on the terminal. */
@@ -36,7 +36,10 @@ export class Publication {
   /** Writes the kubeconfig only if its content differs: a reload keeps the context that the user selected in it. */
   #publish(loaded: Loaded): Serving {
     const { url, dir, credentials } = this.#site;
-    const contexts = contextsOf(loaded, url);
+    const names = credentials.users
+      .map(({ name }) => name)
+      .filter((name) => name !== ADMIN.name && name !== GUEST.name);
+    const contexts = contextsOf(loaded, url, names);
     const path = join(dir, "admin.kubeconfig");
     const text = kubeconfig({ credentials, contexts, current: contexts[0]?.name ?? "" });
     if (text !== this.#written) writePrivately(path, text);

@@ -11,10 +11,8 @@ export async function kubeconfigs({
   env = process.env,
 }: KubeconfigOptions): Promise<{ file: string; content: JsonObject }[]> {
   if (file !== undefined) return [{ file, content: await parsed(file, await read(file)) }];
-  const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
-  const paths = listed.length > 0 ? [...new Set(listed)] : [join(env["HOME"] ?? homedir(), ".kube", "config")];
   const found: { file: string; content: JsonObject }[] = [];
-  for (const path of paths) {
+  for (const path of kubeconfigPaths(env)) {
     const text = await read(path).catch((error: KubeconfigError) => {
       // Like kubectl, treat a missing file as empty.
       if ((error.cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -23,6 +21,12 @@ export async function kubeconfigs({
     if (text !== undefined) found.push({ file: path, content: await parsed(path, text) });
   }
   return found;
+}
+
+/** Returns the paths of kubeconfigs, the most important first, whether they exist or not. */
+export function kubeconfigPaths(env: NonNullable<KubeconfigOptions["env"]>): readonly string[] {
+  const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
+  return listed.length > 0 ? [...new Set(listed)] : [join(env["HOME"] ?? homedir(), ".kube", "config")];
 }
 
 /** Returns the path in an entry's field, "" if it is missing. */

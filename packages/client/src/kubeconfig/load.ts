@@ -7,7 +7,7 @@ import { splitCluster } from "../http/cluster-url.ts";
 import type { KubeconfigOptions, LoadedKubeconfig } from "./config.ts";
 import { booleanIn, type Config, type ConfigEntry, KubeconfigError, mergedConfig, stringIn } from "./config.ts";
 import { UserCredentials } from "./credentials.ts";
-import { kubeconfigs, pemOf } from "./files.ts";
+import { kubeconfigPaths, kubeconfigs, pemOf } from "./files.ts";
 import { impersonationOf, tokenFile, userCredentials } from "./user.ts";
 
 /**
@@ -37,9 +37,11 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<L
   if (name === "" && overrides.cluster?.["server"] === undefined) {
     const pod = options.file === undefined ? await serviceAccount(options) : undefined;
     if (pod !== undefined) return pod;
-    const where = files.length === 0 ? "no kubeconfig found" : files.map(({ file }) => file).join(", ");
     throw new KubeconfigError(
-      `${where}: no current context: set KUBECONFIG, current-context in the file, or the option context`,
+      noContext(
+        files.map(({ file }) => file),
+        options.env ?? process.env,
+      ),
     );
   }
   const context = overridden(contextOf(config, name), overrides.context);
@@ -58,6 +60,14 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<L
     context: name,
     namespace: stringIn(context.value, "namespace", context.at) || "default",
   };
+}
+
+/** Returns the message about a missing context. It names the files, also those that do not exist. */
+function noContext(files: readonly string[], env: NonNullable<KubeconfigOptions["env"]>): string {
+  if (files.length > 0)
+    return `${files.join(", ")}: no current context: set current-context in the file, or the option context`;
+  const paths = kubeconfigPaths(env);
+  return `no kubeconfig found: ${paths.join(", ")} ${paths.length === 1 ? "does" : "do"} not exist: set KUBECONFIG to a file that exists`;
 }
 
 function contextOf({ contexts }: Config, name: string): ConfigEntry {
