@@ -5,6 +5,7 @@ import {
   type Authorizer,
   allow,
   authenticated,
+  byNamespace,
   type Decision,
   defineResource,
   defineVirtualWorkspace,
@@ -70,6 +71,61 @@ describe("groups", () => {
   it("requires at least one name", () => {
     expect(() => groups()).to.throw("groups: no group given");
     expect(() => groups("admins", "")).to.throw("groups: empty group name");
+  });
+});
+
+describe("byNamespace", () => {
+  const rule: Authorizer<unknown> = ({ user, namespace }) =>
+    user.in("admins") || namespace === user.name ? allow() : deny("not yours");
+
+  it("denies what is in all namespaces or in none, although the rule allows each namespace", async () => {
+    const Quote = defineResource({
+      group: "test.dev",
+      version: "v1",
+      kind: "Quote",
+      scope: "Namespaced",
+      spec: { type: "object" },
+    });
+    const quotes = Quote.collection();
+    quotes.in("", "alice").set("hers", {});
+    quotes.in("", "bob").set("his", {});
+    const view = (name: string, authorize: Authorizer<unknown>) =>
+      defineVirtualWorkspace({ name, path: "/", authorize, resources: [Quote.serve(quotes)] });
+    const open: Authorizer<unknown> = ({ namespace }) => (namespace === "bob" ? deny("not yours") : allow());
+    await using server = await startPlain([
+      view("open", open),
+      view("closed", byNamespace(open)),
+      view("beyond", byNamespace(open, groups("admins"))),
+    ]);
+    const listed = async (name: string, tail = "quotes", user = "alice") => {
+      const path = `/services/${name}/apis/test.dev/v1/${tail}`;
+      const { status, body } = await server.get(path, { user });
+      return status === 200 ? body.items.length : `${status} ${body.message}`;
+    };
+    expect(await listed("open")).to.equal(2);
+    expect(await listed("closed")).to.match(/^403 .*at the cluster scope: name a namespace: you may not access all/);
+    expect(await listed("closed", "quotes?watch=true")).to.match(/^403 .*name a namespace/);
+    expect(await listed("closed", "namespaces/alice/quotes")).to.equal(1);
+    expect(await listed("closed", "namespaces/bob/quotes")).to.match(/^403 .*not yours/);
+    expect(await listed("closed", "quotes", "admin")).to.match(/^403/);
+    expect(await listed("beyond")).to.match(/^403 .*you are in no group/);
+    expect(await listed("beyond", "quotes", "admin")).to.equal(2);
+    expect((await server.get("/services/closed/apis/test.dev/v1", { user: "alice" })).status).to.equal(200);
+    expect(
+      (await server.send("DELETE /services/closed/apis/test.dev/v1/quotes", undefined, { user: "alice" })).status,
+    ).to.be.oneOf([403, 405]);
+  });
+
+  it("allows discovery to authenticated users only, by GET and HEAD", () => {
+    expect(decisionOf(byNamespace(rule), alice, { path: "/apis", verb: "get" })).to.include({ allowed: true });
+    expect(decisionOf(byNamespace(rule), alice, { path: "/apis", verb: "post" })).to.include({ allowed: false });
+  });
+
+  it("has the shortest interval for open watches of its rules, or none", () => {
+    const every = (watchesEvery: number) => Object.assign(() => allow(), { watchesEvery });
+    expect(byNamespace(rule).watchesEvery).to.equal(undefined);
+    expect(byNamespace(every(500)).watchesEvery).to.equal(500);
+    expect(byNamespace(every(500), every(200)).watchesEvery).to.equal(200);
   });
 });
 

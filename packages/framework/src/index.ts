@@ -7,7 +7,7 @@ export { CLUSTER_ANNOTATION, type ObjectOf, type SpecOf, type StoredObject } fro
 export type { Authenticator } from "./authn/authenticator.ts";
 export { staticTokens } from "./authn/bearer-tokens.ts";
 export { type AuthorizeRequest, type Authorizer, allow, type Decision, deny } from "./authz/authorization.ts";
-export { authenticated, groups, readOnly } from "./authz/groups.ts";
+export { authenticated, byNamespace, groups, readOnly } from "./authz/groups.ts";
 export { union } from "./authz/union.ts";
 export type { ResourceDefinition, Subresources, TypedDefinition, Verb } from "./definition.ts";
 export type { PathParams } from "./request/path.ts";

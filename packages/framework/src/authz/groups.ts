@@ -75,6 +75,41 @@ export function readOnly<Params = unknown>(inner: Authorizer<Params> = authentic
   return watchesEvery === undefined ? authorizer : Object.assign(authorizer, { watchesEvery });
 }
 
+/**
+ * Applies a rule to requests in a namespace. Security: a list or watch of all namespaces has the namespace "" and so has a
+ * request about a cluster-scoped kind. A rule that only compares names of namespaces would decide such a request by accident;
+ * this one leaves it to `beyond`. Authenticated users may read discovery. It lists no rules: a rules review authorizes each
+ * served resource instead.
+ *
+ * @param rule decides requests in the namespace `request.namespace`, which is never ""
+ * @param beyond decides requests about objects outside a namespace
+ * @default they are denied
+ *
+ * @example
+ * ```ts
+ * import { allow, byNamespace, deny, groups } from "@virtual-workspaces/framework";
+ *
+ * // Members of the group "team:red" may do everything in the namespace "red"; operators may also list all namespaces.
+ * const authorize = byNamespace(
+ *   ({ user, namespace }) => (user.in(`team:${namespace}`) ? allow() : deny(`ask the team ${namespace} for access`)),
+ *   groups("operators"),
+ * );
+ * ```
+ * @see docs/how-to/authorization.md
+ */
+export function byNamespace<Params = unknown>(
+  rule: Authorizer<Params>,
+  beyond: Authorizer<Params> = () => deny("name a namespace: you may not access all namespaces at once"),
+): Authorizer<Params> {
+  const discovery = readOnly(authenticated());
+  const authorizer = (request: AuthorizeRequest<Params>) => {
+    if (!request.isResource) return discovery(request);
+    return request.namespace === "" ? beyond(request) : rule(request);
+  };
+  const every = Math.min(...[rule, beyond].map(({ watchesEvery = Number.POSITIVE_INFINITY }) => watchesEvery));
+  return Number.isFinite(every) ? Object.assign(authorizer, { watchesEvery: every }) : authorizer;
+}
+
 const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 const METHODS: ReadonlySet<string> = new Set(["get", "head"]);
 const PARTS: ReadonlySet<string> = new Set(["", "status", "scale"]);
