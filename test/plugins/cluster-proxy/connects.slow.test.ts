@@ -74,6 +74,7 @@ describe("hub", function () {
     };
     const heap = async (): Promise<number> => {
       await hub.until("often", () => true);
+      hub.errors.length = 0; // The test stores what the hub would log.
       for (let round = 0; round < 3; round++) {
         gc();
         await new Promise((resolve) => setImmediate(resolve));
