@@ -67,7 +67,7 @@ interface Verdict<T> extends Finding<T> {
 
 const EXPIRED = "the certificate has expired";
 
-function nobody(reason: string): Finding<never> {
+function rejection(reason: string): Finding<never> {
   return { peer: undefined, reason, until: Number.POSITIVE_INFINITY };
 }
 
@@ -111,7 +111,7 @@ export class Peers<T> {
     if (verdict?.by !== by) {
       const alone = clientCa.length > 0 && clientCa.every((one) => one === this.#ca);
       const finding =
-        "getPeerX509Certificate" in socket ? this.#verdictOn(socket as TLSSocket, by, alone) : nobody(UNSHOWN);
+        "getPeerX509Certificate" in socket ? this.#verdictOn(socket as TLSSocket, by, alone) : rejection(UNSHOWN);
       verdict = { ...finding, by };
       this.#verdicts.set(socket, verdict);
     }
@@ -121,19 +121,19 @@ export class Peers<T> {
   /** @param alone whether the handshake trusted no other authorities, so that its check suffices */
   #verdictOn(socket: TLSSocket, authorities: readonly X509Certificate[], alone: boolean): Finding<T> {
     const leaf = socket.getPeerX509Certificate();
-    if (leaf === undefined) return nobody(UNSHOWN);
+    if (leaf === undefined) return rejection(UNSHOWN);
     if (!socket.authorized)
-      return nobody(`the certificate is not valid for the accepted authorities (${socket.authorizationError})`);
-    if (!isValidNow(leaf)) return nobody(EXPIRED);
-    if (!mayAuthenticateClients(leaf)) return nobody("the certificate lacks the extended key usage clientAuth");
+      return rejection(`the certificate is not valid for the accepted authorities (${socket.authorizationError})`);
+    if (!isValidNow(leaf)) return rejection(EXPIRED);
+    if (!mayAuthenticateClients(leaf)) return rejection("the certificate lacks the extended key usage clientAuth");
     const certificate = socket.getPeerCertificate(true);
     const chain = chainTo(authorities, [leaf, ...issuersOf(certificate)]) ?? (alone ? [leaf] : undefined);
     const { CN: name, O: organizations } = certificate.subject;
     // Node gives an attribute that occurs more than once as an array: a certificate with two names is rejected.
-    if (chain === undefined) return nobody("another authority signed the certificate");
-    if (typeof name !== "string" || name === "") return nobody("the certificate has no single common name");
+    if (chain === undefined) return rejection("another authority signed the certificate");
+    if (typeof name !== "string" || name === "") return rejection("the certificate has no single common name");
     const peer = this.#known({ name, organizations: listOf(organizations) });
-    if (peer === undefined) return nobody("the common name of the certificate is not an allowed one");
+    if (peer === undefined) return rejection("the common name of the certificate is not an allowed one");
     return { peer, until: Math.min(...chain.map((link) => Date.parse(link.validTo))) };
   }
 }

@@ -185,8 +185,8 @@ export class AgentTunnels implements AsyncDisposable {
   async #dialInTurn(client: HubClient, signal: AbortSignal): Promise<DialledHub> {
     const { certificates, api, version = "unknown" } = this.#options;
     const dial = async (): Promise<DialledHub> => {
-      const asked = { epoch: this.#epoch, version, tls: api.tls, api: api.probe.state, signal };
-      const dialled = await client.tunnel(() => certificates.proof(), asked);
+      const terms = { epoch: this.#epoch, version, tls: api.tls, api: api.probe.state, signal };
+      const dialled = await client.tunnel(() => certificates.proof(), terms);
       this.#epoch = dialled.epoch;
       return dialled;
     };
