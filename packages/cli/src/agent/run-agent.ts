@@ -51,7 +51,7 @@ export async function run(options: AgentFlags): Promise<number> {
     ),
   );
   log({ level: "info", message: "starting agent", hub: hub.url, cluster: api.url });
-  const over = await Promise.race([agent.ended, interrupt.asked.then(() => "interrupted" as const)]);
+  const over = await Promise.race([agent.ended, interrupt.requested.then(() => "interrupted" as const)]);
   if (over !== "interrupted") throw new Failure(over === undefined ? "the agent has stopped" : over.message);
   log({ level: "info", message: "shutting down" });
   await agent.drain(AbortSignal.timeout(DRAINED));

@@ -55,8 +55,8 @@ async function serve(options: FrontProxyCommand): Promise<number> {
     throw startFailure(error, { bindAddress, port });
   });
   const paths = mapping.map(({ path }) => path);
-  await Promise.race([proxy.started.then(() => tellReady(listening.url, paths)), interrupt.asked]);
-  await interrupt.asked;
+  await Promise.race([proxy.started.then(() => tellReady(listening.url, paths)), interrupt.requested]);
+  await interrupt.requested;
   log({ level: "info", message: "shutting down" });
   await proxy.close();
   return 0;

@@ -6,7 +6,7 @@ import { Failure } from "./failure.ts";
  */
 export class Interrupt implements Disposable {
   /** Resolves at the first signal. */
-  readonly asked: Promise<void>;
+  readonly requested: Promise<void>;
   readonly #stack = new DisposableStack();
 
   constructor() {
@@ -19,7 +19,7 @@ export class Interrupt implements Disposable {
     };
     for (const signal of ["SIGINT", "SIGTERM"] as const)
       this.#stack.adopt(process.on(signal, hear), () => void process.off(signal, hear));
-    this.asked = promise;
+    this.requested = promise;
   }
 
   [Symbol.dispose](): void {

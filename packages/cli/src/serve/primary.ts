@@ -25,7 +25,7 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
   const interrupt = stack.use(new Interrupt());
   const trust = await groupTrust(new Date());
   const crew = stack.use(new WorkerProcesses({ count: group.workers, args, trust, log }));
-  const paths = await Promise.race([crew.start(), interrupt.asked]);
+  const paths = await Promise.race([crew.start(), interrupt.requested]);
   if (paths === undefined) return 0;
   const port = stack.use(await SharedPort.open(options, crew.take));
   const own = `${hostname()}:${port.number}`;
@@ -38,7 +38,7 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
   }
   const { bindAddress: host } = options;
   tellReady(`https://${host.includes(":") ? `[${host}]` : host}:${port.number}`, paths);
-  await Promise.race([interrupt.asked, crew.failed]);
+  await Promise.race([interrupt.requested, crew.failed]);
   return 0;
 }
 

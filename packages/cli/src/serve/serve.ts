@@ -15,7 +15,7 @@ import { type ServingEndpoint, SingleProcess } from "./workers/serving-endpoint.
 /** Time to wait for the server, ms. */
 const PATIENCE = 5_000;
 /** Logical clusters to ask in: every shard has the first one, and users without access to it have access to the second. */
-const ASKED = ["system:admin", "root"];
+const CHECKED_CLUSTERS = ["system:admin", "root"];
 
 /** Serves views over the workspaces of another server until a signal stops the process. @returns the exit code @throws Failure */
 export async function serve(options: ServeOptions, given?: ServingEndpoint): Promise<number> {
@@ -54,7 +54,7 @@ interface NamedUser {
 }
 
 async function userOf(upstream: Upstream): Promise<NamedUser | undefined> {
-  for (const cluster of ASKED) {
+  for (const cluster of CHECKED_CLUSTERS) {
     const user = await userIn(cluster, upstream).catch(() => undefined);
     if (user !== undefined) return user;
   }

@@ -38,7 +38,7 @@ export async function serve(options: StartOptions): Promise<number> {
   for (const message of options.warnings) log({ level: "warn", message });
   const progress = stack.use(new Progress("opening the store", options));
   const credentials = await credentialsOf(options);
-  const store = stack.use(await unless(interrupt.asked, openStore(options.store)));
+  const store = stack.use(await unless(interrupt.requested, openStore(options.store)));
   if (store === undefined) return 0;
   stack.use(
     keepHistory(store, {
@@ -51,7 +51,7 @@ export async function serve(options: StartOptions): Promise<number> {
   const logins = await orFail(() => loginsOf(options.issuerHosts));
   const server = stack.use(await orFail(() => serverOf(options, { credentials, store, features, logins })));
   progress.set("loading workspaces");
-  const listening = await Promise.race([started(server, options, credentials), interrupt.asked]);
+  const listening = await Promise.race([started(server, options, credentials), interrupt.requested]);
   if (listening === undefined) return 0;
   known(listening);
   const { baseURL } = urlsAt(place, listening.port);
@@ -67,7 +67,7 @@ export async function serve(options: StartOptions): Promise<number> {
     const names = features.options.virtualWorkspaces.map(({ name }) => name);
     await Promise.race([
       showDemo({ ...options, url: baseURL, views: names, spaces: SPACES }, stack),
-      interrupt.asked,
+      interrupt.requested,
     ]).catch((error: unknown) =>
       log({ level: "warn", message: "cannot show the demonstration", error: String(error) }),
     );
@@ -79,7 +79,7 @@ export async function serve(options: StartOptions): Promise<number> {
     port: listening.port,
     store: store.name,
   });
-  await interrupt.asked;
+  await interrupt.requested;
   log({ level: "info", message: "shutting down" });
   await begun.disposeAsync();
   await server.close();

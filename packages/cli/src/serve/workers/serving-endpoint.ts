@@ -33,7 +33,7 @@ export class SingleProcess implements ServingEndpoint {
       throw startFailure(error, { bindAddress, port });
     });
     tellReady(listening.url, paths);
-    await this.#interrupt.asked;
+    await this.#interrupt.requested;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
