@@ -1,5 +1,6 @@
 // Thousands of idle watches: two thousand over TLS, each on its own connection or a hundred on one, and then an event for all
 // of them: none is missed or duplicated.
+import type { ClientRequest } from "node:http";
 import { Agent, request } from "node:https";
 import { allow, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -14,7 +15,8 @@ const TLS = { ca: servers.cert };
 const PATH = "/services/notes/apis/test.dev/v1/notes?watch=true";
 const headers = { authorization: "Bearer token" };
 const WATCHES = 2000;
-const A_SESSION = 100;
+/** Number of watches that begin together. */
+const TOGETHER = 100;
 
 async function start() {
   const notes = Note.collection();
@@ -39,6 +41,7 @@ async function start() {
 class Told {
   readonly #counts = new Map<string, number>();
   #wake: () => void = () => undefined;
+  #failure: Error | undefined;
 
   /** Reads one watch, whose events arrive in pieces of any length. */
   listener(): (piece: string) => void {
@@ -52,8 +55,15 @@ class Told {
     };
   }
 
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
+
   async all(name: string, count: number): Promise<void> {
-    while ((this.#counts.get(name) ?? 0) < count) await new Promise<void>((resolve) => (this.#wake = resolve));
+    while (this.#failure === undefined && (this.#counts.get(name) ?? 0) < count)
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#failure !== undefined) throw this.#failure;
     expect(this.#counts.get(name)).to.equal(count);
   }
 }
@@ -66,13 +76,13 @@ describe("two thousand idle watches", function () {
     const told = new Told();
     const clients: Http2Client[] = [];
     try {
-      while (clients.length * A_SESSION < WATCHES) {
+      while (clients.length * TOGETHER < WATCHES) {
         const client = await Http2Client.open(server.port, TLS);
         clients.push(client);
-        for (let at = 0; at < A_SESSION; at++)
+        for (let at = 0; at < TOGETHER; at++)
           client.begin({ path: PATH, headers }).setEncoding("utf8").on("data", told.listener());
         // One after the other: of two thousand at once, some would get 429.
-        await told.all("first", clients.length * A_SESSION);
+        await told.all("first", clients.length * TOGETHER);
       }
       server.notes.set("second", {});
       await told.all("second", WATCHES);
@@ -85,20 +95,25 @@ describe("two thousand idle watches", function () {
     await using server = await start();
     const told = new Told();
     const agent = new Agent({ ...TLS, keepAlive: false, maxCachedSessions: 0 });
-    const watches = Array.from({ length: WATCHES }, () => {
+    const watches: ClientRequest[] = [];
+    const open = (): void => {
       const req = request({ port: server.port, host: "127.0.0.1", path: PATH, headers, agent });
-      req.on(
-        "response",
-        (res) =>
-          void res
-            .setEncoding("utf8")
-            .on("data", told.listener())
-            .on("error", () => undefined),
-      );
-      return req.on("error", () => undefined).end();
-    });
+      const listener = told.listener();
+      req.on("error", (error) => told.fail(error));
+      req.on("response", (res) => {
+        if (res.statusCode !== 200) told.fail(new Error(`watch ${watches.length} got ${res.statusCode}`));
+        res
+          .setEncoding("utf8")
+          .on("data", listener)
+          .on("error", (error) => told.fail(error));
+      });
+      watches.push(req.end());
+    };
     try {
-      await told.all("first", WATCHES);
+      while (watches.length < WATCHES) {
+        for (let at = 0; at < TOGETHER; at++) open();
+        await told.all("first", watches.length);
+      }
       server.notes.set("second", {});
       await told.all("second", WATCHES);
     } finally {

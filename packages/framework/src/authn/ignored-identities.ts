@@ -14,7 +14,7 @@ interface Options {
 }
 
 /** Name under which proxies send the user unless configured otherwise. */
-const REMOTE_USER = "x-remote-user";
+export const REMOTE_USER = "x-remote-user";
 
 /**
  * Logs why a client certificate, or identity headers, do not identify the caller: a proxy in front that the server does not
@@ -29,14 +29,13 @@ export class IgnoredIdentities {
     this.#log = new LimitedLog(options.log);
   }
 
-  /** @param user the authenticated caller; `undefined` for none */
+  /** @param user the authenticated caller; `undefined` for none. A known caller without `X-Remote-User` has nothing to log. */
   tell(
     { req, peer }: { readonly req: IncomingMessage; readonly peer: string | undefined },
     user: User | undefined,
   ): void {
     const named = req.headers[REMOTE_USER];
     const isKnown = user !== undefined && !user.in(UNAUTHENTICATED);
-    if (isKnown && named === undefined) return;
     if (user !== undefined && typeof named === "string" && utf8(named) === user.name) return;
     const headers = this.#headersOf(req, isKnown);
     const certificate = clientCertificate(req);

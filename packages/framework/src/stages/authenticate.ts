@@ -1,10 +1,11 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import { type Impersonation, impersonationOf } from "../authn/headers.ts";
+import { REMOTE_USER } from "../authn/ignored-identities.ts";
 import { decide } from "../authz/authorization.ts";
 import type { AuthenticatedExchange, Exchange, Stage } from "../exchange.ts";
 import { AuthorizeQuestion } from "../hooks/hooks.ts";
-import type { User } from "../request/user.ts";
+import { UNAUTHENTICATED, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { enforce } from "./authorize.ts";
 
@@ -65,7 +66,9 @@ function viewsOwn(exchange: Exchange): readonly Authenticator[] {
 }
 
 function settled(exchange: Exchange, verdict: Verdict): void {
-  exchange.core.ignoredIdentities.tell(exchange, verdict);
+  // Most callers are known and send no identity headers: nothing of theirs is ignored.
+  const isPlain = verdict !== undefined && exchange.req.headers[REMOTE_USER] === undefined;
+  if (!isPlain || verdict.groups.includes(UNAUTHENTICATED)) exchange.core.ignoredIdentities.tell(exchange, verdict);
   if (verdict === undefined) throw nobody(exchange);
   accepted(exchange, verdict);
 }

@@ -1,7 +1,7 @@
 // Spaces of servers with notes: each has a server, resource versions, a history and a connection of its own.
 import { type FaultyUpstream, startFaulty } from "../../../_support/faulty.ts";
 import { type NoteObject, Notes } from "../../../client/informer/support.ts";
-import { isReady, Management, SECRET } from "./management.ts";
+import { type AnySpace, conditionOf, isReady, Management, SECRET } from "./management.ts";
 
 /** A server and the connection to it. */
 interface Shop {
@@ -43,10 +43,11 @@ export class Shops implements AsyncDisposable {
     await this.found(name);
   }
 
-  /** Creates a Space for an existing server. */
+  /** Creates a Space for an existing server, and waits until the manager has tried to reach it. */
   async found(name: string): Promise<void> {
     await this.management.make("default", name, { Type: "imported" });
-    await this.management.until("default", name, isReady);
+    const isTried = (space: AnySpace | undefined): boolean => /^False/.test(conditionOf(space, "Reached"));
+    await this.management.until("default", name, (space) => isReady(space) || isTried(space));
   }
 
   /** Moves a Space to another server at another address. @param from initial notes of that server */
