@@ -42,7 +42,9 @@ describe("replace of a part of a collection", () => {
     await using server = await serve(books);
     shelf.replace([book("a"), book("b"), book("c")]);
     const before = shelf.list();
-    await using watch = await server.watch(`${BOOKS}?watch=true&resourceVersion=${before[2]?.metadata.resourceVersion}`);
+    await using watch = await server.watch(
+      `${BOOKS}?watch=true&resourceVersion=${before[2]?.metadata.resourceVersion}`,
+    );
     shelf.replace([book("d"), book("b", "Emma"), book("a")]);
     expect(await watch.take(3)).to.deep.equal(["DELETED c", "ADDED d", "MODIFIED b"]);
     shelf.replace([book("a"), book("b", "Emma"), book("d")]);
@@ -82,12 +84,21 @@ describe("replace of a part of a collection", () => {
     shelf.replace([book("a")]);
     const before = shelf.list();
     for (const [bad, message] of [
-      [book("b", "Much too long"), 'Book.test.dev "b" is invalid: [spec.title: Too long: may not be more than 10 bytes'],
+      [
+        book("b", "Much too long"),
+        'Book.test.dev "b" is invalid: [spec.title: Too long: may not be more than 10 bytes',
+      ],
       [book("b", "Untitled"), 'Book.test.dev "b" is invalid: spec: Invalid value: give it a title'],
       [{ metadata: { name: "b" } }, 'Book.test.dev "b" is invalid: [spec: Required value'],
       [book("B"), 'Book.test.dev "B" is invalid: metadata.name: Invalid value: "B": a lowercase RFC 1123 subdomain'],
-      [book("b", "Emma", { labels: { x: 1 } }), 'Book.test.dev "b" is invalid: metadata.labels must be a map of strings'],
-      [book("b", "Emma", { namespace: "x" }), 'Book.test.dev "b" is invalid: metadata.namespace: Invalid value: "x": must be shelf'],
+      [
+        book("b", "Emma", { labels: { x: 1 } }),
+        'Book.test.dev "b" is invalid: metadata.labels must be a map of strings',
+      ],
+      [
+        book("b", "Emma", { namespace: "x" }),
+        'Book.test.dev "b" is invalid: metadata.namespace: Invalid value: "x": must be shelf',
+      ],
       [{ ...book("b"), kind: "Note" }, 'Book.test.dev "b" is invalid: kind: Invalid value: "Note": must be Book'],
       [{ spec: { title: "Emma" } }, 'Book.test.dev "objects[1]" is invalid: [metadata.name: Required value'],
       ["b", 'Book.test.dev "objects[1]" is invalid: must be an object'],
@@ -95,7 +106,11 @@ describe("replace of a part of a collection", () => {
       [{ ...book("b"), spec: { title: 1n } }, 'Book.test.dev "b" is invalid: [spec.title: Invalid value: "integer"'],
     ] as const) {
       const attempt = (): void => shelf.replace([book("a", "Emma"), bad as never]);
-      expect(attempt, message).to.throw().that.includes({ code: 422 }).and.has.property("message").that.includes(message);
+      expect(attempt, message)
+        .to.throw()
+        .that.includes({ code: 422 })
+        .and.has.property("message")
+        .that.includes(message);
       expect(shelf.list()).to.deep.equal(before);
     }
   });

@@ -14,7 +14,7 @@ export class SourceScanner<T extends object> {
   readonly turns = new Turns();
   /** As `Polled.scan`. */
   readonly scan: () => Promise<void> = askedAfterNow(() => this.turns.take(async () => void (await this.readAll())));
-  /** Resolves when the first scan has ended, well or not. */
+  /** Resolves when the first scan has ended, well or not, unless it was stopped. */
   readonly tried: Promise<void>;
   /** Kind of the objects, as in messages of Kubernetes: `books.example.dev`. */
   readonly name: string;
@@ -63,16 +63,12 @@ export class SourceScanner<T extends object> {
   /** Reads all objects and serves them. @returns the keys that the source has */
   async readAll(written?: WrittenObject): Promise<ReadonlySet<string>> {
     const { cluster, read, collection } = this.#options;
-    try {
-      const given = await this.#reading(async (context) => {
-        const objects = await settled(() => read(context), context);
-        return collection.replace({ cluster, namespace: "" }, objects, written);
-      });
-      this.#succeeded();
-      return given;
-    } finally {
-      this.#endFirst();
-    }
+    const given = await this.#reading(async (context) => {
+      const objects = await settled(() => read(context), context);
+      return collection.replace({ cluster, namespace: "" }, objects, written);
+    });
+    this.#succeeded();
+    return given;
   }
 
   /** Reads one object and serves it. @returns whether the source has it */
@@ -101,6 +97,7 @@ export class SourceScanner<T extends object> {
   }
 
   #succeeded(): void {
+    this.#endFirst();
     this.#readAt = new Date();
     if (this.#problem === undefined) return;
     this.#problem = undefined;
@@ -108,6 +105,7 @@ export class SourceScanner<T extends object> {
   }
 
   #failed(error: unknown): void {
+    this.#endFirst();
     const message = error instanceof Error ? error.message : String(error);
     if (message === this.#problem) return;
     this.#problem = message;

@@ -14,7 +14,7 @@ import type { Awaitable } from "../util/awaitable.ts";
 import { MAX_BODY } from "../util/limits.ts";
 import type { WritableSource } from "../view/view-options.ts";
 import { decodeObject, type Encoded, keyIn } from "../watch/cache/encoded.ts";
-import { inCluster } from "../write/own-annotations.ts";
+import { inCluster, withoutOwn } from "../write/own-annotations.ts";
 import { modified } from "../write/update.ts";
 import { Polled } from "./polled.ts";
 import type { WritablePolledOptions } from "./polled-options.ts";
@@ -109,14 +109,16 @@ export class WritablePolled<T extends object> extends Polled<T> implements Writa
     { options, current }: { readonly options: WriteOptions; readonly current: Encoded | undefined },
   ): Promise<Encoded> {
     const { resourceVersion: _, ...metadata } = sent.metadata;
-    const object = inCluster({ ...sent, metadata }, key.cluster);
+    const placed = inCluster({ ...sent, metadata }, key.cluster);
+    // Where all objects are in one logical cluster, their source need not know it.
+    const object = this.#options.cluster === "*" ? placed : withoutOwn(placed, (name) => this.ownAnnotations(name));
     const length = Buffer.byteLength(stringifyJson(object));
     if (length > Math.max(MAX_BODY, current?.bytes.length ?? 0)) throw tooLarge(length);
     const before = current && decodeObject<StoredObject<T>>(current);
     await this.#sent(() =>
       this.#options.write(cloneJson(object) as StoredObject<T>, { key, before, ...client(options) }),
     );
-    if (!(await this.#readBack(key, object))) {
+    if (!(await this.#readBack(key, placed))) {
       const message = "its source no longer has it: read it before you try again";
       throw ApiError.conflict(groupResourceOf(this.resource), key.name, message);
     }

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { type FaultyUpstream, faults, type Rule } from "../../../_support/faulty.ts";
 import { until } from "../../../_support/until.ts";
 import { NOTE, QUICK } from "../../../client/informer/support.ts";
-import { ManualClock } from "../../../client/support/manual-clock.ts";
+import { ManualClock } from "../../../_support/manual-clock.ts";
 import { Reader } from "../support/reader.ts";
 import { isList, Shops } from "../support/shops.ts";
 
