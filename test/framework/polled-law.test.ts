@@ -114,8 +114,12 @@ function checkOrder(events: readonly WatchEvent[], entries: readonly Entry[]): v
     let at = -1;
     for (const { type, object } of events.filter((event) => event.object.metadata.name === name)) {
       const spec = type === "DELETED" ? undefined : (object["spec"] as Spec);
-      const found = history.findIndex((entry, index) => index > at && JSON.stringify(entry.spec) === JSON.stringify(spec));
-      expect(found, `${type} ${name} ${JSON.stringify(spec)} after ${at} of ${JSON.stringify(history)}`).to.be.above(-1);
+      const found = history.findIndex(
+        (entry, index) => index > at && JSON.stringify(entry.spec) === JSON.stringify(spec),
+      );
+      expect(found, `${type} ${name} ${JSON.stringify(spec)} after ${at} of ${JSON.stringify(history)}`).to.be.above(
+        -1,
+      );
       at = found;
     }
   }

@@ -48,7 +48,10 @@ describe("writes to polled sources", () => {
       expect(await watch.take(1)).to.deep.equal(["ADDED z"]);
       const created = await server.send(`POST ${BOOKS}`, sent("a", " Dune ", { labels: { x: "1" } }));
       expect([created.status, created.body.spec]).to.deep.equal([201, { title: "Dune" }]);
-      expect(outside.books.get("a")).to.deep.equal({ metadata: { name: "a", labels: { x: "1" } }, spec: { title: "Dune" } });
+      expect(outside.books.get("a")).to.deep.equal({
+        metadata: { name: "a", labels: { x: "1" } },
+        spec: { title: "Dune" },
+      });
       expect((await server.send(`POST ${BOOKS}`, sent("a"))).status).to.equal(409);
       const patched = await server.send(`PATCH ${BOOKS}/a`, { spec: { title: "Emma " } }, MERGE);
       expect([patched.status, patched.body.spec]).to.deep.equal([200, { title: "Emma" }]);
@@ -85,7 +88,12 @@ describe("writes to polled sources", () => {
     await server.scan();
     expect((await watch.take(2)).sort()).to.deep.equal(["ADDED b", "DELETED a"]);
     expect([...outside.books.keys()]).to.deep.equal(["b"]);
-    expect(server.collection.in("root").list().map(({ metadata }) => metadata.name)).to.deep.equal(["b"]);
+    expect(
+      server.collection
+        .in("root")
+        .list()
+        .map(({ metadata }) => metadata.name),
+    ).to.deep.equal(["b"]);
     outside.books.set("last", book("last"));
     await server.scan();
     expect(await watch.take(1)).to.deep.equal(["ADDED last"]);
