@@ -74,7 +74,7 @@ export class Outside {
 
   readonly read = (): Promise<BookObject[]> => this.#call("read", () => structuredClone([...this.books.values()]));
 
-  readonly readOne = ({ name }: { readonly name: string }): Promise<BookObject | undefined> =>
+  readOne = ({ name }: { readonly name: string }): Promise<BookObject | undefined> =>
     this.#call(`read ${name}`, () => structuredClone(this.books.get(name)));
 
   /** Stores what people would: no system fields. */

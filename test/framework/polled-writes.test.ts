@@ -18,7 +18,8 @@ interface Library extends PlainServer {
 
 /** Serves a source that is read once at the start, and then by hand. */
 async function open(outside: Outside, { byOne = true } = {}): Promise<Library> {
-  const { read, readOne, write, remove } = outside;
+  const { read, write, remove } = outside;
+  const readOne: Outside["readOne"] = (key) => outside.readOne(key);
   const errors: string[] = [];
   const collection: Books = Book.collection();
   const onError = (error: unknown): void => void errors.push(String(error));
@@ -152,6 +153,14 @@ describe("writes to polled sources", () => {
     ]);
     expect(outside.calls).to.deep.equal(["read b"]);
     expect(server.errors).to.deep.equal(["Error: disk on fire"]);
+  });
+
+  it("are 503 when readOne returns another object, and the failure names both", async () => {
+    const outside = new Outside(book("a"));
+    await using server = await open(outside);
+    outside.readOne = async () => book("a");
+    expect((await server.send(`POST ${BOOKS}`, sent("b"))).status).to.equal(503);
+    expect(server.errors).to.deep.equal(["Error: readOne returned /a for /b: return that object, or nothing"]);
   });
 
   it("that fail are answered with the author's ApiError, or 500, and the source is read again", async () => {

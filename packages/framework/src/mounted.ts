@@ -132,6 +132,7 @@ function disposableOf(result: unknown, name: string): SetupResult {
   if (result === undefined || result === null) return undefined;
   const held = Object(result) as object;
   if (Symbol.asyncDispose in held || Symbol.dispose in held) return held as SetupResult;
-  const remedy = "return an object with Symbol.asyncDispose or Symbol.dispose, or nothing";
-  throw new Error(`invalid result of setup of virtual workspace ${name}: ${remedy}`);
+  throw new Error(
+    `invalid result of setup of virtual workspace ${name}: return an object with Symbol.asyncDispose or Symbol.dispose, or nothing`,
+  );
 }
