@@ -1,4 +1,4 @@
-// examples/polled/recipes.ts with real kubectl: files and objects are the same, whoever changes them, also when many do at once.
+// examples/polled/recipes.ts with real kubectl: files and objects agree, also when people and clients change both at once.
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";

@@ -1,6 +1,6 @@
-// Whatever the order of reads, changes at the source and writes of clients: an acknowledged write is at the source, a rejected
-// one is not, a write with a version has replaced what its client saw, watches never go back to an older state, and in the end
-// the source, lists and watches agree.
+// Reads, changes at the source and writes of clients in random order. An acknowledged write is at the source, and a rejected one
+// is not. A write with a version has replaced what its client saw. Watches never go back to an older state. In the end the
+// source, lists and watches agree.
 import { setImmediate as turn } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { polled } from "@virtual-workspaces/framework";
@@ -68,7 +68,7 @@ const lane = fc.array(
 );
 type Step = { readonly verb: string; readonly name: string };
 
-/** What a client has done: the new state, the state that it saw, if it insisted on that, and whether it was acknowledged. */
+/** Write of a client: the new state, the state that it saw, if it insisted on that, and whether it was acknowledged. */
 interface Done {
   readonly name: string;
   readonly title?: string;
@@ -129,7 +129,7 @@ function checkWrites(done: readonly Done[], entries: readonly Entry[]): void {
   for (const { name, title, pages, seen, acknowledged } of done) {
     const history = entries.filter((entry) => entry.name === name);
     const at = history.findIndex(({ spec }) => (title === undefined ? spec?.pages === pages : spec?.title === title));
-    // What another deletes before it can be read back is an error, although it was written.
+    // A write that another deletes before it can be read back is an error, although it was done.
     if (!acknowledged && at >= 0 && history.length > at + 1 && history[at + 1]?.spec === undefined) continue;
     expect(at >= 0, `${JSON.stringify({ name, title, pages, acknowledged })} at the source`).to.equal(acknowledged);
     if (acknowledged && seen !== undefined) expect(history[at - 1]?.spec).to.deep.equal(seen);
@@ -167,7 +167,7 @@ describe("polled sources in any order of reads and writes", function () {
               journal.replace(metadata.name, spec, undefined);
             },
           });
-          await using server = await startPlain([serving(books as never)]);
+          await using server = await startPlain([serving(books)]);
           await untilAnswer(
             () => server.get(BOOKS),
             ({ status }) => status === 200,

@@ -36,7 +36,7 @@ export const sent = (name: string, title = "Dune", metadata: object = {}): objec
 });
 
 /** Serves a polled source, and starts it with the server. */
-export const serving = (books: Polled<object>): VirtualWorkspace =>
+export const serving = <T extends object>(books: Polled<T>): VirtualWorkspace =>
   defineVirtualWorkspace({
     name: "books",
     path: "/clusters/:cluster",
@@ -88,7 +88,7 @@ export class Outside {
   readonly remove = ({ metadata: { name } }: BookObject): Promise<void> =>
     this.#call(`remove ${name}`, () => void this.books.delete(name));
 
-  /** What a call returns is the content at its beginning: a slow one is stale at its end. Writes come at the end. */
+  /** A read returns the content at its beginning: a slow one is stale at its end. A write is done at its end. */
   async #call<R>(call: string, act: () => R): Promise<R> {
     this.calls.push(call);
     this.#running += 1;

@@ -30,7 +30,7 @@ async function open(outside: Outside, { byOne = true } = {}): Promise<Library> {
     ...{ name: "lens", path: "/clusters/:cluster", authorize: () => allow(), ready: books.ready },
     resources: [Book.serve(lens)],
   });
-  const server = await startPlain([serving(books as never), lensed]);
+  const server = await startPlain([serving(books), lensed]);
   await untilAnswer(
     () => server.get(BOOKS),
     ({ status }) => status === 200,
@@ -163,7 +163,7 @@ describe("writes to polled sources", () => {
     expect(server.errors).to.deep.equal(["Error: readOne returned /a for /b: return that object, or nothing"]);
   });
 
-  it("that fail are answered with the author's ApiError, or 500, and the source is read again", async () => {
+  it("get the author's ApiError or 500 when they fail, and the source is read again", async () => {
     const outside = new Outside(book("a"));
     await using server = await open(outside);
     for (const [failure, status] of [
@@ -182,7 +182,7 @@ describe("writes to polled sources", () => {
     expectFault(/disk on fire/);
   });
 
-  it("that cannot be read back are 504; the next read shows them", async () => {
+  it("are 504 when they cannot be read back; the next read shows them", async () => {
     const outside = new Outside();
     await using server = await open(outside);
     outside.store = (object) => {
@@ -200,7 +200,7 @@ describe("writes to polled sources", () => {
     expect((await server.get(`${BOOKS}/b`)).status).to.equal(200);
   });
 
-  it("that the source drops at once are 409", async () => {
+  it("are 409 when the source drops them at once", async () => {
     const outside = new Outside();
     await using server = await open(outside);
     outside.store = (object) => ({ ...object, spec: { title: "gone" } });
@@ -230,7 +230,7 @@ describe("writes to polled sources", () => {
     expect(outside.books.get("a")).to.deep.equal(book("a"));
   });
 
-  it("that only remove a finalizer do not bring back an object that the source has removed", async () => {
+  it("do not bring back an object that the source has removed by removing a finalizer", async () => {
     const outside = new Outside();
     await using server = await open(outside);
     await server.send(`POST ${BOOKS}`, sent("a", "Dune", { finalizers: ["test.dev/one", "test.dev/two"] }));
@@ -259,7 +259,8 @@ describe("writes to polled sources", () => {
   it("in another logical cluster are 403, and dry runs write nothing", async () => {
     const outside = new Outside();
     await using server = await open(outside);
-    const elsewhere = await server.send(`POST ${BOOKS.replace("root", "other")}`, sent("a"));
+    const other = "/services/books/clusters/other/apis/test.dev/v1/books";
+    const elsewhere = await server.send(`POST ${other}`, sent("a"));
     expect(outcome(elsewhere)).to.deep.equal([
       403,
       "Forbidden",
@@ -272,7 +273,7 @@ describe("writes to polled sources", () => {
   it("pass through writable views", async () => {
     const outside = new Outside(book("a", "Secret"));
     await using server = await open(outside);
-    const lens = BOOKS.replace("books", "lens");
+    const lens = "/services/lens/clusters/root/apis/test.dev/v1/books";
     expect((await server.send(`POST ${lens}`, sent("b"))).status).to.equal(201);
     expect((await server.send(`PATCH ${lens}/b`, { spec: { title: "Emma" } }, MERGE)).status).to.equal(200);
     expect((await server.send(`PATCH ${lens}/a`, { spec: { title: "Emma" } }, MERGE)).status).to.equal(404);

@@ -285,7 +285,7 @@ describe("polled sources", () => {
 });
 
 describe("a result of setup", () => {
-  it("that cannot be disposed of keeps the server from starting", async () => {
+  it("keeps the server from starting when it cannot be disposed of", async () => {
     const wrong = { ...serving(polled({ collection: Book.collection(), cluster: "", every: 1, read: () => [] })) };
     for (const setup of [() => ({}), () => 1, async () => () => undefined]) {
       const started = startPlain([{ ...wrong, setup: setup as never }]);

@@ -34,7 +34,7 @@ export interface ViewDocument {
 }
 
 /**
- * What `setup` may return, or a promise of it: what runs as long as the server, to be disposed of when the server closes.
+ * Result of `setup`, or of its promise: it runs as long as the server, which disposes of it when it closes. `setup` may return:
  *
  * - nothing: `setup` has only prepared something, or ends with the `signal` of its context;
  * - a `Disposable`: a timer of `setInterval`, a `DisposableStack`;

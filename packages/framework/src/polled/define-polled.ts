@@ -3,7 +3,7 @@ import type { PolledOptions, WritablePolledOptions } from "./polled-options.ts";
 import { WritablePolled } from "./writable-polled.ts";
 
 /**
- * Serves a source outside that must be asked for changes: a directory, a table, a REST service. It reads the source every so
+ * Serves a source outside that reports no changes: a directory, a table, a REST service. It reads the source every so
  * often, and makes the differences events. With `write` and `remove` clients can write: reads and writes take turns, so that a
  * read never undoes a write, and a write answers with what the source has stored.
  *

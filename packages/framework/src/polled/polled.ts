@@ -19,7 +19,7 @@ export class Polled<T extends object> implements Storage<ObjectOf<T>> {
   readonly #lease: CacheLease;
   #runs = 0;
 
-  /** @throws Error on an invalid duration */
+  /** @internal Use `polled()`. @throws Error on an invalid duration */
   constructor(options: PolledOptions<T>, scanner: SourceScanner<T> = new SourceScanner(options)) {
     const { collection } = options;
     this.#collection = collection;

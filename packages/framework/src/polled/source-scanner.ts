@@ -6,12 +6,35 @@ import type { SourceObject, WrittenObject } from "../resource/collection/replace
 import type { CacheLease } from "../storage.ts";
 import { cacheKey } from "../watch/cache/watch-cache.ts";
 import type { PolledOptions, ReadContext } from "./polled-options.ts";
-import { Turns } from "./turns.ts";
+
+/** Runs work in turns: one at a time, in the order in which it was given. */
+class Turns {
+  #last: Promise<void> = Promise.resolve();
+
+  /**
+   * Waits for the turn, and works until the promise of `act` settles.
+   *
+   * @param signal gives up the turn while it waits for it
+   * @throws the error of `act`, or the signal's reason
+   */
+  async take<R>(act: () => Promise<R>, signal?: AbortSignal): Promise<R> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = before.then(() => promise);
+    try {
+      await untilAborted(before, signal);
+      signal?.throwIfAborted();
+      return await act();
+    } finally {
+      resolve();
+    }
+  }
+}
 
 /** Reads a source into its collection, and reports the failures. */
 export class SourceScanner<T extends object> {
   /** Turns of reads and writes. */
-  readonly turns = new Turns();
+  readonly turns: Turns = new Turns();
   /** As `Polled.scan`. */
   readonly scan: () => Promise<void> = askedAfterNow(() => this.turns.take(async () => void (await this.readAll())));
   /** Resolves when the first scan has ended, well or not, unless it was stopped. */

@@ -34,6 +34,7 @@ export class WritablePolled<T extends object> extends Polled<T> implements Writa
   readonly #collection: Collection<T>;
   readonly #scanner: SourceScanner<T>;
 
+  /** @internal Use `polled()`. */
   constructor(options: WritablePolledOptions<T>) {
     const scanner = new SourceScanner(options);
     super(options, scanner);

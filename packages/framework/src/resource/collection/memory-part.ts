@@ -11,6 +11,7 @@ export class MemoryPart<T extends object> extends CollectionPart<T, "now"> {
   readonly #collection: MemoryCollection<T>;
   readonly #place: ReplacedPart;
 
+  /** @internal */
   constructor(
     collection: ConstructorParameters<typeof CollectionPart<T, "now">>[0] & MemoryCollection<T>,
     place: ReplacedPart,
