@@ -49,11 +49,12 @@ describe("examples/polled/recipes.ts", function () {
       .sort();
 
   /** Puts a file into the folder as careful programs do, at once and whole. */
-  function drop(name: string, title: string): void {
-    const draft = join(folder.path, `.${name}.dropped`);
-    writeFileSync(draft, `spec:\n  title: ${title}\n`);
+  function put(name: string, text: string): void {
+    const draft = join(folder.path, `.${name}.put`);
+    writeFileSync(draft, text);
     renameSync(draft, pathOf(name));
   }
+  const drop = (name: string, title: string): void => put(name, `spec:\n  title: ${title}\n`);
 
   /** Writes a manifest beside the folder, and returns its path. */
   function manifest(name: string, recipes: Readonly<Record<string, string>>): string {
@@ -86,7 +87,7 @@ describe("examples/polled/recipes.ts", function () {
     expect(await told("apply", "-f", manifest("first", { soup: "Soup" }))).to.equal("recipe.example.dev/soup created");
     expect(stored("soup").spec).to.deep.equal({ title: "Soup" });
     expect(await told("apply", "-f", manifest("first", { soup: "Soup" }))).to.match(/unchanged$/);
-    writeFileSync(pathOf("soup"), readFileSync(pathOf("soup"), "utf8").replace(/^spec:/m, "spec:\n  minutes: 30"));
+    put("soup", readFileSync(pathOf("soup"), "utf8").replace(/^spec:/m, "spec:\n  minutes: 30"));
     expect(await told("label", "recipe", "soup", "diet=vegan")).to.equal("recipe.example.dev/soup labeled");
     expect(await told("apply", "-f", manifest("first", { soup: "Stew" }))).to.match(/configured$/);
     expect(stored("soup").spec).to.deep.equal({ title: "Stew", minutes: 30 });

@@ -61,7 +61,7 @@ class Journal {
 
 const lane = fc.array(
   fc.record({
-    verb: fc.constantFrom("create", "patch", "put", "delete", "scan", "file", "unlink"),
+    verb: fc.constantFrom("create", "patch", "reset", "put", "delete", "scan", "file", "unlink"),
     name: fc.constantFrom(...NAMES),
   }),
   { maxLength: 8 },
@@ -74,6 +74,8 @@ interface Done {
   readonly title?: string;
   readonly pages?: number;
   readonly seen?: Spec;
+  /** States of the source while the request was under way, as positions in its journal. */
+  readonly during?: readonly [from: number, to: number];
   readonly acknowledged: boolean;
 }
 
@@ -91,7 +93,11 @@ async function play(
   else if (verb === "unlink") journal.set(name, undefined);
   else if (verb === "create")
     return { name, title, acknowledged: ok(await server.send(`POST ${BOOKS}`, sent(name, title))) };
-  else if (verb === "patch")
+  else if (verb === "reset") {
+    const from = journal.entries.length;
+    const answer = await server.send(`PATCH ${BOOKS}/${name}`, { spec: { title: "first" } }, MERGE);
+    return { name, during: [from, journal.entries.length], acknowledged: ok(answer) };
+  } else if (verb === "patch")
     return {
       name,
       pages: id,
@@ -126,7 +132,14 @@ function checkOrder(events: readonly WatchEvent[], entries: readonly Entry[]): v
 }
 
 function checkWrites(done: readonly Done[], entries: readonly Entry[]): void {
-  for (const { name, title, pages, seen, acknowledged } of done) {
+  for (const { name, title, pages, seen, during, acknowledged } of done) {
+    if (during !== undefined) {
+      const [from, to] = during;
+      const state = entries.slice(0, from).findLast((entry) => entry.name === name);
+      const states = [state, ...entries.slice(from, to).filter((entry) => entry.name === name)];
+      if (acknowledged) expect(states.map((entry) => entry?.spec?.title)).to.include("first");
+      continue;
+    }
     const history = entries.filter((entry) => entry.name === name);
     const at = history.findIndex(({ spec }) => (title === undefined ? spec?.pages === pages : spec?.title === title));
     // A write that another deletes before it can be read back is an error, although it was done.

@@ -68,7 +68,9 @@ describe("writes to polled sources", () => {
       expect(await watch.take(3)).to.deep.equal(["ADDED a", "MODIFIED a", "DELETED a"]);
       const read = byOne ? "read a" : "read";
       const write = [read, "write a", read];
-      expect(outside.calls).to.deep.equal([...write, read, ...write, "read", read, "remove a"]);
+      const [taken, changed, unchanged, deleted] = [[read, read], [read, ...write], [read], [read, read, "remove a"]];
+      const calls = [...write, ...taken, ...changed, ...unchanged, "read", ...deleted];
+      expect(outside.calls).to.deep.equal(calls);
       expect(outside.most).to.equal(1);
     });
   }
@@ -139,6 +141,17 @@ describe("writes to polled sources", () => {
     expect((await server.send(`PUT ${BOOKS}/c`, { ...newer, spec: { title: "Dune" } })).status).to.equal(404);
     outside.books.set("d", book("d"));
     expect((await server.send(`POST ${BOOKS}`, sent("d"))).status).to.equal(409);
+  });
+
+  it("do not trust the last read: an equal patch changes what the source has now", async () => {
+    const outside = new Outside(book("a"));
+    await using server = await open(outside);
+    outside.books.set("a", book("a", "Emma"));
+    const patched = await server.send(`PATCH ${BOOKS}/a`, { spec: { title: "Dune" } }, MERGE);
+    expect([patched.status, outside.books.get("a")]).to.deep.equal([200, book("a", "Dune")]);
+    const { body: seen } = await server.get(`${BOOKS}/a`);
+    outside.books.set("a", book("a", "Emma"));
+    expect((await server.send(`PUT ${BOOKS}/a`, seen)).status).to.equal(409);
   });
 
   it("do not write while the source cannot be read, and say so with 503", async () => {
@@ -267,7 +280,7 @@ describe("writes to polled sources", () => {
       'books.test.dev "a" is forbidden: the objects are in the logical cluster root: create it there',
     ]);
     expect((await server.send(`POST ${BOOKS}?dryRun=All`, sent("a"))).status).to.equal(201);
-    expect([outside.calls, outside.books.size]).to.deep.equal([[], 0]);
+    expect([outside.calls, outside.books.size]).to.deep.equal([["read a"], 0]);
   });
 
   it("pass through writable views", async () => {

@@ -43,6 +43,11 @@ export class WritablePolled<T extends object> extends Polled<T> implements Writa
     this.#scanner = scanner;
   }
 
+  /** Reads the object at the source, for a write of a client. @throws ApiError 503 when the source cannot be read */
+  getCurrent(_scope: Scope, key: ObjectKey, options: RequestOptions): Promise<Encoded | undefined> {
+    return this.#turn(key, options, async ({ current }) => current);
+  }
+
   /** @throws ApiError 409 when it exists, 403 in another logical cluster, 413 above 3 MiB, 503 when the source cannot be read */
   async create(scope: Scope, object: ObjectOf<T>, options: WriteOptions): Promise<Encoded> {
     const key = keyIn(scope, object.metadata);
