@@ -1,21 +1,26 @@
 // Imports each example, serves it on a free port, sends requests and stops it. Tests what the example demonstrates.
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { type Host, memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { parse } from "yaml";
 import { createApp } from "../examples/express-app.ts";
 import filtered, { advance } from "../examples/filtered.ts";
 import lens from "../examples/lens.ts";
 import notes from "../examples/notes.ts";
+import { recipesIn } from "../examples/polled/recipes.ts";
 import quotes from "../examples/quotes.ts";
 import roles from "../examples/roles.ts";
 import whoSeesWhat from "../examples/who-sees-what.ts";
 import { root } from "../tools/install.mjs";
+import { expectFault } from "./_setup/faults.ts";
+import { tree } from "./_setup/tree.ts";
 import { startListener } from "./_support/listener.ts";
 import { MERGE } from "./_support/patches.ts";
 import { type PlainServer, startPlain, WatchStream } from "./_support/plain.ts";
+import { untilAnswer } from "./_support/until.ts";
 
 type Exported = VirtualWorkspace | ((host: Host) => VirtualWorkspace);
 
@@ -213,6 +218,36 @@ describe("examples", () => {
     await using watch = await server.watch(`${path}?watch=true&resourceVersion=${version}`);
     expect(await watch.take(1)).to.deep.equal(["ADDED milk"]);
     expect((await server.get(`${path}/milk`)).body.spec).to.deep.equal({ text: "Buy milk", pinned: false });
+  });
+
+  it("polled/recipes.ts: a file is an object, a write is a file, and a folder that is gone deletes nothing", async () => {
+    using folder = tree({ "soup.yaml": "spec:\n  title: Soup\n" });
+    await using server = await start(recipesIn(folder.path, 10));
+    const path = "/services/recipes/clusters/root/apis/example.dev/v1/recipes";
+    await untilAnswer(
+      () => server.get(path),
+      ({ status }) => status === 200,
+    );
+    await using watch = await server.watch(`${path}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED soup"]);
+    const bread = {
+      apiVersion: "example.dev/v1",
+      kind: "Recipe",
+      metadata: { name: "bread" },
+      spec: { title: "Bread" },
+    };
+    expect((await server.send(`POST ${path}`, bread)).status).to.equal(201);
+    expect(parse(readFileSync(join(folder.path, "bread.yaml"), "utf8"))).to.deep.equal(bread);
+    renameSync(folder.path, `${folder.path}-away`);
+    const warned = await untilAnswer(
+      () => server.get(path),
+      ({ headers }) => headers["warning"] !== undefined,
+    );
+    expect(warned.body.items).to.have.length(2);
+    renameSync(`${folder.path}-away`, folder.path);
+    rmSync(join(folder.path, "soup.yaml"));
+    expect(await watch.take(2)).to.deep.equal(["ADDED bread", "DELETED soup"]);
+    expectFault(/source cannot be read.*ENOENT/);
   });
 
   it("express-app.ts: a POST to its own route is an event in an open watch", async () => {

@@ -8,6 +8,7 @@ guideTests(
   "how-to/forwarding",
   "how-to/forwarding-identity",
   "how-to/informers",
+  "how-to/polled-sources",
   "how-to/proxying",
   "how-to/several-sources",
   "how-to/subresources",

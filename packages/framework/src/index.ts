@@ -10,10 +10,15 @@ export { type AuthorizeRequest, type Authorizer, allow, type Decision, deny } fr
 export { authenticated, byNamespace, groups, readOnly } from "./authz/groups.ts";
 export { union } from "./authz/union.ts";
 export type { ResourceDefinition, Subresources, TypedDefinition, Verb } from "./definition.ts";
+export { polled } from "./polled/define-polled.ts";
+export { Polled } from "./polled/polled.ts";
+export type { PolledOptions, ReadContext, SourceWriteContext, WritablePolledOptions } from "./polled/polled-options.ts";
+export { WritablePolled } from "./polled/writable-polled.ts";
 export type { PathParams } from "./request/path.ts";
 export type { RawRequest, WorkspaceRequest } from "./request/raw-request.ts";
 export { type Identity, User } from "./request/user.ts";
 export { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
+export type { SourceObject } from "./resource/collection/replacement.ts";
 export type { ServedResource } from "./resource/served.ts";
 export type {
   ConnectMethod,
@@ -64,6 +69,7 @@ export { WritableView } from "./view/writable-view.ts";
 export {
   defineVirtualWorkspace,
   type SetupContext,
+  type SetupResult,
   type ViewDocument,
   type VirtualWorkspace,
 } from "./virtual-workspace.ts";

@@ -4,7 +4,7 @@ import { Reviews } from "./authz/reviews/reviews.ts";
 import { type HookedView, ResourceIndexes } from "./hooks/hooks.ts";
 import type { Log } from "./observe/log/log.ts";
 import type { ObservedView } from "./observe/observer.ts";
-import type { VirtualWorkspace } from "./virtual-workspace.ts";
+import type { SetupResult, VirtualWorkspace } from "./virtual-workspace.ts";
 
 /** Time a readiness result stays valid, ms. */
 const FRESH = 1_000;
@@ -17,7 +17,7 @@ export class Mounted implements ObservedView, HookedView, AsyncDisposable {
   readonly #log: Log;
   readonly #stop = new AbortController();
   #starting: Promise<void> | undefined;
-  #setup: AsyncDisposable | Disposable | undefined;
+  #setup: SetupResult;
   #started = false;
   #problem: ApiError | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class Mounted implements ObservedView, HookedView, AsyncDisposable {
 
   async #start(): Promise<void> {
     const result = await this.workspace.setup?.({ signal: this.#stop.signal, log: this.#log });
-    this.#setup = result ?? undefined;
+    this.#setup = disposableOf(result, this.name);
     this.#started = true;
     void this.check();
   }
@@ -125,4 +125,14 @@ export class Mounted implements ObservedView, HookedView, AsyncDisposable {
   #notReady(why: string): ApiError {
     return ApiError.serviceUnavailable(`virtual workspace ${this.name} is not ready: ${why}; try again`, 1);
   }
+}
+
+/** Checks what `setup` has returned; a caller without types may return anything. @throws Error that names the view */
+function disposableOf(result: unknown, name: string): SetupResult {
+  if (result === undefined || result === null) return undefined;
+  const held = Object(result) as object;
+  if (Symbol.asyncDispose in held || Symbol.dispose in held) return held as SetupResult;
+  throw new Error(
+    `invalid result of setup of virtual workspace ${name}: return an object with Symbol.asyncDispose or Symbol.dispose, or nothing`,
+  );
 }

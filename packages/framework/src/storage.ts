@@ -100,6 +100,12 @@ export type ListResult<T extends KubeObject = KubeObject> = ItemList<T> | Encode
 export interface Storage<T extends KubeObject = KubeObject> {
   /** Returns an object; `undefined` is answered 404. */
   get?(scope: Scope, key: ObjectKey, options: GetOptions): Awaitable<T | Encoded | undefined>;
+  /**
+   * Returns an object before a write, where {@link get} or {@link cache} may be older than the source. A write that would
+   * change nothing ends with it.
+   * @default `get`, otherwise the cache
+   */
+  getCurrent?(scope: Scope, key: ObjectKey, options: RequestOptions): Awaitable<T | Encoded | undefined>;
   /** Lists objects. Without {@link appliesSelectors} the framework filters the result by namespace and selectors. */
   list?(scope: Scope, options: ListRequest): Awaitable<ListResult<T>>;
   /**

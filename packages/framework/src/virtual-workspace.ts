@@ -33,6 +33,18 @@ export interface ViewDocument {
   readonly cacheControl?: string;
 }
 
+/**
+ * Result of `setup`, or of its promise: it runs as long as the server, which disposes of it when it closes. `setup` may return:
+ *
+ * - nothing: `setup` has only prepared something, or ends with the `signal` of its context;
+ * - a `Disposable`: a timer of `setInterval`, a `DisposableStack`;
+ * - an `AsyncDisposable`, whose end the server awaits: the result of `start` of a polled source, a started informer or
+ *   controller, a store; an `AsyncDisposableStack` of several, which are disposed of in reverse order.
+ *
+ * An object that is both is disposed of as an `AsyncDisposable`.
+ */
+export type SetupResult = AsyncDisposable | Disposable | undefined;
+
 /** Argument of `setup`. */
 export interface SetupContext {
   /** Aborts when the server closes. */
@@ -145,8 +157,11 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * @default ready
    */
   readonly ready?: (context: { readonly signal: AbortSignal }) => Awaitable<void>;
-  /** Runs once when the server starts. The server disposes its result when it closes; `signal` aborts then. */
-  readonly setup?: (context: SetupContext) => Awaitable<AsyncDisposable | Disposable | undefined>;
+  /**
+   * Runs once when the server starts, before it serves requests. The server disposes of the result when it closes; `signal`
+   * aborts then. An exception, or a result that cannot be disposed of, keeps the server from starting.
+   */
+  readonly setup?: (context: SetupContext) => Awaitable<SetupResult>;
   /**
    * Returns the view's own metrics, for `/metrics` of its server; called on every scrape. Families of the same name are
    * merged across views, and values of the same labels are added: a gauge that cannot be added needs a label for its view.

@@ -2,7 +2,7 @@
 import { WorkQueue } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
 import fc from "fast-check";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../../_support/manual-clock.ts";
 
 type Step =
   | { readonly do: "add"; readonly key: string; readonly priority: number }

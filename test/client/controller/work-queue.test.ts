@@ -1,6 +1,6 @@
 import { WorkQueue } from "@virtual-workspaces/client/queue";
 import { expect } from "chai";
-import { ManualClock } from "../support/manual-clock.ts";
+import { ManualClock } from "../../_support/manual-clock.ts";
 
 const queueOf = (options: object = {}) => {
   const clock = new ManualClock();

@@ -2,9 +2,9 @@
 // publisher's entry breaks its clients.
 import { publishURLs } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
+import { ManualClock } from "../../_support/manual-clock.ts";
 import { APPLY, MERGE } from "../../_support/patches.ts";
 import { until } from "../../_support/until.ts";
-import { ManualClock } from "../../client/support/manual-clock.ts";
 import { type Body, conditionOf, root, SHARDS, Stores, untilAt } from "../../workspace-server/shards/support.ts";
 import { makeAdmin } from "../../workspace-server/support/logical-clusters.ts";
 import { byShards, Kitchen, urlOn } from "./support/menus.ts";

@@ -8,6 +8,7 @@ export { type BytesContext, EncodedBytes } from "../encode/encoded-bytes.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "../encode/list-splitter.ts";
 export type { ObjectBackend, Swapped, SwapTerms } from "../resource/collection/cache-backend.ts";
 export type { Answer, CollectionPart, SetValue, Timing } from "../resource/collection/collection-part.ts";
+export { MemoryPart } from "../resource/collection/memory-part.ts";
 export type { ObjectDetails } from "../resource/collection/object-details.ts";
 export { Registry, type RegistryOptions } from "../resource/collection/registry.ts";
 export type {

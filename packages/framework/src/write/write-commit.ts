@@ -121,14 +121,15 @@ interface Reading {
   readonly key: ObjectKey;
 }
 
-/** Reads the current object, no staler than the source, from the storage or, without `get`, from its cache. */
+/** Reads the object before a write, no staler than the source, from the storage or, without such a method, from its cache. */
 export async function readKept(
   storage: Storage,
   at: Reading,
   options: RequestOptions,
 ): Promise<StoredValue | undefined> {
-  const stored =
-    storage.get === undefined ? await fromCache(storage, at, options) : await storage.get(at.scope, at.key, options);
+  const { scope, key } = at;
+  const read = storage.getCurrent ?? storage.get;
+  const stored = await (read === undefined ? fromCache(storage, at, options) : read.call(storage, scope, key, options));
   return stored === undefined ? undefined : new StoredValue(stored);
 }
 

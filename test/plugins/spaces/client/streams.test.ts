@@ -2,9 +2,9 @@
 import { followSpaces, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { type FaultyUpstream, faults, type Rule } from "../../../_support/faulty.ts";
+import { ManualClock } from "../../../_support/manual-clock.ts";
 import { until } from "../../../_support/until.ts";
 import { NOTE, QUICK } from "../../../client/informer/support.ts";
-import { ManualClock } from "../../../client/support/manual-clock.ts";
 import { Reader } from "../support/reader.ts";
 import { isList, Shops } from "../support/shops.ts";
 

@@ -17,13 +17,12 @@ import type { Awaitable } from "../../util/awaitable.ts";
 import { MAX_BODY } from "../../util/limits.ts";
 import { decodeObject, type Encoded, keyIn } from "../../watch/cache/encoded.ts";
 import { type Deletion, decideDeletion, isReleased } from "../../write/deletion.ts";
-import { fieldOwners } from "../../write/field-owners.ts";
 import { inCluster } from "../../write/own-annotations.ts";
 import { modified } from "../../write/update.ts";
-import type { FieldOwners } from "../../write/write-rules.ts";
+import { AuthorFields } from "./author-fields.ts";
 import type { ObjectBackend } from "./cache-backend.ts";
 import { type Answer, CollectionPart, type Timing } from "./collection-part.ts";
-import { comparable, described, type ObjectDetails, specOf, stamped } from "./object-details.ts";
+import { comparable, described, type ObjectDetails, stamped } from "./object-details.ts";
 
 /** Options of a registry. */
 export interface RegistryOptions {
@@ -38,9 +37,6 @@ export interface RegistryOptions {
 /** Bytes that the marks of a deletion may add to an object. */
 const MARKS = 4096;
 
-/** Field manager in `managedFields` of the fields that the author's code sets. */
-const AUTHOR = "virtual-workspaces";
-
 /**
  * Objects of one kind in all logical clusters: clients write them through the framework, the author's code by {@link in}. The
  * backend holds them (a collection's in memory, a store's on disk) and assigns their resource versions. The registry sets
@@ -53,13 +49,14 @@ export class Registry<T extends object, When extends Timing> {
   readonly #keeper: ObjectBackend;
   readonly #when: When;
   readonly #now: () => Date;
-  #owners: FieldOwners | undefined;
+  readonly #fields: AuthorFields<T>;
 
   constructor(
     resource: TypedDefinition<T>,
     options: RegistryOptions & { readonly keeper: ObjectBackend; readonly when: When },
   ) {
     this.resource = resource;
+    this.#fields = new AuthorFields(resource);
     this.versions = options.versions ?? new KindVersions(resource);
     this.garbageCollected = options.garbageCollected ?? false;
     this.#keeper = options.keeper;
@@ -83,6 +80,11 @@ export class Registry<T extends object, When extends Timing> {
    * @throws ApiError 400 on a malformed name, and on a namespace that is missing or given against the kind's scope
    */
   in(cluster: string, namespace = ""): CollectionPart<T, When> {
+    return new CollectionPart<T, When>(this, this.partOf(cluster, namespace));
+  }
+
+  /** @internal */
+  partOf(cluster: string, namespace: string): Omit<ObjectKey, "name"> {
     const namespaced = this.resource.scope === "Namespaced";
     if (cluster !== "" && !isClusterName(cluster))
       throw ApiError.badRequest(`${JSON.stringify(cluster)} is not a logical cluster name`);
@@ -93,7 +95,7 @@ export class Registry<T extends object, When extends Timing> {
     const problems = namespaced ? dnsLabelProblems(namespace) : [];
     if (problems.length > 0)
       throw ApiError.badRequest(`invalid namespace ${JSON.stringify(namespace)}: ${problems.join(", ")}`);
-    return new CollectionPart<T, When>(this, { cluster, namespace });
+    return { cluster, namespace };
   }
 
   /** Creates an object for a client. For the framework; authors use {@link in}. @throws ApiError 409 when it exists, 413 above 3 MiB */
@@ -197,7 +199,7 @@ export class Registry<T extends object, When extends Timing> {
       const next = { ...described(key.cluster, details, before?.metadata), content: content(before) };
       if (before !== undefined && isDeepStrictEqual(next, comparable(before))) return before;
       const minted = { key, definition: this.resource, now: this.#now() };
-      const object = this.#ownedByAuthor(stamped(next, before, minted) as StoredObject<T>, before);
+      const object = this.#fields.own(stamped(next, before, minted) as StoredObject<T>, before, minted.now);
       const gone = before !== undefined && isReleased(object, before);
       const swapped = yield* ask(this.#keeper.swap(key, gone ? undefined : object, unlimited(before)));
       if (swapped.kind !== "done") continue;
@@ -245,21 +247,6 @@ export class Registry<T extends object, When extends Timing> {
     return (this.#when === "now" ? run(steps) : later(steps)) as Answer<When, R>;
   }
 
-  /** Assigns the fields that the author changes to the author, once any field has an owner. */
-  #ownedByAuthor(next: StoredObject<T>, before: StoredObject<T> | undefined): StoredObject<T> {
-    if (before?.metadata.managedFields === undefined) return next;
-    this.#owners ??= fieldOwners(this.resource);
-    const subresource =
-      isDeepStrictEqual(specOf(next), specOf(before)) && this.resource.subresources.status ? "status" : "";
-    return this.#owners.update({
-      live: before,
-      next,
-      manager: AUTHOR,
-      subresource,
-      now: this.#now(),
-    }) as StoredObject<T>;
-  }
-
   #invalidName(name: string, problems: readonly string[]): ApiError {
     const { group, kind } = this.resource;
     const causes = problems.map((message) => ({
@@ -279,7 +266,8 @@ function unlimited(before: KubeObject | undefined): { readonly version: string; 
   return { version: before?.metadata.resourceVersion ?? "", most: Number.POSITIVE_INFINITY };
 }
 
-function tooLarge(length: number): ApiError {
+/** Returns the error of an object above the limit. */
+export function tooLarge(length: number): ApiError {
   return ApiError.requestEntityTooLarge(`the object would have ${length} bytes: limit is ${MAX_BODY}`);
 }
 
