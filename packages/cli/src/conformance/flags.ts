@@ -29,7 +29,7 @@ export const SERVER_CHECK_FLAGS = {
   "other-token-file": {
     type: "texts",
     value: "file",
-    help: "Token of another user. The check fails if the server takes one user for the other. Repeat for several.",
+    help: "Token of another user. Checks fail if the server takes one user for the other, or shows objects of namespaces in which this user may not list. Repeat for several.",
   },
   resource: {
     type: "texts",
