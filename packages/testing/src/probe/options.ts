@@ -39,6 +39,8 @@ export interface ConformanceWrites {
    * @default false, such checks are skipped
    */
   readonly collects?: boolean;
+  /** Value of the label, which identifies the objects of the run. @default random, as of {@link newRun} */
+  readonly run?: string;
   /** User who may patch but not create, because an apply that creates is a create. @default none: the check is skipped */
   readonly patchOnly?: Credentials;
 }
