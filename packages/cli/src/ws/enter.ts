@@ -5,6 +5,7 @@ import { CLUSTER_PROXIES, WORKSPACES, type Workspace } from "./session/kinds.ts"
 import { parseWorkspaceUrl } from "./session/path.ts";
 import { ask, known, refusal } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
+import { suggestion } from "./suggest.ts";
 
 /** A workspace that the user can access. */
 export interface Entered {
@@ -21,9 +22,10 @@ const MOST_REDIRECTS = 4;
  * Checks that the user can access a workspace, as kcp's `kubectl ws` does: by its discovery, and by the Workspace in its
  * parent, which the user may be unable to read. Follows redirects to other workspaces of this server.
  *
+ * @param word argument of the user, for suggestions
  * @throws Failure when the workspace does not exist, or denies access
  */
-export async function enter(session: Session, wanted: string): Promise<Entered> {
+export async function enter(session: Session, wanted: string, word?: string): Promise<Entered> {
   let path = wanted;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const found = await discovered(session, path);
@@ -34,7 +36,8 @@ export async function enter(session: Session, wanted: string): Promise<Entered> 
     const workspace = await workspaceAt(session, path);
     if (found.is === "served")
       return { path, ...(workspace !== "missing" && workspace?.spec.type && { type: workspace.spec.type }) };
-    if (workspace === "missing") throw new Failure(`workspace ${JSON.stringify(path)} not found`);
+    if (workspace === "missing")
+      throw new Failure(`workspace ${JSON.stringify(path)} not found${await suggestion(session, path, word)}`);
     const named = `workspace ${JSON.stringify(path)}`;
     throw new Failure(found.is === "nothing" ? `${named}: ${found.why}` : `access to ${named} denied`);
   }
