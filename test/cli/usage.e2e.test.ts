@@ -124,7 +124,6 @@ describe("virtual-workspaces", function () {
     [["store"], /missing command: use backup or restore/],
     [["store", "bakup"], /unknown command "bakup": did you mean "backup"\?/],
     [["agent", "tokn"], /unknown command "agent tokn": did you mean "agent token"\?/],
-    [["completion", "bsh"], /name one shell: bash, zsh, fish; did you mean "bash"\?/],
     [["doctor", "exprot", "widgets"], /unknown command "exprot": did you mean "export"\?/],
     [["doctor", "lab"], /unexpected argument "lab": use a URL, export, mount or clusterproxy/],
     [["store", "copy"], /unknown command "copy": use one of backup, restore/],

@@ -150,8 +150,12 @@ describe("virtual-workspaces doctor", function () {
     );
     await fails([url("/clusters/root:lbb")], 'did you mean "root:lab"?');
     // Suggestions never name what the caller may not list.
-    const [, toBob] = await doctor(url("/clusters/root:lbb"), "--token=bob-token");
-    expect(toBob).to.include("FAILED").and.not.include("root:lab");
+    const child = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "vault" }, spec: {} };
+    writeFileSync(join(server.folder.path, "child.json"), JSON.stringify(child));
+    await run("create", "-f", join(server.folder.path, "child.json"), `--server=${url("/clusters/root:lab")}`);
+    await fails([url("/clusters/root:lab:valut")], 'did you mean "root:lab:vault"?');
+    const [, toCarol] = await doctor(url("/clusters/root:lab:valut"), "--as=carol");
+    expect(toCarol).to.include("FAILED").and.not.include("vault");
   });
 
   it("reports the faults of an export", async () => {

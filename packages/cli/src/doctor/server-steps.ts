@@ -192,7 +192,10 @@ function unreached({ server: { url } }: ExaminedServer, { code, message, cause }
 function refused(patient: ExaminedServer, message: string): StepFailure {
   const { workspace, user } = patient;
   if (workspace === undefined)
-    return new StepFailure(message, "the path exists and denies this user: ask the operator of the view for access");
+    return new StepFailure(
+      message,
+      "the path exists and denies this user, or hides what does not exist: check its names, or ask the operator of the view for access",
+    );
   const parent = parentPath(workspace);
   return new StepFailure(
     `${message}: no rule of ${workspace} gives ${JSON.stringify(user)} the verb "access" for "/", or the workspace does not exist`,

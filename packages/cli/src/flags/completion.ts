@@ -1,4 +1,3 @@
-import { nearest } from "@virtual-workspaces/apimachinery";
 import { UsageError } from "../process/failure.ts";
 import { type CommandLine, commandLine, type Flag } from "./table.ts";
 
@@ -32,12 +31,7 @@ export const COMPLETION: CommandLine = commandLine({
 export function completionScript(program: Program, [shell, ...more]: readonly string[]): string {
   const script =
     shell !== undefined && Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell as keyof typeof SCRIPTS] : undefined;
-  if (script === undefined || more.length > 0) {
-    const meant = nearest(shell ?? "", SHELLS);
-    throw new UsageError(
-      `name one shell: ${SHELLS.join(", ")}${meant === undefined || script !== undefined ? "" : `; did you mean "${meant}"?`}`,
-    );
-  }
+  if (script === undefined || more.length > 0) throw new UsageError(`name one shell: ${SHELLS.join(", ")}`);
   return script(program);
 }
 
