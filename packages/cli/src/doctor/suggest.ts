@@ -34,11 +34,11 @@ async function namesOf(patient: ExaminedServer, of: keyof typeof KINDS, path: st
   }
 }
 
-/** What is wrong with the path of a URL. */
+/** Name in a URL that does not exist. */
 export interface Misnamed {
   /** Part of the path that names nothing: `virtual workspace "quote"`. */
   readonly part: string;
-  /** What the user may have meant, as a sentence, or "". */
+  /** Suggestion as a sentence, or "". */
   readonly meant: string;
 }
 
