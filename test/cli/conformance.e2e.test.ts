@@ -103,7 +103,10 @@ describe("virtual-workspaces conformance", function () {
         ...["conformance", url, ...token(), "--write", "--sample", file("sample.yaml"), ...narrow, "--json"],
       );
       const { results, left } = JSON.parse(stdout) as ConformanceReport;
-      expect({ code, stderr, left }).to.deep.equal({ code: 0, stderr: "", left: [] });
+      expect({ code, left }, stderr).to.deep.equal({ code: 0, left: [] });
+      expect(stderr).to.match(
+        /^virtual-workspaces conformance: run[0-9a-f]{8} writes notes: no other client may write /,
+      );
       expect(results.map(({ id }) => id)).to.deep.equal([
         ...Array.from({ length: 15 }, (_, at) => `T10.${at + 1}`),
         "V1",
@@ -128,9 +131,65 @@ describe("virtual-workspaces conformance", function () {
       const { code, stderr } = await end;
       onCreate = () => undefined;
       expect(code).to.equal(1);
-      expect(stderr).to.match(/^virtual-workspaces conformance: interrupted; any object left behind has /);
+      expect(stderr).to.match(
+        /^virtual-workspaces conformance: interrupted; delete any object left behind with: virtual-workspaces \S+ .*--clean=run/m,
+      );
       expect(creates).to.be.at.least(20);
       expect(notes.in("root").list()).to.have.length(1);
+    });
+
+    it("prints the command that deletes what a killed run has left", async () => {
+      let creates = 0;
+      const { child, end } = startCli(...["conformance", url, ...token(), "--write", "--resource", "notes"]);
+      onCreate = () => void (++creates === 20 && child.kill("SIGKILL"));
+      const { stderr } = await end;
+      onCreate = () => undefined;
+      const left = notes.in("root").list().length - 1;
+      expect(left).to.be.above(0);
+      const [, words = ""] = /: virtual-workspaces (conformance \S+ .*--clean=run[0-9a-f]{8})$/m.exec(stderr) ?? [];
+      const { code, stdout, stderr: problems } = await cli(...words.split(" "));
+      expect({ code, problems }).to.deep.equal({ code: 0, problems: "" });
+      expect(stdout).to.match(new RegExp(`^deleted ${left} objects? of run[0-9a-f]{8}\n$`));
+      expect(notes.in("root").list()).to.have.length(1);
+      const again = await cli("conformance", url, ...token(), "--clean", "all");
+      expect(again).to.include({ code: 0, stdout: "deleted 0 objects of all runs\n" });
+    });
+
+    it("ends with one line when the server is gone", async () => {
+      const authority = createAuthority();
+      writeFileSync(file("gone-ca.crt"), authority.ca);
+      const tasks = Task.collection();
+      let creates = 0;
+      const rule = ({ verb }: AuthorizeRequest): Decision => {
+        if (verb === "create" && ++creates === 20) void mortal.close();
+        return allow();
+      };
+      const view = defineVirtualWorkspace({
+        ...{ name: "test", path: "/clusters/:cluster", authorize: rule, resources: [Task.serve(tasks)] },
+      });
+      const mortal = await startTls([view], { authority, authentication: [staticTokens(USERS)] });
+      const at = `https://127.0.0.1:${mortal.port}/services/test/clusters/root`;
+      const identity = ["--certificate-authority", file("gone-ca.crt"), "--token-file", file("secret.token")];
+      const { code, stdout, stderr } = await cli(
+        ...["conformance", at, ...identity, "--write", "--resource", "tasks", "--quiet"],
+      );
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+      expect(stderr).to.match(
+        /^virtual-workspaces conformance: the server stopped answering after \d+ checks: .+; something may be left behind, delete it with: virtual-workspaces .*--clean=run\w+\n$/,
+      );
+    });
+
+    it("--clean deletes and does nothing else", async () => {
+      const said = async (...args: readonly string[]): Promise<string> => {
+        const { code, stderr } = await cli("conformance", url, ...token(), ...args);
+        expect(code).to.equal(2);
+        return stderr;
+      };
+      expect(await said("--clean=run0a1b2c3d", "--write")).to.include("--write has no effect with --clean: remove it");
+      expect(await said("--clean=run0a1b2c3d", "--resource=notes")).to.include("--resource has no effect with --clean");
+      expect(await said("--clean=a,b")).to.include(
+        'invalid value "a,b" for --clean: use the name that the run printed',
+      );
     });
 
     it("requires --resource, rejects its own flags without --write, and requires objects as samples", async () => {
@@ -169,8 +228,14 @@ describe("virtual-workspaces conformance", function () {
   it("ends with 1 when it cannot read: an unknown certificate authority, or no server", async () => {
     await generatedTls({ dir: file("other") });
     const distrust = await cli("conformance", url, "--certificate-authority", file("other/ca.crt"));
-    expect(distrust.code).to.equal(1);
-    expect(distrust.stdout).to.match(/0 passed|failed/);
-    expect((await cli("conformance", "http://127.0.0.1:1")).code).to.equal(1);
+    expect(distrust).to.include({ code: 1, stdout: "" });
+    expect(distrust.stderr).to.match(/: no answer from https:\S+: .*certificate.*: use --certificate-authority .*\n$/);
+    const { code, stdout, stderr } = await cli("conformance", "http://127.0.0.1:1");
+    expect({ code, stdout, stderr }).to.deep.equal({
+      code: 1,
+      stdout: "",
+      stderr:
+        "virtual-workspaces conformance: no answer from http://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1: start the server, or correct the URL\n",
+    });
   });
 });

@@ -6,6 +6,7 @@
 
 export type { FailureDetails } from "./assertions/expect.ts";
 export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./assertions/report.ts";
+export { type CleanOptions, type CleanReport, cleanConformance } from "./conformance/clean.ts";
 export { type PrintOptions, printConformance } from "./conformance/print.ts";
 export { runConformance } from "./conformance/run.ts";
 // A source to test a view or a storage with
@@ -32,3 +33,4 @@ export { startTestServer, type TestServer, type TestServerOptions } from "./serv
 export { checkSpaceProvider } from "./space-provider/check-space-provider.ts";
 export type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./space-provider/provider-options.ts";
 export { parseSamples } from "./writing/samples.ts";
+export { newRun } from "./writing/writer.ts";

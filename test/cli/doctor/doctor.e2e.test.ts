@@ -148,9 +148,20 @@ describe("virtual-workspaces doctor", function () {
       "there is nothing at this path: ",
       "check each name in the path of the URL",
     );
+    await fails([url("/clusters/root:lbb")], 'did you mean "root:lab"?');
+    // Suggestions never name what the caller may not list.
+    const child = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "vault" }, spec: {} };
+    writeFileSync(join(server.folder.path, "child.json"), JSON.stringify(child));
+    await run("create", "-f", join(server.folder.path, "child.json"), `--server=${url("/clusters/root:lab")}`);
+    await fails([url("/clusters/root:lab:valut")], 'did you mean "root:lab:vault"?');
+    const [, toCarol] = await doctor(url("/clusters/root:lab:valut"), "--as=carol");
+    expect(toCarol).to.include("FAILED").and.not.include("vault");
   });
 
   it("reports the faults of an export", async () => {
+    await fails(["export", "proxy.kcp.oi"], 'did you mean "proxy.kcp.io"?');
+    await fails([url("/services/apiexport/root/proxy.kcp.oi/clusters/*")], 'did you mean "proxy.kcp.io"?');
+    await fails([url("/services/apiexprot/root/proxy.kcp.io/clusters/*")], "did you mean /services/apiexport?");
     await fails(["export", "nope"], "/clusters/root has no APIExport nope", "kubectl get apiexports");
     await create(anExport("claiming", [SECRETS]));
     await create(anExport("lonely"));
@@ -164,6 +175,7 @@ describe("virtual-workspaces doctor", function () {
   });
 
   it("reports why a mounted workspace is not ready", async () => {
+    await fails(["mount", "lbb"], 'did you mean "lab"?');
     await fails(["mount", "nope"], 'workspaces.tenancy.kcp.io "nope" not found', "kubectl get workspaces");
     await fails(["mount", "lab"], "workspace lab is not mounted", "examine it by its URL");
     await create(mount("later", { type: "Workspace", path: "root:not-yet" }));

@@ -188,6 +188,18 @@ root:acme:lab:shelf   other              1      <age>`);
     it("fails for missing workspaces, and for those of other users", async () => {
       const before = readFileSync(place.home.kubeconfig, "utf8");
       expect(await ws("nope")).to.equal('1 Error: workspace "root:acme:nope" not found');
+      expect(await ws("lbb")).to.equal('1 Error: workspace "root:acme:lbb" not found: did you mean "root:acme:lab"?');
+      for (const word of ["ls", "list"])
+        expect(await ws(word)).to.equal(
+          `1 Error: workspace "root:acme:${word}" not found: "kubectl ws tree" and "kubectl get workspaces" list workspaces`,
+        );
+      expect(await ws("tre")).to.equal('1 Error: workspace "root:acme:tre" not found: did you mean "kubectl ws tree"?');
+      expect(await ws("--bogus")).to.equal("2 Error: unknown flag --bogus; see kubectl ws --help");
+      expect(await ws("tree", "--wdie")).to.match(/unknown flag --wdie: did you mean --wide\?/);
+      // Suggestions never name what the caller may not list.
+      expect(await ws("lbb", "--as=bob"))
+        .to.match(/^1 Error: .*root:acme:lbb/)
+        .and.not.include("root:acme:lab");
       expect(await ws("..:..:..")).to.equal("1 Error: cannot go up from root");
       expect(await ws("A b")).to.equal("1 Error: invalid workspace path: A b");
       expect(await ws("lab", "--token=bob-token")).to.equal('1 Error: access to workspace "root:acme:lab" denied');

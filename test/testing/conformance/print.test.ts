@@ -24,6 +24,7 @@ const report: ConformanceReport = {
   ],
   passed: 2,
   failed: 1,
+  disturbed: 0,
   skipped: 3,
   left: [],
   duration: 1234,
@@ -64,6 +65,17 @@ W watches
     ];
     const text = printConformance({ ...report, results });
     expect(text).to.include("\nV writes\n  - 2 checks\n      skipped: it writes\n\nW watches\n  - W1 holds\n");
+  });
+
+  it("names the write of another client that disturbed a check, and the failure", () => {
+    const failure = { request: "PUT https://example.dev/x", expected: "200", actual: "409" };
+    const reason = "another client wrote pods.v1 a, by kubectl";
+    const results: CheckResult[] = [{ ...check, id: "V7", resource: "pods.v1", outcome: "disturbed", reason, failure }];
+    const text = printConformance({ ...report, results, failed: 0, disturbed: 1 });
+    expect(text).to.include(
+      `! V7 holds\n      disturbed: ${reason}\n      pods.v1: PUT https://example.dev/x\n        expected 200\n        got      409\n`,
+    );
+    expect(text).to.include("2 passed, 0 failed, 1 disturbed, 3 skipped in");
   });
 
   it("names objects that were not deleted", () => {

@@ -1,4 +1,4 @@
-import { isApiError } from "@virtual-workspaces/apimachinery";
+import { isApiError, nearest } from "@virtual-workspaces/apimachinery";
 import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { AGENTS_VIEW, AgentToken } from "@virtual-workspaces/cluster-proxy";
 import { ClusterProxy, clusterOf, viewURL } from "@virtual-workspaces/kcp";
@@ -16,7 +16,11 @@ export async function run(args: readonly string[]): Promise<number> {
     return (await import("./run-agent.ts")).run(values);
   }
   if (word !== "token")
-    throw new UsageError(`unknown command "agent ${word}": use "agent token", or "agent" with flags alone`);
+    throw new UsageError(
+      nearest(word, ["token"]) === undefined
+        ? `unknown command "agent ${word}": use "agent token", or "agent" with flags alone`
+        : `unknown command "agent ${word}": did you mean "agent token"?`,
+    );
   if (name === undefined || rest.length > 0)
     throw new UsageError('"agent token" needs the name of exactly one ClusterProxy: for example "agent token shop"');
   const other = Object.keys(AGENT_FLAGS).find((flag) => values[flag as keyof typeof AGENT_FLAGS] !== undefined);

@@ -2,9 +2,9 @@ import {
   type CheckResult,
   type ConformanceReport,
   type ConformanceWrites,
-  type Credentials,
   checkSpaceProvider,
   matchResources,
+  newRun,
   parseSamples,
   printConformance,
   runConformance,
@@ -12,10 +12,12 @@ import {
 } from "@virtual-workspaces/testing";
 import { readFlags } from "../flags/read.ts";
 import type { FlagSet } from "../flags/table.ts";
-import { UsageError } from "../process/failure.ts";
+import { Failure, UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { abortOnInterrupt } from "../process/interrupt.ts";
 import { counted, Progress } from "../process/progress.ts";
+import { clean, cleanCommand } from "./clean.ts";
+import { credentialsOf, fromFile } from "./credentials.ts";
 import {
   CONFORMANCE,
   type ConformanceFlags,
@@ -27,16 +29,41 @@ import {
 /** Runs `virtual-workspaces conformance`. @returns the exit code @throws UsageError, Failure */
 export async function run(args: readonly string[]): Promise<number> {
   const { values, words } = readFlags(args, CONFORMANCE);
-  const report = await reportOn(urlOf(words), values);
-  const text = values.json ? `${JSON.stringify(report, null, 2)}\n` : printConformance(report, { color: isTerminal() });
-  process.stdout.write(text);
-  return report.failed === 0 && report.passed > 0 && report.left.length === 0 ? 0 : 1;
+  const url = urlOf(words);
+  if (values.clean !== undefined) return await clean(url, values);
+  const run = newRun();
+  const report = await reportOn(url, values, run);
+  if (report.unreachable === undefined || values.json === true)
+    process.stdout.write(
+      values.json ? `${JSON.stringify(report, null, 2)}\n` : printConformance(report, { color: isTerminal() }),
+    );
+  const remedy = `delete it with: ${cleanCommand(url, values, run)}`;
+  if (report.unreachable !== undefined) throw new Failure(unreachable(url, report, remedy));
+  const { failed, disturbed, passed, left } = report;
+  // Spaces have no label.
+  if (left.length > 0 && values["space-provider"] !== true) throw new Failure(`something is left behind; ${remedy}`);
+  return failed + disturbed === 0 && passed > 0 && left.length === 0 ? 0 : 1;
 }
 
 /** An interrupted run still deletes the objects it created. */
 const LEFT = "any object left behind";
 
-async function reportOn(url: string, values: ConformanceFlags): Promise<ConformanceReport> {
+/** Returns the line about a server that does not answer. @param clean tells how to delete what is left */
+function unreachable(
+  url: string,
+  { results, left, unreachable: reason = "" }: ConformanceReport,
+  clean: string,
+): string {
+  const behind = left.length === 0 ? "" : `; something may be left behind, ${clean}`;
+  if (results.length > 0)
+    return `the server stopped answering after ${counted(results.length, "check")}: ${reason}${behind}`;
+  const remedy = /certificate/i.test(reason)
+    ? "use --certificate-authority for the authority of its certificate"
+    : "start the server, or correct the URL";
+  return `no answer from ${url}: ${reason}: ${remedy}`;
+}
+
+async function reportOn(url: string, values: ConformanceFlags, run: string): Promise<ConformanceReport> {
   const { resource = [], check = [], "other-token-file": others = [], strict = false } = values;
   const provider = spaceProviderOptions(values);
   using progress = new Progress("reading discovery", { quiet: values.quiet });
@@ -56,13 +83,18 @@ async function reportOn(url: string, values: ConformanceFlags): Promise<Conforma
     });
   }
   const writes = writesOf(values);
-  using interrupt = abortOnInterrupt(writes && `${LEFT} has the label conformance.virtual-workspaces.dev/run`);
+  const command = cleanCommand(url, values, run);
+  if (writes !== undefined && values.quiet !== true)
+    process.stderr.write(
+      `${CONFORMANCE.program}: ${run} writes ${resource.join(", ")}: no other client may write there until it ends\nif it is killed, delete what it has left with: ${command}\n`,
+    );
+  using interrupt = abortOnInterrupt(writes && `delete ${LEFT} with: ${command}`);
   return await runConformance({
     ...{ url, checks, onResult, strict, credentials: credentialsOf(values) },
     others: others.map((path) => fromFile("token", path, "other-token-file")),
     resources: matchResources(resource),
     signal: interrupt.signal,
-    ...(writes === undefined ? {} : { writes }),
+    ...(writes === undefined ? {} : { writes: { ...writes, run } }),
   });
 }
 
@@ -99,25 +131,6 @@ function samplesIn(path: string): ReturnType<typeof parseSamples> {
   } catch (error) {
     throw new UsageError(`--sample ${path}: ${(error as Error).message}`);
   }
-}
-
-function credentialsOf(flags: ConformanceFlags): Credentials {
-  const { "client-certificate": cert, "client-key": key, "tls-server-name": serverName } = flags;
-  if ((cert === undefined) !== (key === undefined))
-    throw new UsageError("--client-certificate and --client-key must be set together");
-  return {
-    ...fromFile("ca", flags["certificate-authority"], "certificate-authority"),
-    ...fromFile("clientCert", cert, "client-certificate"),
-    ...fromFile("clientKey", key, "client-key"),
-    ...fromFile("token", flags["token-file"], "token-file"),
-    ...(serverName === undefined ? {} : { serverName }),
-    insecureSkipTlsVerify: flags["insecure-skip-tls-verify"] ?? false,
-  };
-}
-
-/** Returns the content of a file under a name, or an empty object without a file. */
-function fromFile<Name extends string>(name: Name, path: string | undefined, flag: string): { [N in Name]?: string } {
-  return path === undefined ? {} : ({ [name]: contentOf(path, flag).trim() } as { [N in Name]?: string });
 }
 
 function isTerminal(): boolean {

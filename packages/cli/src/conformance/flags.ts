@@ -2,7 +2,7 @@ import { QUIET_FLAGS } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type Values } from "../flags/table.ts";
 
 /** Flags for the connection and the user. */
-const SERVER = {
+export const SERVER = {
   "certificate-authority": {
     type: "text",
     value: "file",
@@ -29,7 +29,7 @@ export const SERVER_CHECK_FLAGS = {
   "other-token-file": {
     type: "texts",
     value: "file",
-    help: "Token of another user. The check fails if the server takes one user for the other. Repeat for several.",
+    help: "Token of another user. Checks fail if the server takes one user for the other, or shows objects of namespaces in which this user may not list. Repeat for several.",
   },
   resource: {
     type: "texts",
@@ -80,7 +80,7 @@ export const CONFORMANCE = commandLine({
   program: "virtual-workspaces conformance",
   words: "<url>",
   summary: "check an API server as its clients see it",
-  description: `Checks a Kubernetes-style API server as its clients see it: discovery, lists, watches, media types, and writes with --write. Without --write it only reads. The URL is the one below which /api and /apis are. Exits with 1 when a check fails or something is left behind.
+  description: `Checks a Kubernetes-style API server as its clients see it: discovery, lists, watches, media types, and writes with --write. Without --write it only reads. A check that fails after a write of another client is disturbed. The URL is the one below which /api and /apis are. Exits with 1 when a check fails or is disturbed, something is left behind, or the server does not answer.
 
 Examples:
   virtual-workspaces conformance https://127.0.0.1:6444/services/quotes/clusters/root --token-file=token
@@ -107,9 +107,14 @@ Examples:
     Writing: {
       write: {
         type: "switch",
-        help: "Create, change and delete objects of each --resource. They have the label conformance.virtual-workspaces.dev/run, and are deleted at the end.",
+        help: "Create, change and delete objects of each --resource. They have the label conformance.virtual-workspaces.dev/run, and are deleted at the end. No other client may write these resources meanwhile.",
       },
       ...WRITING_FLAGS,
+      clean: {
+        type: "text",
+        value: "run",
+        help: "Delete the objects that a killed run has left, and check nothing. A run prints its name when it starts; all stands for every run, even one that still writes.",
+      },
     },
   },
 });

@@ -1,6 +1,6 @@
-import { isApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
+import { isApiError, isWorkspacePath, nearest } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
-import { readFlags } from "../flags/read.ts";
+import { readFlags, unknownCommand } from "../flags/read.ts";
 import { type Connection, connectionOf } from "../kubectl/connection.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { ExaminedServer } from "./examined-server.ts";
@@ -34,6 +34,8 @@ type Tell = (result: StepResult) => void;
 async function examined(words: readonly string[], connection: Connection, tell: Tell): Promise<boolean> {
   const [subject = "", name, ...more] = words;
   const isPart = PARTS.has(subject);
+  if (!isPart && nearest(subject, [...PARTS.keys()]) !== undefined)
+    throw new UsageError(unknownCommand(subject, [...PARTS.keys()]));
   if (more.length > 0 || (isPart ? name === undefined : name !== undefined)) throw new UsageError(`usage: ${USAGE}`);
   if (!isPart) {
     await using patient = await ExaminedServer.open(subject === "" ? connection : at(connection, urlOf(subject)));

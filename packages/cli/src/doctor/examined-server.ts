@@ -9,6 +9,18 @@ import type { StepFailure } from "./steps.ts";
 /** Time limit of one request, ms. */
 const PATIENCE = 15_000;
 
+interface Sent {
+  readonly method?: string;
+  readonly body?: object;
+}
+
+/** Answer of `/readyz?verbose`. */
+export interface Readiness {
+  readonly status: number;
+  /** Checks with their reasons, which most servers withhold. */
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[];
+}
+
 /** The examined URL, and the user who sends the requests. */
 export class ExaminedServer implements AsyncDisposable {
   /** URL that kubectl uses, without a trailing slash. */
@@ -90,11 +102,25 @@ export class ExaminedServer implements AsyncDisposable {
     });
   }
 
+  /** Reads `/readyz?verbose`: its status, and its checks, if the server lists them. @throws TransportError */
+  async readiness(): Promise<Readiness> {
+    const { status, text } = await this.#answer("/readyz?verbose");
+    const lines = [...text.matchAll(/^\[([+-])\](\S+) (?:ok|failed(?:: (.*))?)$/gm)];
+    return { status, checks: lines.map(([, sign, name = "", reason = ""]) => ({ name, ok: sign === "+", reason })) };
+  }
+
   /** Sends a request. @throws TransportError, ApiError when the status is not 2xx */
-  async ask(
+  async ask(path: string, sent: Sent = {}): Promise<string> {
+    const { status, text } = await this.#answer(path, sent);
+    if (status < 300) return text;
+    const message = `${sent.method ?? "GET"} ${path}: answered ${status}`;
+    throw new ApiError({ ...statusFrom(objectIn(text) ?? {}, { code: status, message }), code: status });
+  }
+
+  async #answer(
     path: string,
-    { method = "GET", body }: { readonly method?: string; readonly body?: object } = {},
-  ): Promise<string> {
+    { method = "GET", body }: Sent = {},
+  ): Promise<{ readonly status: number; readonly text: string }> {
     const { impersonate } = this.#loaded;
     const as = impersonate === undefined ? [] : impersonationHeaders(impersonate);
     const type = body === undefined ? [] : ["Content-Type", "application/json"];
@@ -103,10 +129,7 @@ export class ExaminedServer implements AsyncDisposable {
       ...{ method, path, headers: ["Accept", "application/json, text/plain", ...type, ...as], ...this.patience },
       ...(sent && { body: sent }),
     });
-    const text = answer.body.toString("utf8");
-    if (answer.status < 300) return text;
-    const message = `${method} ${path}: answered ${answer.status}`;
-    throw new ApiError({ ...statusFrom(objectIn(text) ?? {}, { code: answer.status, message }), code: answer.status });
+    return { status: answer.status, text: answer.body.toString("utf8") };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -125,10 +148,13 @@ export function objectIn(text: string): JsonObject | undefined {
 }
 
 /** Returns the result of a request, or turns an ApiError into a step's failure. @throws StepFailure, TransportError */
-export async function unless<T>(asked: Promise<T>, fault: (error: ApiError) => StepFailure): Promise<T> {
+export async function unless<T>(
+  asked: Promise<T>,
+  fault: (error: ApiError) => StepFailure | Promise<StepFailure>,
+): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    throw isApiError(error) ? fault(error) : error;
+    throw isApiError(error) ? await fault(error) : error;
   }
 }

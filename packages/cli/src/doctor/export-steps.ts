@@ -4,6 +4,7 @@ import { isConditionFalse } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, unless } from "./examined-server.ts";
 import { watched } from "./server-steps.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
+import { meantObject } from "./suggest.ts";
 
 /** An export to examine, in the workspace of `patient`. */
 export interface ExaminedExport {
@@ -19,11 +20,11 @@ const there: ExportStep = {
   title: "the export exists and is valid",
   run: async (examined) => {
     const { patient, name } = examined;
-    const found = await unless(patient.client().resource(APIExport).get(name, patient.patience), (error) =>
+    const found = await unless(patient.client().resource(APIExport).get(name, patient.patience), async (error) =>
       error.code === 404
         ? new StepFailure(
             `${patient.path} has no APIExport ${name}`,
-            "list them with kubectl get apiexports; for another workspace use --server, or path:name",
+            `${await meantObject(patient, name, { of: "apiexports" })}list them with kubectl get apiexports; for another workspace use --server, or path:name`,
           )
         : new StepFailure(error.message, "use a user who may get APIExports in this workspace"),
     );

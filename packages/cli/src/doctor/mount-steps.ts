@@ -3,6 +3,7 @@ import { MOUNT_READY_CONDITION, Workspace } from "@virtual-workspaces/kcp";
 import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
+import { meantObject } from "./suggest.ts";
 
 /** A mounted workspace to examine, in the workspace of `patient`. */
 export interface ExaminedMount {
@@ -19,11 +20,11 @@ const mounted: MountStep = {
     const { patient, name } = examined;
     const found = await unless(
       patient.client().resource(Workspace).get(name, patient.patience),
-      (error) =>
+      async (error) =>
         new StepFailure(
           error.message,
           error.code === 404
-            ? "list them with kubectl get workspaces"
+            ? `${await meantObject(patient, name, { of: "workspaces" })}list them with kubectl get workspaces`
             : "use a user who may get Workspaces in this workspace",
         ),
     );

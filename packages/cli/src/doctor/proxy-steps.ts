@@ -3,6 +3,7 @@ import { ClusterProxy } from "@virtual-workspaces/kcp";
 import { getCondition } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { type Step, StepFailure } from "./steps.ts";
+import { meantObject } from "./suggest.ts";
 
 /** A ClusterProxy to examine, in the workspace of `patient`. */
 export interface ExaminedProxy {
@@ -19,11 +20,11 @@ const there: ProxyStep = {
     const { patient, name } = examined;
     const found = await unless(
       patient.client().resource(ClusterProxy).get(name, patient.patience),
-      (error) =>
+      async (error) =>
         new StepFailure(
           error.message,
           error.code === 404
-            ? "list them with kubectl get clusterproxies; an APIBinding of the export root:cluster.proxy.kcp.io provides the kind"
+            ? `${await meantObject(patient, name, { of: "clusterproxies" })}list them with kubectl get clusterproxies; an APIBinding of the export root:cluster.proxy.kcp.io provides the kind`
             : "use a user who may get ClusterProxies in this workspace",
         ),
     );

@@ -1,9 +1,10 @@
-import { isApiError, parentPath } from "@virtual-workspaces/apimachinery";
+import { type ApiError, isApiError, parentPath } from "@virtual-workspaces/apimachinery";
 import { Informer } from "@virtual-workspaces/client";
 import { isTransportError, type TransportError } from "@virtual-workspaces/transport";
 import { known } from "./authentication-step.ts";
 import { type ExaminedServer, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
+import { misnamed } from "./suggest.ts";
 import { forwardedFailure, isView, pathFailure } from "./view-identity.ts";
 
 /** Age above which an index is out of date, s. */
@@ -27,42 +28,65 @@ const reached: ServerStep = {
 const ready: ServerStep = {
   title: "the server is ready",
   run: async (patient) => {
-    try {
-      await patient.ask("/readyz?verbose");
-      return "/readyz answers ok";
-    } catch (error) {
-      if (!isApiError(error) || error.code < 500)
-        throw isApiError(error) ? new Skipped(`/readyz answers ${error.code}`) : error;
+    const { status, checks } = await patient.readiness();
+    if (status < 300) return "/readyz answers ok";
+    if (status < 500) throw new Skipped(`/readyz answers ${status}`);
+    const failed = checks.filter(({ ok }) => !ok).map(({ name, reason }) => `${name}: ${reason || "no reason given"}`);
+    if (failed.length === 0)
       throw new StepFailure(
-        "/readyz answers that the server is not ready",
-        `wait; if it does not become ready, find the failing check in its log and with: kubectl get --raw '/readyz?verbose' --server=${patient.server.url}`,
+        `/readyz answers ${status}`,
+        "wait; if it does not become ready, find the reason in its log",
       );
-    }
+    throw new StepFailure(`not ready: ${failed.join("; ")}${await reasonOf(patient)}`, NOT_READY);
   },
 };
+
+const NOT_READY =
+  'wait; if it does not become ready, find the reason in its log: a view logs "virtual workspace is not ready"';
+
+/** Returns what the view of the URL answers to the user while it is not ready: servers withhold reasons from `/readyz`. */
+async function reasonOf(patient: ExaminedServer): Promise<string> {
+  if (!isView(patient)) return "";
+  try {
+    await patient.ask(`${patient.path}/api`);
+    return "";
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return error.code === 503 ? `; ${error.message}` : "";
+  }
+}
 
 const entered: ServerStep = {
   title: "the user has access",
   run: async (patient) => {
-    await unless(patient.ask(`${patient.path}/api`), (error) => {
-      const ofView = isView(patient) ? (pathFailure(patient, error) ?? forwardedFailure(patient, error)) : undefined;
-      if (ofView !== undefined) return ofView;
-      if (error.code === 404)
-        return new StepFailure(
-          `there is nothing at this path: ${error.message}`,
-          "check each name in the path of the URL",
-        );
-      if (error.code === 403) return refused(patient, error.message);
-      return new StepFailure(
-        `${error.code}: ${error.message}`,
-        error.code < 500
-          ? "correct the URL as the message says"
-          : "wait, and try again; read the server's log for the reason",
-      );
-    });
+    await unless(patient.ask(`${patient.path}/api`), (error) => deniedOrMissing(patient, error));
     return patient.path === "" ? "the whole server" : patient.path;
   },
 };
+
+/** Tells a missing path (404) from a denial (403), and suggests names that exist. */
+async function deniedOrMissing(patient: ExaminedServer, error: ApiError): Promise<StepFailure> {
+  const ofView = isView(patient) ? (pathFailure(patient, error) ?? forwardedFailure(patient, error)) : undefined;
+  if (ofView !== undefined) return ofView;
+  const wrong = [403, 404].includes(error.code) ? await misnamed(patient) : undefined;
+  if (error.code === 404)
+    return new StepFailure(
+      `there is nothing at this path: ${error.message}`,
+      `${wrong?.meant ?? ""}check each name in the path of the URL`,
+    );
+  if (error.code === 403 && wrong !== undefined)
+    return new StepFailure(
+      `${error.message}: the server lists no ${wrong.part}`,
+      `${wrong.meant}check the name, or ask the operator for access if it is right`,
+    );
+  if (error.code === 403) return refused(patient, error.message);
+  return new StepFailure(
+    `${error.code}: ${error.message}`,
+    error.code < 500
+      ? "correct the URL as the message says"
+      : "wait, and try again; read the server's log for the reason",
+  );
+}
 
 const synced: ServerStep = {
   title: "a watch syncs",
@@ -167,7 +191,11 @@ function unreached({ server: { url } }: ExaminedServer, { code, message, cause }
 /** Returns the failure of a user without access, with the command by which an administrator grants it. */
 function refused(patient: ExaminedServer, message: string): StepFailure {
   const { workspace, user } = patient;
-  if (workspace === undefined) return new StepFailure(message, "ask the operator of the view for access");
+  if (workspace === undefined)
+    return new StepFailure(
+      message,
+      "the path exists and denies this user, or hides what does not exist: check its names, or ask the operator of the view for access",
+    );
   const parent = parentPath(workspace);
   return new StepFailure(
     `${message}: no rule of ${workspace} gives ${JSON.stringify(user)} the verb "access" for "/", or the workspace does not exist`,

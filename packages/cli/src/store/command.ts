@@ -10,7 +10,7 @@ import {
   revisionAfter,
   type Store,
 } from "@virtual-workspaces/store";
-import { readFlags } from "../flags/read.ts";
+import { readFlags, unknownCommand } from "../flags/read.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { abortOnInterrupt } from "../process/interrupt.ts";
 import { counted, Progress } from "../process/progress.ts";
@@ -50,8 +50,7 @@ const NOT_ETCD =
 
 function actionOf([action, ...others]: readonly string[]): "backup" | "restore" {
   if (action === undefined) throw new UsageError("missing command: use backup or restore");
-  if (action !== "backup" && action !== "restore")
-    throw new UsageError(`unknown command "${action}": use backup or restore`);
+  if (action !== "backup" && action !== "restore") throw new UsageError(unknownCommand(action, ["backup", "restore"]));
   if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}": name files and folders with flags`);
   return action;
 }

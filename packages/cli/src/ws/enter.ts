@@ -1,6 +1,7 @@
-import { baseName, isApiError, parentPath } from "@virtual-workspaces/apimachinery";
+import { baseName, isApiError, nearest, parentPath } from "@virtual-workspaces/apimachinery";
 import type { WorkspaceTypeReference } from "@virtual-workspaces/kcp";
 import { Failure } from "../process/failure.ts";
+import { WS_COMMANDS } from "./flags.ts";
 import { CLUSTER_PROXIES, WORKSPACES, type Workspace } from "./session/kinds.ts";
 import { parseWorkspaceUrl } from "./session/path.ts";
 import { ask, known, refusal } from "./session/requests.ts";
@@ -21,9 +22,10 @@ const MOST_REDIRECTS = 4;
  * Checks that the user can access a workspace, as kcp's `kubectl ws` does: by its discovery, and by the Workspace in its
  * parent, which the user may be unable to read. Follows redirects to other workspaces of this server.
  *
+ * @param word argument of the user, for suggestions
  * @throws Failure when the workspace does not exist, or denies access
  */
-export async function enter(session: Session, wanted: string): Promise<Entered> {
+export async function enter(session: Session, wanted: string, word?: string): Promise<Entered> {
   let path = wanted;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const found = await discovered(session, path);
@@ -34,11 +36,33 @@ export async function enter(session: Session, wanted: string): Promise<Entered> 
     const workspace = await workspaceAt(session, path);
     if (found.is === "served")
       return { path, ...(workspace !== "missing" && workspace?.spec.type && { type: workspace.spec.type }) };
-    if (workspace === "missing") throw new Failure(`workspace ${JSON.stringify(path)} not found`);
+    if (workspace === "missing")
+      throw new Failure(`workspace ${JSON.stringify(path)} not found${await suggestion(session, path, word)}`);
     const named = `workspace ${JSON.stringify(path)}`;
     throw new Failure(found.is === "nothing" ? `${named}: ${found.why}` : `access to ${named} denied`);
   }
   throw new Failure(`workspace ${JSON.stringify(wanted)} redirects more than ${MOST_REDIRECTS} times`);
+}
+
+/** Words by which users ask for a list, which `kubectl ws` takes for the name of a workspace. */
+const LISTS: ReadonlySet<string> = new Set(["ls", "list", "l", "ll", "dir"]);
+
+/**
+ * Returns the end of a message about a missing workspace: what the user may have meant. Security: suggests only workspaces
+ * that the user may list.
+ *
+ * @param path the missing workspace
+ * @param word argument of the command; it may be a misspelled command
+ */
+async function suggestion(session: Session, path: string, word = ""): Promise<string> {
+  if (LISTS.has(word)) return ': "kubectl ws tree" and "kubectl get workspaces" list workspaces';
+  const parent = parentPath(path);
+  const siblings =
+    parent === undefined ? undefined : await known(session.client(parent).resource(WORKSPACES).list(session.patience));
+  const sibling = nearest(baseName(path), siblings?.items.map(({ metadata }) => metadata.name ?? "") ?? []);
+  if (sibling !== undefined) return `: did you mean ${JSON.stringify(`${parent}:${sibling}`)}?`;
+  const command = nearest(word, [...WS_COMMANDS.keys()]);
+  return command === undefined ? "" : `: did you mean "kubectl ws ${command}"?`;
 }
 
 /** Formats a type as kcp does: `root:organization`. */

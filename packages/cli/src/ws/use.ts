@@ -56,7 +56,7 @@ async function go(session: Session, word: string, direct: boolean): Promise<Gone
     if (wanted.to === "previous") return { url: await goBack(session.kubeconfig) };
     return { url: await goTo(session.kubeconfig, topOf(session.place.path)) };
   }
-  if (wanted.to !== "proxy") return settle(session, await pathOf(session, wanted, word), { direct });
+  if (wanted.to !== "proxy") return settle(session, await pathOf(session, wanted, word), { direct, word });
   return settle(session, wanted.path, { direct, through: wanted.proxy });
 }
 
@@ -66,10 +66,12 @@ interface Meant {
   readonly direct?: boolean;
   /** ClusterProxy to use. @default the one that replaces the workspace */
   readonly through?: string;
+  /** Argument of the user, for suggestions. */
+  readonly word?: string;
 }
 
-async function settle(session: Session, path: string, { direct = false, through }: Meant = {}): Promise<Gone> {
-  const { path: there, type } = await enter(session, path);
+async function settle(session: Session, path: string, { direct = false, through, word }: Meant = {}): Promise<Gone> {
+  const { path: there, type } = await enter(session, path, word);
   const proxy = direct ? undefined : (through ?? (await replacing(session, there)));
   const url = await goTo(session.kubeconfig, { path: there, ...(proxy !== undefined && { proxy }) });
   return { url, ...(type && { type }) };

@@ -64,10 +64,17 @@ function failureOf(error: unknown): FailureDetails {
 }
 
 /** Counts results by outcome. */
-export function countOf(results: readonly CheckResult[]): Pick<ConformanceReport, "passed" | "failed" | "skipped"> {
+export function countOf(
+  results: readonly CheckResult[],
+): Pick<ConformanceReport, "passed" | "failed" | "disturbed" | "skipped"> {
   const count = (outcome: CheckResult["outcome"]): number =>
     results.filter((result) => result.outcome === outcome).length;
-  return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
+  return {
+    passed: count("passed"),
+    failed: count("failed"),
+    disturbed: count("disturbed"),
+    skipped: count("skipped"),
+  };
 }
 
 /** Runs a function as soon as a slot is free. */

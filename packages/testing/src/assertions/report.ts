@@ -12,8 +12,11 @@ export interface ConformanceResource {
   readonly verbs: readonly string[];
 }
 
-/** Passed, failed, or not applicable. {@link CheckResult.reason} explains the last. */
-export type CheckOutcome = "passed" | "failed" | "skipped";
+/**
+ * Passed, failed, disturbed by another client, or not applicable. {@link CheckResult.reason} explains the last two. A
+ * disturbed check says nothing about the server: repeat it while no other client writes.
+ */
+export type CheckOutcome = "passed" | "failed" | "disturbed" | "skipped";
 
 /** Result of one check for the server or for one resource. */
 export interface CheckResult {
@@ -26,9 +29,9 @@ export interface CheckResult {
   /** `quotes.v1.example.dev`; `undefined` when the check is about the server. */
   readonly resource: string | undefined;
   readonly outcome: CheckOutcome;
-  /** Reason why the check was skipped. */
+  /** Reason why the check was skipped, or which write of another client disturbed it. */
   readonly reason?: string;
-  /** Details of the failure. */
+  /** Details of the failure, also of a disturbed check. */
   readonly failure?: FailureDetails;
   /** Duration in milliseconds. */
   readonly duration: number;
@@ -45,9 +48,16 @@ export interface ConformanceReport {
   readonly results: readonly CheckResult[];
   readonly passed: number;
   readonly failed: number;
+  /** Checks that failed while another client wrote objects of the same resource. */
+  readonly disturbed: number;
   readonly skipped: number;
   /** Objects that the run created and could not delete, as `quotes.v1.example.dev default/name`. */
   readonly left: readonly string[];
+  /**
+   * Reason why the server stopped answering. The run then ended early: {@link results} has only the checks before, and
+   * {@link left} all names of objects that may exist. `undefined` if the server answered to the end.
+   */
+  readonly unreachable?: string;
   /** Duration in milliseconds. */
   readonly duration: number;
 }

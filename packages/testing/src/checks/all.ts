@@ -11,6 +11,7 @@ import { errorChecks } from "./errors.ts";
 import { expiredChecks } from "./expired.ts";
 import { garbageChecks } from "./garbage.ts";
 import { identityChecks, identityHeaderChecks } from "./identity.ts";
+import { namespaceChecks } from "./namespaces.ts";
 import { openApiChecks } from "./openapi.ts";
 import { orderChecks } from "./order.ts";
 import { pageChecks } from "./pages.ts";
@@ -40,6 +41,7 @@ export const GROUPS: Readonly<Record<string, string>> = Object.freeze({
   T10: "deletecollection, owners, namespaces",
   T12: "identities",
   T13: "identity headers",
+  T14: "namespaces of other users",
   T20: "reviews",
   E: "errors",
   S: "unauthenticated clients",
@@ -70,6 +72,7 @@ export const checks: readonly Check[] = [
   ...securityChecks,
   ...identityChecks,
   ...identityHeaderChecks,
+  ...namespaceChecks,
   ...reviewChecks,
   ...watchChecks,
   ...transitionChecks,

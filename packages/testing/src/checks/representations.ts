@@ -14,7 +14,7 @@ const META = "g=meta.k8s.io;v=v1";
 export const TABLE: string = `application/json;as=Table;${META}`;
 /** Metadata of one object, also in watches. */
 export const PARTIAL: string = `application/json;as=PartialObjectMetadata;${META}`;
-const PARTIAL_LIST: string = `application/json;as=PartialObjectMetadataList;${META}`;
+export const PARTIAL_LIST: string = `application/json;as=PartialObjectMetadataList;${META}`;
 /** Sent by Go's metadata clients, which prefer protobuf. */
 export const METADATA_CLIENT: string = `${PROTOBUF};as=PartialObjectMetadata;${META},${PARTIAL},${JSON_TYPE}`;
 export const METADATA_CLIENT_LIST: string = `${PROTOBUF};as=PartialObjectMetadataList;${META},${PARTIAL_LIST},${JSON_TYPE}`;

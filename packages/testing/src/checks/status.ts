@@ -1,8 +1,9 @@
 import { expectSame, skip } from "../assertions/expect.ts";
 import { at, fieldsAt, isObject, type JsonObject, listAt } from "../assertions/json.ts";
 import { dereferenced, documentOf, schemaOf } from "../probe/openapi-documents.ts";
+import { MERGE_PATCH } from "../writing/remove.ts";
 import { minimal, Unmakeable } from "../writing/schema-values.ts";
-import { expectWritten, MERGE_PATCH } from "../writing/writer.ts";
+import { expectWritten } from "../writing/writer.ts";
 import { Writes } from "../writing/writes.ts";
 import type { ResourceCheck, ResourceProbe } from "./check.ts";
 

@@ -7,8 +7,8 @@ export interface PrintOptions {
   readonly color?: boolean;
 }
 
-const MARKS = { passed: "✓", failed: "✗", skipped: "-" } as const;
-const COLORS = { passed: 32, failed: 31, skipped: 33, dim: 2 } as const;
+const MARKS = { passed: "✓", failed: "✗", disturbed: "!", skipped: "-" } as const;
+const COLORS = { passed: 32, failed: 31, disturbed: 35, skipped: 33, dim: 2 } as const;
 
 /**
  * Formats a report for people, as lines that end in a newline: one for each check. A failed check also lists what is wrong
@@ -17,7 +17,7 @@ const COLORS = { passed: 32, failed: 31, skipped: 33, dim: 2 } as const;
 export function printConformance(report: ConformanceReport, { color = false }: PrintOptions = {}): string {
   const paint = (text: string, with_: keyof typeof COLORS): string =>
     color ? `\u001b[${COLORS[with_]}m${text}\u001b[0m` : text;
-  const { url, serverVersion, resources, passed, failed, skipped, left, duration } = report;
+  const { url, serverVersion, resources, passed, failed, disturbed, skipped, left, duration } = report;
   const out = [`${url}${serverVersion === "" ? "" : ` (${serverVersion})`}`];
   out.push(resources.length === 0 ? "no resources to check" : resources.join(", "));
   for (const [group, results] of Map.groupBy(report.results, ({ id }) => groupOf(id))) {
@@ -32,6 +32,7 @@ export function printConformance(report: ConformanceReport, { color = false }: P
   const counts = [
     paint(`${passed} passed`, "passed"),
     failed > 0 ? paint(`${failed} failed`, "failed") : "0 failed",
+    ...(disturbed > 0 ? [paint(`${disturbed} disturbed`, "disturbed")] : []),
     `${skipped} skipped`,
   ];
   return `${[...out, "", `${counts.join(", ")} in ${(duration / 1000).toFixed(1)} s`].join("\n")}\n`;
@@ -51,12 +52,14 @@ function printCheck(results: readonly CheckResult[], paint: Paint): string[] {
   if (first === undefined) return [];
   const { id, title, protects } = first;
   const outcome =
-    (["failed", "passed", "skipped"] as const).find((one) => results.some((result) => result.outcome === one)) ??
-    "skipped";
+    (["failed", "disturbed", "passed", "skipped"] as const).find((one) =>
+      results.some((result) => result.outcome === one),
+    ) ?? "skipped";
   const lines = [`  ${paint(MARKS[outcome], outcome)} ${id} ${title}`];
   if (outcome === "failed") lines.push(`      ${paint(`else: ${protects}`, "dim")}`);
-  for (const { failure, resource } of results) {
+  for (const { failure, resource, outcome: own, reason = "" } of results) {
     if (failure === undefined) continue;
+    if (own === "disturbed") lines.push(`      ${paint(`disturbed: ${reason}`, "disturbed")}`);
     lines.push(`      ${resource ?? "the server"}: ${failure.request}`);
     lines.push(`        expected ${failure.expected}`, `        got      ${failure.actual}`);
   }

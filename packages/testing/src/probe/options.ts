@@ -39,6 +39,8 @@ export interface ConformanceWrites {
    * @default false, such checks are skipped
    */
   readonly collects?: boolean;
+  /** Value of the label, which identifies the objects of the run. @default random, as of {@link newRun} */
+  readonly run?: string;
   /** User who may patch but not create, because an apply that creates is a create. @default none: the check is skipped */
   readonly patchOnly?: Credentials;
 }
@@ -58,9 +60,10 @@ export interface ConformanceOptions {
   /** Credentials of the run. @default none: checks that compare with and without credentials are skipped */
   readonly credentials?: Credentials;
   /**
-   * Other users, whose requests are mixed with those of {@link credentials}: no user may get the identity of another. The
-   * server is verified as in {@link credentials}, unless this object says otherwise.
-   * @default none: the check is skipped
+   * Other users, whose requests are mixed with those of {@link credentials}: no user may get the identity of another. A user
+   * who may not list in some namespace must not see objects of that namespace in any way (T14); the user of the run must see
+   * them. The server is verified as in {@link credentials}, unless this object says otherwise.
+   * @default none: the checks are skipped
    */
   readonly others?: readonly Credentials[];
   /** Selects the resources of discovery to check. @default all that can be listed or watched */

@@ -3,6 +3,7 @@ import { at, isObject, type JsonObject, listAt, textAt } from "../assertions/jso
 import type { Answer } from "../http/answer.ts";
 import { type CallOptions, HttpClient, type HttpClientOptions } from "../http/client.ts";
 import { anonymous, type Credentials, identifies } from "../http/credentials.ts";
+import type { WatchStream } from "../http/watch-stream.ts";
 
 export interface UsersOptions extends Omit<HttpClientOptions, "maxSockets"> {
   readonly others: readonly Credentials[];
@@ -15,6 +16,8 @@ export type Caller = (path: string, options: CallOptions) => Promise<Answer>;
 export interface KnownUser {
   /** Uses connections of this user only. */
   readonly alone: Caller;
+  /** Opens a watch on connections of this user only. */
+  readonly watch: (path: string, options: CallOptions) => Promise<WatchStream | Answer>;
   /** Uses connections that all users share, unless a client certificate identifies the user. */
   readonly among: Caller;
 }
@@ -25,6 +28,7 @@ export const SHARED = 8;
 /** All users whose credentials the run has, its own user first. */
 export class Users implements Disposable {
   readonly all: readonly KnownUser[];
+  readonly others: readonly KnownUser[];
   /** Token of the run, for requests in which the server must ignore it. */
   readonly token: string | undefined;
   readonly #clients: HttpClient[] = [];
@@ -38,13 +42,16 @@ export class Users implements Disposable {
     const server = anonymous(credentials);
     const shared = open(server);
     this.token = credentials.token;
-    this.all = [credentials, ...others].filter(identifies).map((own): KnownUser => {
+    const known = (own: Credentials): KnownUser => {
       const client = open({ ...server, ...own });
       const alone: Caller = (path, options) => client.call(path, options);
+      const watch: KnownUser["watch"] = (path, options) => client.watch(path, options);
       const { token } = own;
-      if (token === undefined) return { alone, among: alone };
-      return { alone, among: (path, options) => shared.call(path, { ...options, token }) };
-    });
+      if (token === undefined) return { alone, watch, among: alone };
+      return { alone, watch, among: (path, options) => shared.call(path, { ...options, token }) };
+    };
+    this.others = others.filter(identifies).map(known);
+    this.all = [...[credentials].filter(identifies).map(known), ...this.others];
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,7 @@
 import { at, listAt, textAt } from "../assertions/json.ts";
 import type { Slots } from "../assertions/perform.ts";
 import { HttpClient, type HttpClientOptions } from "../http/client.ts";
+import type { ObjectName } from "../probe/options.ts";
 import { RunNamespace } from "./run-namespace.ts";
 import { RUN_LABEL, type Writer } from "./writer.ts";
 
@@ -24,13 +25,29 @@ export async function cleanUp(
   return left.flat();
 }
 
+/** Returns the names of all objects that the run may have left, without a request. */
+export function namesLeft(probes: readonly { readonly writer: Writer | undefined }[]): readonly string[] {
+  return probes.flatMap(({ writer }) =>
+    writer === undefined
+      ? []
+      : [
+          ...writer.names.map((name) => leftName(writer, name)),
+          ...writer.namespaces.map((name) => `namespaces ${name}`),
+        ],
+  );
+}
+
+function leftName({ probe }: Writer, { namespace, name }: ObjectName): string {
+  return `${probe.name} ${namespace === "" ? "" : `${namespace}/`}${name}`;
+}
+
 async function cleanUpOne(writer: Writer, client: HttpClient): Promise<readonly string[]> {
   // A server that ignores selectors also returns objects of others.
   for (const object of await ownObjects(writer, client)) writer.remember(textAt(object, "metadata", "name"));
   const left: string[] = [];
-  for (const { namespace, name } of writer.names) {
-    const gone = await writer.remove(name, client).catch(() => false);
-    if (!gone) left.push(`${writer.probe.name} ${namespace === "" ? "" : `${namespace}/`}${name}`);
+  for (const own of writer.names) {
+    const gone = await writer.remove(own.name, client).catch(() => false);
+    if (!gone) left.push(leftName(writer, own));
   }
   for (const name of writer.namespaces) {
     const gone = await new RunNamespace(writer, name).remove(client, NAMESPACE_GOES).catch(() => false);

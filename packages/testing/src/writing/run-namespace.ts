@@ -2,7 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expectCode, skip } from "../assertions/expect.ts";
 import { at, listAt, textAt } from "../assertions/json.ts";
 import type { HttpClient } from "../http/client.ts";
-import { MERGE_PATCH, RUN_LABEL, type Writer } from "./writer.ts";
+import { MERGE_PATCH } from "./remove.ts";
+import { RUN_LABEL, type Writer } from "./writer.ts";
 
 const NAMESPACES = "/api/v1/namespaces";
 /** Interval between polls of a deletion, in ms. */

@@ -1,15 +1,21 @@
+import { randomUUID } from "node:crypto";
 import { CheckFailure, CheckSkipped, excerpt, expectCode, expectJson, skip } from "../assertions/expect.ts";
-import { at, type JsonObject, listAt, textAt } from "../assertions/json.ts";
+import { type JsonObject, textAt } from "../assertions/json.ts";
 import { type Answer, TransportError } from "../http/answer.ts";
 import type { HttpClient, Query } from "../http/client.ts";
 import type { CollectionProbe } from "../probe/collection-probe.ts";
 import type { ConformanceWrites, Mutations, ObjectName } from "../probe/options.ts";
+import { MERGE_PATCH, removeObject } from "./remove.ts";
 import { candidates, type Sample } from "./samples.ts";
 
 /** Label of every object that a run creates. Its value identifies the run. */
 export const RUN_LABEL = "conformance.virtual-workspaces.dev/run";
+/** Returns a new name of a run. Go encodes 51e08781 in YAML without quotes, and other parsers read a number. */
+export function newRun(): string {
+  return `run${randomUUID().slice(0, 8)}`;
+}
+
 const JSON_TYPE = "application/json";
-export const MERGE_PATCH = "application/merge-patch+json";
 export const JSON_PATCH = "application/json-patch+json";
 export const APPLY_PATCH = "application/apply-patch+yaml";
 const NEEDED = ["create", "delete", "patch"] as const;
@@ -153,37 +159,11 @@ export class Writer {
     return (client ?? this.probe.client).call(path, { method, query, headers, ...about });
   }
 
-  /**
-   * Deletes an object and removes its finalizers. Returns true when the object no longer exists.
-   *
-   * @throws TransportError
-   */
+  /** Deletes an object ({@link removeObject}). Returns true when it no longer exists. @throws TransportError */
   async remove(name: string, client: HttpClient = this.probe.client): Promise<boolean> {
-    const path = this.pathOf(name);
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const answer = await this.send({ method: "DELETE", path, query: { gracePeriodSeconds: 0 }, client });
-      if (answer.status === 404) {
-        this.forget(name);
-        return true;
-      }
-      // A user who may not delete may not have created the object either.
-      if (answer.status >= 400) return (await client.call(path)).status === 404;
-      if (finalizersIn(answer).length > 0) await this.#release(path, client);
-    }
-    return false;
-  }
-
-  /** Removes the finalizers. */
-  async #release(path: string, client: HttpClient): Promise<void> {
-    if (this.probe.resource.verbs.includes("patch")) {
-      await this.send({ method: "PATCH", path, type: MERGE_PATCH, body: { metadata: { finalizers: null } }, client });
-      return;
-    }
-    const found = await client.call(path);
-    if (found.status !== 200) return;
-    const object = expectJson(found);
-    const { finalizers: _all, ...metadata } = at(object, "metadata") as JsonObject;
-    await this.send({ method: "PUT", path, body: { ...object, metadata }, client });
+    const isGone = await removeObject(client, { path: this.pathOf(name), verbs: this.probe.resource.verbs });
+    if (isGone) this.forget(name);
+    return isGone;
   }
 
   /** Returns the first sample that the server accepts in a dry run. */
@@ -234,14 +214,6 @@ export function messageOf(answer: Answer): string {
     return textAt(JSON.parse(answer.body.toString("utf8")), "message") || excerpt(answer);
   } catch {
     return excerpt(answer);
-  }
-}
-
-function finalizersIn(answer: Answer): readonly unknown[] {
-  try {
-    return listAt(JSON.parse(answer.body.toString("utf8")), "metadata", "finalizers");
-  } catch {
-    return [];
   }
 }
 

@@ -5,14 +5,8 @@ import type { Answer } from "../http/answer.ts";
 import type { Query } from "../http/client.ts";
 import type { WatchStream } from "../http/watch-stream.ts";
 import type { CollectionProbe } from "../probe/collection-probe.ts";
-import {
-  type Described,
-  expectWritten,
-  MERGE_PATCH,
-  type ObjectDraft,
-  type WriteRequest,
-  type Writer,
-} from "./writer.ts";
+import { MERGE_PATCH } from "./remove.ts";
+import { type Described, expectWritten, type ObjectDraft, type WriteRequest, type Writer } from "./writer.ts";
 
 /** Finalizer that only the check itself removes. */
 export const FINALIZER = "example.com/conformance";

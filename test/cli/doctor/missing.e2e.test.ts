@@ -1,0 +1,83 @@
+// `virtual-workspaces doctor` on URLs of views that are missing, denied or not ready.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Authorizer, allow, defineVirtualWorkspace, deny, staticTokens } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../../_setup/faults.ts";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { Note } from "../../_support/note.ts";
+import { createAuthority, startTls, type TlsServer } from "../../_support/server.ts";
+import { cli } from "../support/dev.ts";
+
+describe("virtual-workspaces doctor, of a view", function () {
+  this.timeout(60_000);
+  let folder: Tree;
+  let server: TlsServer;
+  let problem: string | undefined;
+
+  before(async () => {
+    folder = tree({});
+    const authority = createAuthority();
+    writeFileSync(join(folder.path, "ca.crt"), authority.ca);
+    const only: Authorizer<unknown> = ({ user }) => (user.name === "ann" ? allow() : deny("ask ann"));
+    const view = (name: string, authorize: Authorizer<unknown>) =>
+      defineVirtualWorkspace({
+        ...{ name, path: "/clusters/:cluster", authorize, resources: [Note.serve(Note.collection())] },
+        ready: () => {
+          if (name === "drafts" && problem !== undefined) throw new Error(problem);
+        },
+      });
+    server = await startTls([view("quotes", () => allow()), view("letters", only), view("drafts", () => allow())], {
+      authority,
+      authentication: [staticTokens({ ann: { name: "ann" }, bob: { name: "bob" } })],
+    });
+  });
+  after(async () => {
+    await server.close();
+    folder[Symbol.dispose]();
+  });
+
+  async function failure(path: string, token = "bob"): Promise<string> {
+    const url = `https://127.0.0.1:${server.port}${path}`;
+    const flags = ["--certificate-authority", join(folder.path, "ca.crt"), `--token=${token}`];
+    writeFileSync(join(folder.path, "kubeconfig"), "apiVersion: v1\nkind: Config\n");
+    const { stdout, stderr } = await cli("doctor", url, "--kubeconfig", join(folder.path, "kubeconfig"), ...flags);
+    const lines = (stdout + stderr).trimEnd().split("\n");
+    return lines.slice(lines.findIndex((line) => line.startsWith("FAILED"))).join("\n");
+  }
+
+  it("says that it is missing, and suggests the name that was meant", async () => {
+    const said = await failure("/services/quote/clusters/root");
+    expect(said).to.include('there is nothing at this path: there is no virtual workspace "quote"');
+    expect(said).to.include("did you mean /services/quotes? check each name in the path of the URL");
+    expect(await failure("/servces/quotes/clusters/root")).to.include("did you mean /services/…?");
+  });
+
+  it("lists the names that exist when none is near", async () => {
+    expect(await failure("/services/nothing/clusters/root")).to.include("/readyz lists: quotes, letters, drafts.");
+  });
+
+  it("says that it exists and denies the user", async () => {
+    const said = await failure("/services/letters/clusters/root");
+    expect(said).to.include("ask ann").and.include("the path exists and denies this user");
+    expect(said).to.not.include("did you mean");
+    expect(await failure("/services/letters/clusters/root", "ann")).to.not.include("FAILED");
+  });
+
+  it("names the checks of /readyz that fail, and the reason that the view gives to the user", async () => {
+    problem = "waiting for the archive";
+    try {
+      const said = await failure("/services/quotes/clusters/root");
+      expect(said)
+        .to.include("not ready: drafts: reason withheld")
+        .and.include('logs "virtual workspace is not ready"');
+      expect(said).to.not.include("quotes:");
+      expect(await failure("/services/drafts/clusters/root")).to.match(
+        /not ready: drafts: reason withheld; .*drafts is not ready: .*/,
+      );
+      expectFault(/virtual workspace is not ready .*waiting for the archive/);
+    } finally {
+      problem = undefined;
+    }
+  });
+});
