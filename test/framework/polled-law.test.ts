@@ -214,7 +214,7 @@ describe("polled sources in any order of reads and writes", function () {
           checkWrites(done, journal.entries);
         },
       ),
-      { numRuns: Number(process.env["RUNS"] ?? 100), interruptAfterTimeLimit: 200_000 },
+      { numRuns: Number(process.env["RUNS"] ?? 60), interruptAfterTimeLimit: 200_000 },
     );
   });
 });

@@ -1,9 +1,18 @@
 // Writes of clients to a source outside: they take turns with its reads, see what it has, and answer with what it has stored.
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { allow, type Collection, defineVirtualWorkspace, polled, view } from "@virtual-workspaces/framework";
+import {
+  allow,
+  type Collection,
+  defineResource,
+  defineVirtualWorkspace,
+  polled,
+  type SetupContext,
+  type SourceObject,
+  view,
+} from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
-import { MERGE } from "../_support/patches.ts";
+import { APPLY, MERGE } from "../_support/patches.ts";
 import { outcome, type PlainServer, startPlain } from "../_support/plain.ts";
 import { until, untilAnswer } from "../_support/until.ts";
 import { BOOKS, Book, book, Outside, sent, serving } from "./polled-outside.ts";
@@ -173,7 +182,45 @@ describe("writes to polled sources", () => {
     await using server = await open(outside);
     outside.readOne = async () => book("a");
     expect((await server.send(`POST ${BOOKS}`, sent("b"))).status).to.equal(503);
-    expect(server.errors).to.deep.equal(["Error: readOne returned /a for /b: return that object, or nothing"]);
+    expect(server.errors).to.deep.equal([
+      "Error: readOne returned root//a for root//b: return that object, or nothing",
+    ]);
+  });
+
+  it("reach objects in all logical clusters and namespaces with cluster *, and no others of that name", async () => {
+    const Page = defineResource({ group: "test.dev", version: "v1", kind: "Page", scope: "Namespaced" });
+    const stored = new Map<string, SourceObject>();
+    const errors: string[] = [];
+    const pages = polled({
+      ...{ collection: Page.collection(), cluster: "*", every: 3_600_000, read: () => stored.values() },
+      readOne: ({ name }) => stored.get(name), // by its name alone
+      write: ({ metadata }) => void stored.set(metadata.name, { metadata }),
+      remove: ({ metadata }) => void stored.delete(metadata.name),
+      onError: (error) => errors.push(String(error)),
+    });
+    const workspace = { name: "pages", path: "/clusters/:cluster", authorize: () => allow(), ready: pages.ready };
+    const setup = (context: SetupContext): AsyncDisposable => pages.start(context);
+    await using server = await startPlain([
+      defineVirtualWorkspace({ ...workspace, wildcard: true, resources: [Page.serve(pages)], setup }),
+    ]);
+    const pathOf = (cluster: string, namespace: string) =>
+      `/services/pages/clusters/${cluster}/apis/test.dev/v1/namespaces/${namespace}/pages` as const;
+    await untilAnswer(
+      () => server.get(pathOf("one", "x")),
+      ({ status }) => status === 200,
+    );
+    const page = { apiVersion: "test.dev/v1", kind: "Page", metadata: { name: "a" } };
+    expect((await server.send(`POST ${pathOf("one", "x")}`, page)).status).to.equal(201);
+    expect(stored.get("a")?.metadata).to.deep.include({ namespace: "x", annotations: { "kcp.io/cluster": "one" } });
+    expect((await server.send(`DELETE ${pathOf("two", "x")}/a`)).status).to.equal(503);
+    expect((await server.send(`DELETE ${pathOf("one", "y")}/a`)).status).to.equal(503);
+    expect(errors).to.deep.equal([
+      "Error: readOne returned one/x/a for two/x/a: return that object, or nothing",
+      "Error: readOne returned one/x/a for one/y/a: return that object, or nothing",
+    ]);
+    expect((await server.get(pathOf("two", "x"))).body.items).to.deep.equal([]);
+    expect((await server.send(`DELETE ${pathOf("one", "x")}/a`)).status).to.equal(200);
+    expect(stored.size).to.equal(0);
   });
 
   it("get the author's ApiError or 500 when they fail, and the source is read again", async () => {
@@ -267,6 +314,22 @@ describe("writes to polled sources", () => {
     expect(outside.books.size).to.equal(1);
     await server.send(`PATCH ${BOOKS}/a`, { metadata: { finalizers: null } }, MERGE);
     expect([outside.books.size, (await server.get(`${BOOKS}/a`)).status]).to.deep.equal([0, 404]);
+  });
+
+  it("show and change no object in another logical cluster, where readOne would find it by its name", async () => {
+    const outside = new Outside(book("a"));
+    await using server = await open(outside);
+    const other = "/services/books/clusters/other/apis/test.dev/v1/books";
+    const seen = (await server.get(`${BOOKS}/a`)).body;
+    const statuses = [
+      (await server.send(`PATCH ${other}/a`, { spec: { title: "Emma" } }, MERGE)).status,
+      (await server.send(`PUT ${other}/a`, seen)).status,
+      (await server.send(`DELETE ${other}/a`)).status,
+      (await server.send(`PATCH ${other}/a?fieldManager=x&force=true`, sent("a", "Emma"), APPLY)).status,
+    ];
+    expect(statuses).to.deep.equal([404, 404, 404, 403]);
+    expect((await server.get(other)).body.items).to.deep.equal([]);
+    expect([outside.calls, outside.books.get("a")]).to.deep.equal([[], book("a")]);
   });
 
   it("in another logical cluster are 403, and dry runs write nothing", async () => {

@@ -25,7 +25,10 @@ export interface PolledOptions<T extends object> {
    */
   readonly read: (context: ReadContext) => Awaitable<Iterable<SourceObject<T>>>;
   /**
-   * Reads one object, or `undefined` for none. Called before and after each write of a client.
+   * Reads one object, or `undefined` for none. Called before and after each write of a client, with keys that clients choose.
+   *
+   * Security: an object of a namespaced kind must name its namespace, and with cluster `*` its logical cluster: another one
+   * than the key's is an error.
    * @default `read`, which is slow for large sources, and lets one bad object block the writes of all others
    */
   readonly readOne?: (key: ObjectKey, context: ReadContext) => Awaitable<SourceObject<T> | undefined>;

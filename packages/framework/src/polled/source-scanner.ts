@@ -1,4 +1,4 @@
-import { ApiError, formatGroupResource, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, CLUSTER_ANNOTATION, formatGroupResource, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { askedAfterNow, systemClock, untilAborted } from "@virtual-workspaces/transport";
 import { groupResourceOf } from "../definition.ts";
 import { type Log, warningLog } from "../observe/log/log.ts";
@@ -96,11 +96,11 @@ export class SourceScanner<T extends object> {
 
   /** Reads one object and serves it. @returns whether the source has it */
   async readKey(key: ObjectKey, written?: WrittenObject): Promise<boolean> {
-    const { readOne, collection } = this.#options;
+    const { readOne, collection, cluster } = this.#options;
     if (readOne === undefined) return (await this.readAll(written)).has(cacheKey(key));
     return this.#reading(async (context) => {
       const object = await settled(() => readOne(key, context), context);
-      checkKey(object, key);
+      if (object !== undefined) checkKey(object, key, cluster === "*");
       collection.replaceOne(key, object, written);
       return object !== undefined;
     });
@@ -149,12 +149,15 @@ function settled<R>(call: () => R | Promise<R>, { signal }: ReadContext): Promis
   return untilAborted((async () => call())(), signal);
 }
 
-/** @throws Error when `readOne` has returned another object */
-function checkKey(object: SourceObject | undefined, { name, namespace }: ObjectKey): void {
-  if (object === undefined) return;
-  const { name: ownName, namespace: ownNamespace = namespace } = object.metadata;
-  if (ownName !== name || ownNamespace !== namespace)
-    throw new Error(
-      `readOne returned ${ownNamespace}/${ownName} for ${namespace}/${name}: return that object, or nothing`,
-    );
+/**
+ * Security: an author who knows objects by name alone would show them in every namespace and logical cluster.
+ *
+ * @throws Error when `readOne` has returned another object, or one that does not name its namespace
+ */
+function checkKey({ metadata }: SourceObject, key: ObjectKey, isAnywhere: boolean): void {
+  const { name, namespace = "", annotations = {} } = metadata;
+  const cluster = isAnywhere ? annotations[CLUSTER_ANNOTATION] : key.cluster;
+  if (name === key.name && namespace === key.namespace && cluster === key.cluster) return;
+  const [found, asked] = [`${cluster}/${namespace}/${name}`, `${key.cluster}/${key.namespace}/${key.name}`];
+  throw new Error(`readOne returned ${found} for ${asked}: return that object, or nothing`);
 }

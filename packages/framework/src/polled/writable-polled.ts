@@ -8,7 +8,7 @@ import {
 import { cloneJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { groupResourceOf } from "../definition.ts";
 import type { Collection } from "../resource/collection/collection.ts";
-import { tooLarge } from "../resource/collection/registry.ts";
+import { MARKS, tooLarge } from "../resource/collection/registry.ts";
 import type { DeleteOptions, RequestOptions, Scope, WriteOptions } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { MAX_BODY } from "../util/limits.ts";
@@ -51,9 +51,8 @@ export class WritablePolled<T extends object> extends Polled<T> implements Writa
   /** @throws ApiError 409 when it exists, 403 in another logical cluster, 413 above 3 MiB, 503 when the source cannot be read */
   async create(scope: Scope, object: ObjectOf<T>, options: WriteOptions): Promise<Encoded> {
     const key = keyIn(scope, object.metadata);
-    const { cluster } = this.#options;
-    if (cluster !== "*" && cluster !== key.cluster) {
-      const message = `the objects are in the logical cluster ${cluster}: create it there`;
+    if (!this.#holds(key)) {
+      const message = `the objects are in the logical cluster ${this.#options.cluster}: create it there`;
       throw ApiError.forbidden({ resource: groupResourceOf(this.resource), name: key.name, message });
     }
     return this.#turn(key, options, async ({ current }) => {
@@ -83,8 +82,14 @@ export class WritablePolled<T extends object> extends Polled<T> implements Writa
     });
   }
 
+  /** Security: the functions of the author may know objects by name alone, and would show them in every logical cluster. */
+  #holds({ cluster }: ObjectKey): boolean {
+    return this.#options.cluster === "*" || this.#options.cluster === cluster;
+  }
+
   /** Runs a write in its turn, on what the source has now. */
   #turn<R>(key: ObjectKey, { signal }: RequestOptions, act: (found: Found) => Promise<R>): Promise<R> {
+    if (!this.#holds(key)) return act({ isThere: false, current: undefined });
     return this.#scanner.turns.take(async () => {
       this.#scanner.checkRead();
       const isThere = await this.#scanner.readKey(key).catch(() => {
@@ -119,7 +124,8 @@ export class WritablePolled<T extends object> extends Polled<T> implements Writa
     // Where all objects are in one logical cluster, their source need not know it.
     const object = this.#options.cluster === "*" ? placed : withoutOwn(placed, (name) => this.ownAnnotations(name));
     const length = Buffer.byteLength(stringifyJson(object));
-    if (length > Math.max(MAX_BODY, current?.bytes.length ?? 0)) throw tooLarge(length);
+    const marks = metadata.deletionTimestamp === undefined ? 0 : MARKS;
+    if (length > Math.max(MAX_BODY, current?.bytes.length ?? 0) + marks) throw tooLarge(length);
     const before = current && decodeObject<StoredObject<T>>(current);
     await this.#sent(() =>
       this.#options.write(cloneJson(object) as StoredObject<T>, { key, before, ...client(options) }),

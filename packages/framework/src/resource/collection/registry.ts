@@ -35,7 +35,7 @@ export interface RegistryOptions {
 }
 
 /** Bytes that the marks of a deletion may add to an object. */
-const MARKS = 4096;
+export const MARKS = 4096;
 
 /**
  * Objects of one kind in all logical clusters: clients write them through the framework, the author's code by {@link in}. The
