@@ -14,7 +14,7 @@ describe("virtual-workspaces dev reloads", function () {
 
   const text = async (dev: Dev): Promise<string> =>
     (JSON.parse((await dev.get(`${NOTES}/one`)).body) as { spec: { text: string } }).spec.text;
-  const reloaded = (dev: Dev, times = 1): Promise<void> => dev.until(/^Reloaded in \d+ ms: .*changed$/m, times);
+  const reloaded = (dev: Dev, times = 1): Promise<void> => dev.until(/^Reloaded in \d+\.\d\d s: .*changed$/m, times);
 
   it("a saved module on the same port, and ends open watches cleanly", async function () {
     needsKubectl.call(this);

@@ -1,4 +1,5 @@
 // A module's function of the host: the server calls it with the store that the flags select, and reports its errors.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { memoryStore } from "@virtual-workspaces/store";
 import { Upstream } from "@virtual-workspaces/transport";
@@ -21,7 +22,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
       files: { "note.ts": hostedText({ first }), "task.ts": viewText({ name: "task" }) },
     });
     expect(dev.text).to.match(
-      /^Objects are kept in memory: lost on reload and restart, unless --data-dir names a folder/m,
+      /^Views that use the host's store \(note\) keep their objects in memory: lost on reload and restart, unless --data-dir names a folder\. A collection\(\) without a store is always in memory\.$/m,
     );
     expect(dev.lines(/called with/)).to.have.length(1);
     expect(dev.lines(/^ {2}(note|task) /)).to.have.length(2);
@@ -35,7 +36,21 @@ describe("virtual-workspaces dev with functions of the host", function () {
 
   it("does not mention the store if no module needs one", async () => {
     await using dev = await Dev.start({ files: { "task.ts": viewText({ name: "task" }) } });
-    expect(dev.text).not.to.include("Objects are kept");
+    expect(dev.text).not.to.match(/the host's store|--data-dir/);
+  });
+
+  it("warns that --data-dir has no effect until a saved module uses the store", async () => {
+    const flags = ["--port=0", "--data-dir=data"];
+    await using dev = await Dev.start({ files: { "note.ts": viewText() }, flags });
+    const warning =
+      "Warning: --data-dir has no effect: no view uses the host's store. A collection() without a store is always in memory.";
+    expect(dev.lines(/--data-dir/)).to.deep.equal([warning]);
+    const data = join(dev.folder.path, "data");
+    expect(existsSync(data)).to.equal(false);
+    dev.save("note.ts", hostedText());
+    await saved(dev, 1);
+    await dev.until(/^Views that use the host's store \(note\) keep their objects in lmdb at .*data\./m);
+    expect(existsSync(data)).to.equal(true);
   });
 
   it("rejects a function that returns no view, and shows the stack of one that throws", async () => {

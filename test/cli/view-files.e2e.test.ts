@@ -1,9 +1,12 @@
 // Errors of `start --view`, `serve` and `dev` about files that are not views, or that they cannot serve.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
+import { createAuthority } from "../_support/server.ts";
 import { cli } from "./support/dev.ts";
+import { Serve } from "./support/views-of-workspaces.ts";
 
 const view = (name: string, more = "authorize: () => ({ allowed: true }),"): string =>
   `export default { name: ${JSON.stringify(name)}, path: "/", ${more} handle: (req, res) => res.end() };`;
@@ -19,6 +22,13 @@ const FILES = {
   "placed.ts": view("placed", 'authorize: () => ({ allowed: true }), prefix: "/clusters",'),
   "asks.ts": 'export default ({ upstream }) => { if (upstream) throw new Error("no such place"); };',
 };
+
+/** Kubeconfig of a server that does not run. */
+const NOWHERE = JSON.stringify({
+  clusters: [{ name: "one", cluster: { server: "https://127.0.0.1:1" } }],
+  contexts: [{ name: "one", context: { cluster: "one" } }],
+  "current-context": "one",
+});
 
 const LOADED: readonly (readonly [readonly string[], RegExp])[] = [
   [["throws.ts"], /--view \S+throws\.ts cannot be loaded: Error: not today\n.*throws\.ts:1/s],
@@ -82,6 +92,19 @@ describe("files of views", function () {
       expect(stderr).to.match(why);
       expect(code).to.equal(2);
     });
+
+  it("make serve warn that --data-dir has no effect when none of them uses the store", async () => {
+    const { server } = createAuthority();
+    using folder = tree({ ...FILES, kubeconfig: NOWHERE, "tls.crt": server.cert, "tls.key": server.key });
+    const files = ["--kubeconfig=kubeconfig", "--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"];
+    const at = ["--bind-address=127.0.0.1", "--secure-port=0"];
+    const args = ["serve", "--view=one.ts", "--data-dir=data", ...files, ...at];
+    await using serve = await Serve.ready(args, folder.path);
+    const warning =
+      "--data-dir has no effect: no view uses the host's store. A collection() without a store is always in memory.";
+    await serve.until("the warning", () => serve.stderr.includes(warning));
+    expect(existsSync(join(folder.path, "data"))).to.equal(false);
+  });
 
   it("over workspaces are rejected by dev, with commands that support them", async () => {
     using folder = tree({});

@@ -19,6 +19,7 @@ import {
 } from "./lens-kinds.ts";
 
 const LEAVES = "the object would leave this view with this change";
+const UNSEEN = "this view would not show the object";
 
 describe("a write through a view that would leave it", () => {
   it("is rejected for every verb, and changes nothing", async () => {
@@ -40,7 +41,13 @@ describe("a write through a view that would leave it", () => {
       expect(outcome(answer)).to.deep.equal([403, "Forbidden", `chores.view.dev "a" is forbidden: ${LEAVES}`]);
     expect(refused.map(({ text }) => text).join()).not.to.contain("s3cret");
     const created = await server.send(`POST ${CHORES}`, chore("b", { text: "t", done: true }));
-    expect(outcome(created)).to.deep.equal([403, "Forbidden", `chores.view.dev "b" is forbidden: ${LEAVES}`]);
+    expect(outcome(created)).to.deep.equal([403, "Forbidden", `chores.view.dev "b" is forbidden: ${UNSEEN}`]);
+    const applied = await server.send(
+      `PATCH ${CHORES}/b?fieldManager=m`,
+      JSON.stringify(chore("b", { text: "t", done: true })),
+      APPLY,
+    );
+    expect(outcome(applied)).to.deep.equal([403, "Forbidden", `chores.view.dev "b" is forbidden: ${UNSEEN}`]);
     const given = await server.send(`PATCH ${MINE}/a`, { spec: { owner: "bob" } }, MERGE);
     expect(outcome(given)).to.deep.equal([403, "Forbidden", `tasks.test.dev "a" is forbidden: ${LEAVES}`]);
     expect(tasks.in("root").list()).to.deep.equal([before]);
@@ -79,7 +86,7 @@ describe("a write through a view that would leave it", () => {
     });
     await using server = await serve(tasks, Chore.serve(odd));
     const refused = await server.send(`POST ${CHORES}`, chore("a", { text: "cycle" }));
-    expect(outcome(refused)).to.deep.equal([403, "Forbidden", `chores.view.dev "a" is forbidden: ${LEAVES}`]);
+    expect(outcome(refused)).to.deep.equal([403, "Forbidden", `chores.view.dev "a" is forbidden: ${UNSEEN}`]);
     expect(tasks.in("root").list()).to.deep.equal([]);
     expect(told).to.have.length(1);
     expect(told[0]).to.match(/^TypeError: .*circular/);

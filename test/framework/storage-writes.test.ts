@@ -91,6 +91,20 @@ describe("a storage of rows", () => {
     expect((await server.send(`PUT ${ROWS}/${metadata.name}`, body)).status).to.equal(409);
   });
 
+  it("rejects a create of a name that is taken before the storage could replace the row", async () => {
+    const table = new Table();
+    await using server = await start(table);
+    const { body: first } = await server.send(`POST ${ROWS}`, row("a"));
+    const { status, body } = await server.send(`POST ${ROWS}`, { ...row("a"), spec: { n: 2 } });
+    expect([status, body.reason, body.message]).to.deep.equal([
+      409,
+      "AlreadyExists",
+      'rows.example.dev "a" already exists',
+    ]);
+    expect(table.asked).to.deep.equal(["create a"]);
+    expect((await server.get(`${ROWS}/a`)).body).to.deep.equal(first);
+  });
+
   it("only deletes objects that nothing blocks", async () => {
     const table = new Table();
     await using server = await start(table);

@@ -109,9 +109,9 @@ export interface Storage<T extends KubeObject = KubeObject> {
   /** Lists objects. Without {@link appliesSelectors} the framework filters the result by namespace and selectors. */
   list?(scope: Scope, options: ListRequest): Awaitable<ListResult<T>>;
   /**
-   * Streams changes after a version that `list` returned; with `list` it makes watch. When the iterator ends, the hub resumes
-   * from its last version. An exception is a failing source: the hub retries with backoff, and open watches stay. A thrown
-   * `ApiError` with code 410 is the same as `expired`.
+   * Streams changes after a version that `list` returned; with `list` it makes watch. When the iterator ends, the framework
+   * resumes from its last version. An exception is a failing source: the framework retries with backoff, and open watches
+   * stay. A thrown `ApiError` with code 410 is the same as `expired`.
    */
   changes?(scope: Scope, after: string, options: ChangesOptions): AsyncIterable<Change<T>>;
   /** Returns the source's current version, cheaper than a list. @default a list with limit 1 */
@@ -141,10 +141,11 @@ export interface Storage<T extends KubeObject = KubeObject> {
   cache?(scope: Scope): Awaitable<CacheLease>;
 
   /**
-   * Stores a new object. The framework has validated it and filled in its metadata except the resource version, which the
-   * storage sets.
+   * Stores a new object. The framework has validated it, filled in its metadata except the resource version, which the
+   * storage sets, and rejected it if `get` returns an object of its name. Another create may have come between, so the
+   * storage checks again while it stores.
    * @returns the object as stored.
-   * @throws ApiError 409 `AlreadyExists`
+   * @throws ApiError 409 `AlreadyExists` when the name is taken
    */
   create?(scope: Scope, object: T, options: WriteOptions): Awaitable<T | Encoded>;
   /**
@@ -231,7 +232,7 @@ export type Change<T extends KubeObject = KubeObject> =
   | { readonly type: "delete"; readonly key: ObjectKey; readonly resourceVersion: string }
   /** All changes up to this version have been sent. Becomes bookmarks; Kubernetes calls it progress notify. */
   | { readonly type: "progress"; readonly resourceVersion: string }
-  /** The source cannot resume: the hub lists again and open watches end with 410. */
+  /** The source cannot resume: the framework lists again and open watches end with 410. */
   | { readonly type: "expired"; readonly message?: string };
 
 /** Options of a stream. */
@@ -340,7 +341,10 @@ export interface PatchOptions extends WriteOptions {
   readonly force: boolean;
 }
 
-/** Options of a delete, as the client sent them (Kubernetes' `DeleteOptions`). */
+/**
+ * Options of a delete (Kubernetes' `DeleteOptions`). A storage with its own {@link Storage.lifecycle} gets them as the client
+ * sent them, every other only `preconditions.resourceVersion`: the version that the framework has read.
+ */
 export interface DeleteOptions extends RequestOptions {
   /** Same as {@link WriteOptions.dryRun}. */
   readonly dryRun: boolean;

@@ -35,6 +35,18 @@ export interface InvalidOptions {
  * Error that is sent to the client as a Kubernetes `Status`. Throw it from anywhere in a request, and never write a Status by
  * hand. The factories give the codes, reasons and messages of Kubernetes' own `api/errors`, so that clients which match on
  * them keep working. Recognize one with {@link isApiError}, not `instanceof`: two copies of this package may be loaded.
+ *
+ * @example
+ * ```ts
+ * import { ApiError } from "@virtual-workspaces/apimachinery";
+ *
+ * const rows = new Set(["a"]);
+ * export function create(name: string): void {
+ *   if (rows.has(name)) throw ApiError.alreadyExists({ group: "example.dev", resource: "rows" }, name);
+ *   rows.add(name);
+ * }
+ * ```
+ * @see docs/how-to/writes.md#write-into-a-storage-of-your-own
  */
 export class ApiError extends Error {
   override readonly name: string = "ApiError";

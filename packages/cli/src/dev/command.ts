@@ -40,9 +40,9 @@ export async function run(args: readonly string[]): Promise<number> {
   await using supervisor = new Supervisor({
     paths,
     site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet, store })),
-    onReload: ({ loaded, file, milliseconds }) => {
+    onReload: ({ loaded, file, seconds }) => {
       const news = publication?.reloaded(loaded) ?? "";
-      console.log(`Reloaded in ${milliseconds.toFixed(0)} ms: ${basename(file)} changed${news}`);
+      console.log(`Reloaded in ${seconds.toFixed(2)} s: ${basename(file)} changed${news}`);
     },
     onProblem: (problem) => console.error(problem),
   });
@@ -51,7 +51,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (loaded === undefined) return 0;
   const url = `https://127.0.0.1:${port.number}`;
   lock.serves(url);
-  publication = new Publication(loaded, { url, dir, credentials: await credentials });
+  publication = new Publication(loaded, { url, dir, credentials: await credentials, store });
   if (wanted !== 0 && port.number !== wanted) console.log(`Port ${wanted} is taken: using ${port.number}.`);
   console.log(publication.ready(performance.now() / 1000));
   await stopped;

@@ -41,8 +41,14 @@ export interface Loaded {
   readonly views: readonly ViewSummary[];
   /** View over all of them, if any can be combined. */
   readonly all: ViewSummary | undefined;
-  /** Name of the store, if a view uses one. */
-  readonly store: string | undefined;
+  /** Store of the host, if a view uses it. */
+  readonly store: UsedStore | undefined;
+}
+
+/** Name of a store, and of the views that use it. */
+export interface UsedStore {
+  readonly name: string;
+  readonly views: readonly string[];
 }
 
 /** Summary of a view for the terminal and the kubeconfig. */

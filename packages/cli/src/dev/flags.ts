@@ -10,7 +10,7 @@ export const DEV = commandLine({
 
 Examples:
   virtual-workspaces dev ./view.ts                  one view, with objects in memory
-  virtual-workspaces dev ./views --data-dir=data    a folder of views, with objects on disk
+  virtual-workspaces dev ./views --data-dir=data    a folder of views, with the store on disk
   virtual-workspaces dev ./view.ts --user=ann:red   a further user, in the group red`,
   sections: {
     Flags: {

@@ -3,19 +3,25 @@ import { delimiter, join } from "node:path";
 import type { GeneratedTls } from "@virtual-workspaces/framework/tls";
 import { writePrivately } from "../process/files.ts";
 import { shellWord } from "../process/programs.ts";
+import { PLAIN_COLLECTIONS, type StoreChoice, withoutEffect } from "../server/store-choice.ts";
 import { ADMIN, type Context, contextsOf, GUEST, kubeconfig } from "./dev-kubeconfig.ts";
 import type { Loaded, ResourceSummary } from "./dev-messages.ts";
 
+/** Facts of the command that stay the same across reloads. */
+interface PublicationSite {
+  readonly url: string;
+  readonly dir: string;
+  readonly credentials: GeneratedTls;
+  readonly store: StoreChoice;
+}
+
 /** Output for the user: the kubeconfig, and the lines on the terminal. */
 export class Publication {
-  readonly #site: { readonly url: string; readonly dir: string; readonly credentials: GeneratedTls };
+  readonly #site: PublicationSite;
   #written = "";
   #serving: Serving;
 
-  constructor(
-    loaded: Loaded,
-    site: { readonly url: string; readonly dir: string; readonly credentials: GeneratedTls },
-  ) {
+  constructor(loaded: Loaded, site: PublicationSite) {
     this.#site = site;
     this.#serving = this.#publish(loaded);
   }
@@ -25,17 +31,17 @@ export class Publication {
     return readyText(this.#serving, seconds);
   }
 
-  /** Returns the text after a reload: the views, if they differ. */
+  /** Returns the text after a reload: the views and their store, if they differ. */
   reloaded(loaded: Loaded): string {
-    const before = viewsText(this.#serving.loaded);
+    const before = contentText(this.#serving);
     this.#serving = this.#publish(loaded);
-    const after = viewsText(loaded);
+    const after = contentText(this.#serving);
     return after === before ? "" : `\n\n${after}\n`;
   }
 
   /** Writes the kubeconfig only if its content differs: a reload keeps the context that the user selected in it. */
   #publish(loaded: Loaded): Serving {
-    const { url, dir, credentials } = this.#site;
+    const { url, dir, credentials, store } = this.#site;
     const names = credentials.users
       .map(({ name }) => name)
       .filter((name) => name !== ADMIN.name && name !== GUEST.name);
@@ -44,7 +50,7 @@ export class Publication {
     const text = kubeconfig({ credentials, contexts, current: contexts[0]?.name ?? "" });
     if (text !== this.#written) writePrivately(path, text);
     this.#written = text;
-    return { url, loaded, contexts, dir, kubeconfig: path };
+    return { url, loaded, contexts, dir, kubeconfig: path, store };
   }
 }
 
@@ -56,6 +62,8 @@ interface Serving {
   /** Absolute paths of the state folder and the kubeconfig in it. */
   readonly dir: string;
   readonly kubeconfig: string;
+  /** Store that the flags select. */
+  readonly store: StoreChoice;
 }
 
 /** Returns the next steps for the user, as lines to copy. */
@@ -65,14 +73,19 @@ function readyText(serving: Serving, seconds: number): string {
   return [
     `Ready in ${seconds.toFixed(2)} s: ${count} ${count === 1 ? "view" : "views"} at ${url}`,
     "",
-    viewsText(loaded),
+    contentText(serving),
     "",
-    ...storeText(loaded),
     `export KUBECONFIG=${shellWord(kubeconfig)}`,
     "",
     ...tryText(serving),
     "",
   ].join("\n");
+}
+
+/** Lists the views, and describes where their objects are. */
+function contentText({ loaded, store }: Serving): string {
+  const kept = storeText(loaded, store);
+  return kept === undefined ? viewsText(loaded) : `${viewsText(loaded)}\n\n${kept}`;
 }
 
 /** Lists the views, one a line: name, path, resources. */
@@ -82,14 +95,15 @@ function viewsText({ views }: Loaded): string {
   return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")}`.trimEnd()).join("\n");
 }
 
-/** Describes where objects are stored, if a view can store any. */
-function storeText({ store }: Loaded): string[] {
-  if (store === undefined) return [];
+/** Describes where objects are stored, if a view uses the store or a flag selects one in vain. */
+function storeText({ store }: Loaded, choice: StoreChoice): string | undefined {
+  if (store === undefined) {
+    const warning = withoutEffect(choice);
+    return warning && `Warning: ${warning}`;
+  }
   const kept =
-    store === "memory"
-      ? "Objects are kept in memory: lost on reload and restart, unless --data-dir names a folder for them."
-      : `Objects are kept in ${store}.`;
-  return [kept, ""];
+    choice.engine === "memory" ? "memory: lost on reload and restart, unless --data-dir names a folder" : store.name;
+  return `Views that use the host's store (${store.views.join(", ")}) keep their objects in ${kept}. ${PLAIN_COLLECTIONS}`;
 }
 
 function tryText(serving: Serving): string[] {

@@ -34,9 +34,15 @@ export interface Serving {
 export async function startServing(sources: readonly Source[], site: Site): Promise<Serving> {
   await using stack = new AsyncDisposableStack();
   const host = sources.some(isHosted) ? stack.use(await openHost(site)) : undefined;
-  const views = await viewsOf(sources, host);
+  const origins = new Map<string, string>();
+  const views = await viewsOf(sources, host, { taken: origins });
   const all = unionOf(freeName(views), views);
-  const loaded = { ...(await summarise(views, all)), store: host?.store.name };
+  const hosted = new Set(sources.filter(isHosted).map(({ path }) => path));
+  const store = host && {
+    name: host.store.name,
+    views: [...origins].flatMap(([name, path]) => (hosted.has(path) ? [name] : [])),
+  };
+  const loaded = { ...(await summarise(views, all)), store };
   const server = serverOf(all === undefined ? views : [...views, all], site);
   stack.defer(() => server.close());
   await server.start();

@@ -15,7 +15,7 @@ export interface SupervisorOptions {
   /** Resolves by the time the modules are loaded. */
   readonly site: Promise<Site>;
   /** A later generation has replaced the previous one. */
-  onReload(reload: { readonly loaded: Loaded; readonly file: string; readonly milliseconds: number }): void;
+  onReload(reload: { readonly loaded: Loaded; readonly file: string; readonly seconds: number }): void;
   /** A saved change cannot be served, or the serving process has ended unexpectedly. */
   onProblem(problem: string): void;
 }
@@ -77,7 +77,7 @@ export class Supervisor implements AsyncDisposable {
       const old = this.#current;
       this.#promote(next);
       await old?.finish(HANDOVER);
-      if (this.#current === next) this.#options.onReload({ loaded, file, milliseconds: performance.now() - began });
+      if (this.#current === next) this.#options.onReload({ loaded, file, seconds: (performance.now() - began) / 1000 });
     } catch (error) {
       // The next save or the shutdown has killed this process.
       if (this.#next !== next || this.#stopping) return;

@@ -11,6 +11,7 @@ import {
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { keepHistory } from "@virtual-workspaces/store";
 import { openStore } from "../server/open-store.ts";
+import { withoutEffect } from "../server/store-choice.ts";
 import { type ForwardedTo, upstreamAt } from "../server/upstreams.ts";
 import { kcpViews } from "../views/kcp-views.ts";
 import { besides, ViewFiles } from "../views/view-files.ts";
@@ -57,10 +58,14 @@ function whileReady(view: VirtualWorkspace, answers: () => Promise<void>): Virtu
 
 async function fileViews(
   files: ViewFiles,
-  { store: choice, shard }: ServeOptions,
+  { store: choice, shard, log }: ServeOptions,
   { upstreams, stack }: { readonly upstreams: Upstreams; readonly stack: AsyncDisposableStack },
 ): Promise<readonly VirtualWorkspace[]> {
-  if (!files.hosted) return files.views(undefined, OWN);
+  if (!files.hosted) {
+    const message = withoutEffect(choice);
+    if (message !== undefined) log({ level: "warn", message });
+    return files.views(undefined, OWN);
+  }
   const store = stack.use(await openStore(choice));
   stack.use(keepHistory(store));
   const { workspaces: upstream, everywhere } = upstreams;

@@ -40,6 +40,16 @@ export function storeChoice(flags: StoreFlags, env: NodeJS.ProcessEnv): StoreCho
   return dir === undefined ? { engine: "memory" } : { engine: "lmdb", dir: resolve(dir) };
 }
 
+/** Returns the warning about a selected store that no view uses. */
+export function withoutEffect({ engine }: StoreChoice): string | undefined {
+  if (engine === "memory") return undefined;
+  const flag = engine === "lmdb" ? "--data-dir" : "--etcd-servers";
+  return `${flag} has no effect: no view uses the host's store. ${PLAIN_COLLECTIONS}`;
+}
+
+/** Collections that no flag affects. */
+export const PLAIN_COLLECTIONS = "A collection() without a store is always in memory.";
+
 function etcdChoice(servers: readonly string[], flags: StoreFlags, env: NodeJS.ProcessEnv): EtcdChoice {
   const endpoints = parts(servers);
   // Security: the message leaves out the URL, which may contain a password, cut in two by a comma.

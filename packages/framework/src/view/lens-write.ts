@@ -73,7 +73,7 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
   }
 
   /** Rejects results that the view, or a view made from it, would not show. */
-  #accepting({ key }: Before, options: WriteOptions): WriteOptions {
+  #accepting({ key, shown: before }: Before, options: WriteOptions): WriteOptions {
     const { lease, view } = this.#lens;
     return {
       ...options,
@@ -81,14 +81,17 @@ export class LensWrite<In extends object, Out extends object, Variant, Inputs> {
         const { name = key.name } = next?.metadata ?? {};
         const read = (): ObjectOf<In> => cloneJson(next) as ObjectOf<In>;
         const shown = next && lease.computation.show(read, { ...key, name }, sendable);
-        if (shown === undefined && view.allowLeavingView !== true) throw this.#wouldLeave(name);
+        if (shown === undefined && view.allowLeavingView !== true) throw this.#hidden(name, before);
         options.accept?.(shown);
       },
     };
   }
 
-  #wouldLeave(name: string): ApiError {
-    const message = "the object would leave this view with this change";
+  #hidden(name: string, before: Before["shown"]): ApiError {
+    const message =
+      before === undefined
+        ? "this view would not show the object"
+        : "the object would leave this view with this change";
     return ApiError.forbidden({ resource: groupResourceOf(this.#lens.resource), name, message });
   }
 

@@ -37,17 +37,24 @@ export class WriteCommit {
   }
 
   /** @throws ApiError 409 when the name is taken */
-  async add(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
-    const { create, lifecycle } = this.#storage;
+  async add(next: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
+    const { scope, options } = request;
+    const { create, cache, lifecycle } = this.#storage;
     if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
     options.signal.throwIfAborted();
     // A removed status gets its defaults again: Kubernetes sets them when it reads a stored object.
     if (lifecycle !== "storage" && this.#definition.subresources.status) this.#rules.fillDefaults(next);
-    if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
-    const { name = "", namespace = "" } = next.metadata;
-    const there = await readKept(this.#storage, { scope, key: { cluster: scope.cluster, namespace, name } }, options);
-    if (there !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.#definition), name);
+    if (lifecycle === "storage") return create.call(this.#storage, scope, next, options);
+    // Protects objects from a `create` that replaces them. A storage with its own history checks by itself.
+    if (options.dryRun || cache === undefined) await this.#checkFree(next, request);
+    if (!options.dryRun) return create.call(this.#storage, scope, next, options);
     return this.#storage.ownAnnotations?.(CLUSTER_ANNOTATION) === true ? inCluster(next, scope.cluster) : next;
+  }
+
+  async #checkFree({ metadata }: KubeObject, request: WriteRequest): Promise<void> {
+    const { name = "", namespace = "" } = metadata;
+    const there = await this.read({ cluster: request.scope.cluster, namespace, name }, request);
+    if (there !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.#definition), name);
   }
 
   /** @throws ApiError 409 when the object has changed since it was read: the write is then repeated */
