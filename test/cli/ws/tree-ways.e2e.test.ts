@@ -7,8 +7,8 @@ import { baseName, parentPath } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
-import { Program } from "../../go/support/program.ts";
 import { until } from "../../_support/until.ts";
+import { Program } from "../../go/support/program.ts";
 import { bind, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import { ClusterClient } from "../../workspace-server/support/objects.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
@@ -115,7 +115,10 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     await make("user:alice:of-root");
     await make("root:lab:closed");
     await make("root:lab:open");
-    await new ClusterClient(server, "root:lab").until(`${KIND}/open`, ({ body: { status } }) => status?.phase === "Ready");
+    await new ClusterClient(server, "root:lab").until(
+      `${KIND}/open`,
+      ({ body: { status } }) => status?.phase === "Ready",
+    );
     expect(await alice("-w", ":user:alice"), "none").to.deep.equal(["0 .\n└── alice\n", ""]);
     expect(await alice("-w", ":root:lab"), "no access").to.deep.equal([
       "1 ",
@@ -127,9 +130,12 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     expect(await alice()).to.deep.equal(["0 .\n└── root\n    └── lab\n", ""]);
     expect(await alice("-w", `:${cluster}`)).to.deep.equal([`0 .\n└── ${cluster}\n`, ""]);
     await bind(server, "root:lab:open", enter);
-    expect(await alice("-f", "-w", `:${cluster}`)).to.deep.equal([`0 .\n└── ${cluster}\n    └── ${cluster}:open\n`, ""]);
-    const bindings = `/clusters/${cluster}/apis/rbac.authorization.k8s.io/v1/clusterrolebindings`;
-    await server.send(`DELETE ${bindings}/${enter.name}`, undefined, { user: "root" });
+    expect(await alice("-f", "-w", `:${cluster}`)).to.deep.equal([
+      `0 .\n└── ${cluster}\n    └── ${cluster}:open\n`,
+      "",
+    ]);
+    const binding = `apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${enter.name}`;
+    await server.send(`DELETE /clusters/${cluster}/${binding}`, undefined, { user: "root" });
     expect(await alice(), "none again").to.deep.equal(["0 .\n└── root\n", ""]);
   });
 
