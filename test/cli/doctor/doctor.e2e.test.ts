@@ -220,7 +220,7 @@ describe("virtual-workspaces doctor", function () {
     await fails(
       ["mount", "mine"],
       "cannot impersonate",
-      "at the target, give system:serviceaccount:default:mounter the verb impersonate on users, groups and serviceaccounts, and on uids and userextras/* in the group authentication.k8s.io",
+      "at the target, give system:serviceaccount:default:mounter the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io",
     );
     const path = `${url}/clusters/root:lab`;
     await create(secret("fixed", { server: path, "certificate-authority-data": ca }, { token: "bob-token" }));
