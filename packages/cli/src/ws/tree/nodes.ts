@@ -21,9 +21,9 @@ const ROOT = "root";
 const PARENT = "kcp.io/path";
 
 /**
- * Reads the tree below a workspace: the workspaces that the user can access, with one list if the server has the view, or
- * else, as for kcp, those that the user can list, with a list per workspace. Without children, the view does not tell whether
- * the workspace exists and the user can access it.
+ * Reads the tree below a workspace. If the server has the view, these are the workspaces that the user can access, with one
+ * list. Otherwise, as for kcp, each workspace that the user can list is listed. An empty tree of the view does not tell
+ * whether the topmost workspace exists and the user can access it.
  *
  * @throws ApiError when a workspace without the view cannot be listed, and on answers of the view other than 401, 403 and 404
  */
