@@ -1,5 +1,5 @@
 // `virtual-workspaces doctor` on set-ups with one fault each: it names the first fault, and the remedy.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Authority } from "../../_support/certificates.ts";
@@ -34,6 +34,19 @@ const mounted = (name: string, ref: object) => ({
   spec: { mount: { ref } },
 });
 const MOUNT = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount" };
+const SECRET = { apiVersion: "v1", kind: "Secret", namespace: "default" };
+/** A Secret with a kubeconfig. */
+const secret = (name: string, cluster: object, user: object) => ({
+  ...{ apiVersion: "v1", kind: "Secret", metadata: { name } },
+  stringData: {
+    kubeconfig: JSON.stringify({
+      "current-context": "c",
+      clusters: [{ name: "c", cluster }],
+      users: [{ name: "c", user }],
+      contexts: [{ name: "c", context: { cluster: "c", user: "c" } }],
+    }),
+  },
+});
 const SECRETS = { group: "", resource: "secrets", verbs: ["get"] };
 
 describe("virtual-workspaces doctor", function () {
@@ -43,7 +56,7 @@ describe("virtual-workspaces doctor", function () {
   before(async function () {
     needsKubectl.call(this);
     const files = { "tokens.csv": "root-token,admin,1,system:kcp:admin\nbob-token,bob,2\n" };
-    server = await Start.ready({ flags: ["--batteries-included=+mounts"], files });
+    server = await Start.ready({ flags: ["--batteries-included=+mounts", "--mount-allow=127.0.0.1"], files });
     await create(binding("proxy.kcp.io", "root"));
     await run("wait", "apibinding/proxy.kcp.io", "--for=jsonpath={.status.phase}=Bound");
     await create({
@@ -183,9 +196,57 @@ describe("virtual-workspaces doctor", function () {
     await run("wait", "mount/later", "--for=jsonpath={.status.phase}");
     await fails(
       ["mount", "later"],
-      /its status\.phase is "\w+", not "Ready"; \w+: .*root:not-yet/,
-      "kubectl get mounts later",
+      'its status.phase is "Unknown": workspace "root:not-yet" not found: check spec.path\n',
+      "look at the workspace at spec.path of the Mount, and at its own mount",
     );
+    await create(mount("bare", { ref: { ...SECRET, name: "bare" } }));
+    await create(mounted("bare", { ...MOUNT, name: "bare" }));
+    await run("wait", "mount/bare", "--for=jsonpath={.status.phase}");
+    await fails(
+      ["mount", "bare"],
+      'its status.phase is "Unknown": Secret "default/bare" (spec.ref) not found\n',
+      "mend the Secret and the key that the message names",
+    );
+    await create(secret("down", { server: "https://127.0.0.1:1" }, { token: "any" }));
+    await create(mount("down", { ref: { ...SECRET, name: "down" }, identity: { type: "Fixed" } }));
+    await create(mounted("down", { ...MOUNT, name: "down" }));
+    await run("wait", "mount/down", "--for=condition=Ready=false");
+    await fails(
+      ["mount", "down"],
+      'its status.phase is "Connecting": cannot reach the target: check that it runs',
+      "start the target, or mend its URL in the Secret, or the network",
+    );
+  });
+
+  it("names the rights that the user at the target of a mount lacks", async () => {
+    await run("create", "serviceaccount", "mounter");
+    const { stdout: token } = await kubectl(kubectls()[0] ?? "", server.home, ["create", "token", "mounter"]);
+    const { url } = server;
+    const ca = readFileSync(server.path("apiserver.crt")).toString("base64");
+    await create(
+      secret("mine", { server: `${url}/clusters/root`, "certificate-authority-data": ca }, { token: token.trim() }),
+    );
+    await create(mount("mine", { ref: { ...SECRET, name: "mine" } }));
+    await create(mounted("mine", { ...MOUNT, name: "mine" }));
+    await run("wait", "ws/mine", "--for=jsonpath={.status.phase}=Ready");
+    await fails(
+      ["mount", "mine"],
+      "cannot impersonate",
+      "at the target, give system:serviceaccount:default:mounter the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io",
+    );
+    const path = `${url}/clusters/root:lab`;
+    await create(secret("fixed", { server: path, "certificate-authority-data": ca }, { token: "bob-token" }));
+    await create(mount("fixed", { ref: { ...SECRET, name: "fixed" }, identity: { type: "Fixed" } }));
+    await create(mounted("fixed", { ...MOUNT, name: "fixed" }));
+    await run("wait", "ws/fixed", "--for=jsonpath={.status.phase}=Ready");
+    await fails(
+      ["mount", "fixed"],
+      'the target denies access: forbidden: User "bob" cannot get',
+      "at the target, give bob this permission",
+    );
+  });
+
+  it("reports a mount object that is missing", async () => {
     await create(mount("short-lived", { type: "Workspace", path: "root:lab" }));
     await create(mounted("orphan", { ...MOUNT, name: "short-lived" }));
     await run("delete", "mount", "short-lived");

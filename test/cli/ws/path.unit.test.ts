@@ -67,11 +67,12 @@ describe("kubectl ws reads", () => {
       ["system:admin", "", "system:admin"],
     ] as const;
     for (const [path, from, to] of cases) expect(resolvePath(path, from, path), path).to.equal(to);
-    expect(() => resolvePath("..:..", "root", "..:..")).to.throw("cannot go up from root");
-    for (const path of ["", "..", "a b", "A", "a::b", "a:", "-x", "a%2Fb", "x".repeat(64)])
-      expect(() => resolvePath(path, path === ".." ? "root" : "root", path), path).to.throw(
-        `invalid workspace path: ${path}`,
-      );
+    for (const path of ["..", "..:..", ".:..", "a:..:.."])
+      expect(() => resolvePath(path, "root", path), path).to.throw(/^cannot go up from root$/);
+    expect(() => resolvePath("..", "1x2y3z", "..")).to.throw(/^cannot go up from 1x2y3z$/);
+    expect(() => resolvePath("..", "", ":..")).to.throw(/^cannot go up from root$/);
+    for (const path of ["", "a b", "A", "a::b", "a:", "-x", "a%2Fb", "x".repeat(64)])
+      expect(() => resolvePath(path, "root", path), path).to.throw(`invalid workspace path: ${path}`);
     expect([topOf("root:a:b"), topOf("2x3y:a"), topOf("root")]).to.deep.equal(["root", "2x3y", "root"]);
   });
 

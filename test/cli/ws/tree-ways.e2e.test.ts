@@ -7,8 +7,9 @@ import { baseName, parentPath } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
+import { until } from "../../_support/until.ts";
 import { Program } from "../../go/support/program.ts";
-import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
+import { bind, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import { ClusterClient } from "../../workspace-server/support/objects.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
 
@@ -48,7 +49,10 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     const config = {
       "current-context": "c",
       clusters: [{ name: "k", cluster: { server: url } }],
-      users: [{ name: "u", user: { token: "root" } }],
+      users: [
+        { name: "u", user: { token: "root" } },
+        { name: "alice", user: { token: "alice" } },
+      ],
       contexts: [{ name: "c", context: { cluster: "k", user: "u" } }],
     };
     folder = tree({ config: JSON.stringify(config) });
@@ -100,6 +104,39 @@ describe("kubectl ws tree, in one list and by walking,", function () {
   it("fails if the view exists and does not answer, instead of printing a walk's result", async () => {
     for (refused of [500, 503]) expect((await ws()).out).to.match(/^1 /);
     expect(asked.filter((url) => !url.startsWith(VIEW))).to.deep.equal([]);
+  });
+
+  it("shows users no workspace that they may not enter, below the root, a home, and a cluster name", async () => {
+    const cluster = await makeWorkspace(server, "lab");
+    const alice = async (...args: string[]) => Object.values(await ws("--user=alice", ...args));
+    expect(await alice(), "none").to.deep.equal(["0 .\n└── root\n", ""]);
+    await until(async () => (await server.get(`/clusters/root${KIND}/~`, { user: "alice" })).status === 200);
+    expect(await alice("-w", ":user:alice"), "none").to.deep.equal(["0 .\n└── alice\n", ""]);
+    await make("user:alice:of-root");
+    await make("root:lab:closed");
+    await make("root:lab:open");
+    await new ClusterClient(server, "root:lab").until(
+      `${KIND}/open`,
+      ({ body: { status } }) => status?.phase === "Ready",
+    );
+    expect(await alice("-w", ":user:alice"), "none").to.deep.equal(["0 .\n└── alice\n", ""]);
+    expect(await alice("-w", ":root:lab"), "no access").to.deep.equal([
+      "1 ",
+      'Error: access to workspace "root:lab" denied',
+    ]);
+    const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "alice" };
+    const enter = { name: "enter-alice", role: "system:kcp:workspace:access", subject };
+    await bind(server, cluster, enter);
+    expect(await alice()).to.deep.equal(["0 .\n└── root\n    └── lab\n", ""]);
+    expect(await alice("-w", `:${cluster}`)).to.deep.equal([`0 .\n└── ${cluster}\n`, ""]);
+    await bind(server, "root:lab:open", enter);
+    expect(await alice("-f", "-w", `:${cluster}`)).to.deep.equal([
+      `0 .\n└── ${cluster}\n    └── ${cluster}:open\n`,
+      "",
+    ]);
+    const binding = `apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${enter.name}`;
+    await server.send(`DELETE /clusters/${cluster}/${binding}`, undefined, { user: "root" });
+    expect(await alice(), "none again").to.deep.equal(["0 .\n└── root\n", ""]);
   });
 
   it(`sends one request for ${MANY} workspaces`, async () => {

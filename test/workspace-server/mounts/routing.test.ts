@@ -134,12 +134,12 @@ describe("mounted workspaces", function () {
     expect(outcome(first).slice(0, 2)).to.deep.equal([503, "ServiceUnavailable"]);
     expect(first.headers["retry-after"]).to.equal("1");
     expect(first.body.message).to.match(
-      /^the workspace root:org:slow is mounted on RemoteCluster "lab", which is not ready: it is in the phase Scheduling since 20\d\d-/,
+      /^the workspace root:org:slow is mounted on RemoteCluster "lab", which is not ready: the Workspace is in the phase Scheduling since 20\d\d-/,
     );
     await world.lead("slow", world.link("root:far"));
     await world.turn("slow", "Unavailable");
     const text =
-      'the workspace root:org:slow is mounted on RemoteCluster "lab", which is not ready: it is in the phase Unavailable since 2026-01-02T03:04:05Z: Mount is not reporting ready.';
+      'the workspace root:org:slow is mounted on RemoteCluster "lab", which is not ready: the Workspace is in the phase Unavailable since 2026-01-02T03:04:05Z: Mount is not reporting ready.';
     expect(outcome(await ask())).to.deep.equal([503, "ServiceUnavailable", text]);
     expect((await ask({ user: "bob" })).status, "who may not enter is told nothing").to.equal(403);
     await world.turn("slow", "Ready");

@@ -1,6 +1,6 @@
 import { isApiError, isJsonObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
-import { MOUNT_READY_CONDITION, Workspace } from "@virtual-workspaces/kcp";
-import { getCondition } from "@virtual-workspaces/kcp/conditions";
+import { ClusterProxy, MOUNT_READY_CONDITION, Mount, Workspace } from "@virtual-workspaces/kcp";
+import { getCondition, READY_CONDITION } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
 import { meantObject } from "./suggest.ts";
@@ -64,11 +64,7 @@ const object: MountStep = {
     );
     const status = (one as { readonly status?: unknown }).status;
     const { phase, URL: url, conditions } = isJsonObject(status) ? status : {};
-    if (phase !== "Ready")
-      throw new StepFailure(
-        `its status.phase is ${JSON.stringify(phase ?? null)}, not "Ready"${whyNot(conditions)}`,
-        `read its status: kubectl get ${served.plural} ${name} -o yaml`,
-      );
+    if (phase !== "Ready") throw notReady(phase, { kind, name, problem: problemIn(conditions) });
     if (typeof url !== "string" || !globalThis.URL.canParse(url))
       throw new StepFailure(
         `its status.URL is ${url === undefined ? "missing" : "no URL"}`,
@@ -101,10 +97,7 @@ const answered: MountStep = {
     const path = `${patient.path}:${name}`;
     await unless(patient.ask(`${path}/api`), (error) => {
       if (error.code === 403)
-        return new StepFailure(
-          `the target denies access: ${error.message}`,
-          "the target has its own rules: allow the user there that the requests are sent as",
-        );
+        return new StepFailure(`the target denies access: ${error.message}`, remedyOfDenial(error.message));
       return new StepFailure(
         `${error.code}: ${error.message}`,
         "check that the target runs, and read the log of the server that proxies to it",
@@ -125,9 +118,74 @@ const answered: MountStep = {
 /** Steps for a mounted workspace, in its parent. */
 export const MOUNT: readonly MountStep[] = [mounted, object, taken, answered];
 
-function whyNot(conditions: unknown): string {
-  const wrong = (Array.isArray(conditions) ? conditions : []).find(
-    (one) => isJsonObject(one) && one["status"] === "False",
+interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Returns the first condition that is not True, but the summary Ready only without another. */
+function problemIn(conditions: unknown): Problem | undefined {
+  const wrong = (Array.isArray(conditions) ? conditions : []).filter(
+    (one) => isJsonObject(one) && one["status"] !== "True",
   );
-  return wrong === undefined ? "" : `; ${wrong["type"]}: ${wrong["message"] ?? wrong["reason"] ?? "False"}`;
+  const first = wrong.find(({ type }) => type !== READY_CONDITION) ?? wrong[0];
+  if (first === undefined) return undefined;
+  const reason = String(first["reason"] ?? first["type"]);
+  return { reason, message: String(first["message"] ?? reason) };
+}
+
+interface Unready {
+  readonly kind: string;
+  readonly name: string;
+  readonly problem: Problem | undefined;
+}
+
+function notReady(phase: unknown, { kind, name, problem }: Unready): StepFailure {
+  const state = phase === undefined ? "it has no status.phase" : `its status.phase is ${JSON.stringify(phase)}`;
+  if (problem === undefined)
+    return new StepFailure(state, `check that the controller of the kind ${kind} runs, and read its log`);
+  const found = `${state}: ${problem.message}`;
+  if (kind === ClusterProxy.kind) return new StepFailure(found, `virtual-workspaces doctor clusterproxy ${name}`);
+  const remedy = kind === Mount.kind ? REMEDIES.get(problem.reason) : undefined;
+  return new StepFailure(
+    found,
+    remedy ?? `mend what the message names; the controller of the kind ${kind} then sets the phase`,
+  );
+}
+
+/** Remedies by the reasons of the condition `Reachable` of a Mount. */
+const REMEDIES: ReadonlyMap<string, string> = new Map(
+  (
+    [
+      [
+        ["SecretNotFound", "SecretInvalid", "CredentialMissing"],
+        "mend the Secret and the key that the message names: kubectl create secret generic <name> --from-file=kubeconfig=<file>",
+      ],
+      [["RefNotFound", "RefNotReady", "URLMissing"], "look at the object in spec.ref of the Mount"],
+      [["URLInvalid"], "mend the URL, in the kubeconfig of the Secret or in the object in spec.ref of the Mount"],
+      [["Unreachable"], "start the target, or mend its URL in the Secret, or the network"],
+      [["Untrusted"], "put the certificate authority of the target into ca.crt of the Secret"],
+      [
+        ["CredentialRefused"],
+        "put a new credential into the Secret; the token of a workspace server's kcp-admin is new at each start",
+      ],
+      [["Failing", "Redirects"], "look at the log of the target: /version answers an error or a redirect"],
+      [["Restricted", "Insecure"], "ask the operator to allow the host of the target with --mount-allow"],
+      [["CallerRefused"], "ask the operator to add the host of the target to --mount-caller-hosts"],
+      [["TargetNotFound", "TargetNotReady"], "look at the workspace at spec.path of the Mount, and at its own mount"],
+      [
+        ["Cycle"],
+        "delete one of the mounts or workspaces that the message names, or let one lead to another workspace",
+      ],
+    ] as const
+  ).flatMap(([reasons, remedy]) => reasons.map((reason) => [reason, remedy] as const)),
+);
+
+/** Returns whose rights to extend at the target, which names the user in its message. */
+function remedyOfDenial(message: string): string {
+  const [, user, what] = /User "([^"]+)" cannot (\S+)/.exec(message) ?? [];
+  if (user === undefined) return "the target has rules of its own: give the user of the request this permission there";
+  return what === "impersonate"
+    ? `at the target, give ${user} the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io`
+    : `at the target, give ${user} this permission`;
 }

@@ -26,8 +26,8 @@ export const tree: WsCommand = {
       return;
     }
     const root = await readTree(session, session.pathOf(workspace));
-    // A server answers a list in a missing workspace as in one without the kind.
-    if (workspace !== undefined && root.children.length === 0) await enter(session, root.path);
+    // An empty tree does not tell whether the workspace exists, or denies access.
+    if (root.children.length === 0) await enter(session, root.path);
     // kcp prints a final empty line.
     say(`${drawTree(await branchOf(root, { session, full, wide }))}\n`);
     for (const { path, problem } of problemsIn(root)) note(`${path} cannot be listed: ${problem}`);

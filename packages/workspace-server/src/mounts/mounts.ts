@@ -103,6 +103,10 @@ function usableURL({ spec, status }: Workspace): string | undefined {
   return isReady && spec.URL ? spec.URL : undefined;
 }
 
+/**
+ * Names the mount object, and the Workspace's phase and condition. Security: everyone who may enter the parent reads it, so it
+ * has nothing of the object's status. The object is of any kind, and its controller writes for those who may read it.
+ */
 function unusable({ metadata, spec, status }: Workspace, path: string): ApiError {
   const { kind = "", name = "" } = spec.mount?.ref ?? {};
   const { phase = "Scheduling", conditions } = status ?? {};
@@ -110,6 +114,6 @@ function unusable({ metadata, spec, status }: Workspace, path: string): ApiError
   const since = condition?.lastTransitionTime ?? metadata.creationTimestamp ?? "";
   const why = condition?.message ? `: ${condition.message}` : "";
   return mountNotReady(
-    `the workspace ${path} is mounted on ${kind} ${JSON.stringify(name)}, which is not ready: it is in the phase ${phase} since ${since}${why}`,
+    `the workspace ${path} is mounted on ${kind} ${JSON.stringify(name)}, which is not ready: the Workspace is in the phase ${phase} since ${since}${why}`,
   );
 }

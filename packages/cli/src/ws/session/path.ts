@@ -68,15 +68,17 @@ export function parseDestination(
   return text.startsWith(":") ? { to: "absolute", path: text.slice(1) } : { to: "relative", path: text };
 }
 
-/** Resolves `.` and `..` in a path. @throws Failure above the root, and on an invalid path */
+/** Resolves `.` and `..` in a path. @throws Failure above the topmost workspace, and on an invalid path */
 export function resolvePath(path: string, from: string, asGiven: string): string {
+  const aboveTop = (): Failure => new Failure(`cannot go up from ${topOf(from) || "root"}`);
   let at = from;
   for (const part of path.split(":")) {
     if (part === ".") continue;
     if (part !== "..") at = joinWorkspacePath(at, part === "" ? "?" : part);
-    else if (at === "") throw new Failure("cannot go up from root");
+    else if (at === "") throw aboveTop();
     else at = parentPath(at) ?? "";
   }
+  if (at === "" && from !== "") throw aboveTop();
   if (!isWorkspacePath(at)) throw new Failure(`invalid workspace path: ${asGiven}`);
   return at;
 }

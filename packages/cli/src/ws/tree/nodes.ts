@@ -21,20 +21,29 @@ const ROOT = "root";
 const PARENT = "kcp.io/path";
 
 /**
- * Reads the tree below a workspace: with one list if the server has the view, or else, as for kcp, with a list per workspace.
+ * Reads the tree below a workspace. If the server has the view, these are the workspaces that the user can access, with one
+ * list. Otherwise, as for kcp, each workspace that the user can list is listed. An empty tree of the view does not tell
+ * whether the topmost workspace exists and the user can access it.
  *
- * @throws ApiError when the workspace cannot be listed, and on answers of the view other than 401, 403 and 404
+ * @throws ApiError when a workspace without the view cannot be listed, and on answers of the view other than 401, 403 and 404
  */
 export async function readTree(session: Session, path: string): Promise<TreeNode> {
-  const all = await listed(session);
-  const parents = byParent(all ?? []);
-  // Asks the server about other paths: aliases, paths behind mounts, and workspaces without access.
-  const isKnown = path === ROOT ? parents.has(ROOT) : all?.some((one) => pathOf(one) === path && !one.spec.mount);
-  return isKnown ? { path, children: below(path, parents) } : walkTree(session, path);
+  const all = await listed(session, "*");
+  if (all === undefined) return walkTree(session, path);
+  const parents = byParent(all);
+  // The root has no Workspace.
+  if (path === ROOT || all.some((one) => pathOf(one) === path && !one.spec.mount))
+    return { path, children: below(path, parents) };
+  // Asks about other paths: homes, aliases, and workspaces without access. The view does not know paths behind mounts.
+  const children = await listed(session, path);
+  if (children === undefined) return walkTree(session, path);
+  const [parent = path] = children.map(parentOf);
+  return { path, children: below(path, parents, parent) };
 }
 
-async function listed(session: Session): Promise<readonly Workspace[] | undefined> {
-  const client = new Client({ upstream: session.upstream, ...session.as, cluster: "*", path: VIEW });
+/** Lists workspaces of the view, in a parent or all (`*`). `undefined` if the view or the parent does not exist. */
+async function listed(session: Session, cluster: string): Promise<readonly Workspace[] | undefined> {
+  const client = new Client({ upstream: session.upstream, ...session.as, cluster, path: VIEW });
   try {
     return (await client.resource(WORKSPACES).all(session.patience)).items;
   } catch (error) {
@@ -46,20 +55,25 @@ async function listed(session: Session): Promise<readonly Workspace[] | undefine
 }
 
 function byParent(all: readonly Workspace[]): ReadonlyMap<string, readonly Workspace[]> {
-  return Map.groupBy(all.filter(isAlive), ({ metadata }) => metadata.annotations?.[PARENT] ?? "");
+  return Map.groupBy(all.filter(isAlive), parentOf);
 }
 
-function below(path: string, parents: ReadonlyMap<string, readonly Workspace[]>): readonly TreeNode[] {
-  return [...(parents.get(path) ?? [])].sort(byName).map((workspace) => {
+/** Returns the tree below `path`, which is an alias of `parent` if the two differ. */
+function below(
+  path: string,
+  parents: ReadonlyMap<string, readonly Workspace[]>,
+  parent: string = path,
+): readonly TreeNode[] {
+  return [...(parents.get(parent) ?? [])].sort(byName).map((workspace) => {
     const own = joinWorkspacePath(path, nameOf(workspace));
-    const children = workspace.spec.mount === undefined ? below(own, parents) : [];
+    const children = workspace.spec.mount === undefined ? below(own, parents, pathOf(workspace)) : [];
     return { path: own, workspace, children };
   });
 }
 
 const nameOf = ({ metadata }: Workspace): string => metadata.name ?? "";
-const pathOf = (workspace: Workspace): string =>
-  joinWorkspacePath(workspace.metadata.annotations?.[PARENT] ?? "", nameOf(workspace));
+const parentOf = ({ metadata }: Workspace): string => metadata.annotations?.[PARENT] ?? "";
+const pathOf = (workspace: Workspace): string => joinWorkspacePath(parentOf(workspace), nameOf(workspace));
 const byName = (a: Workspace, b: Workspace): number => (nameOf(a) < nameOf(b) ? -1 : 1);
 
 /** Excludes workspaces in deletion, which may be gone at any time. */
