@@ -5,7 +5,7 @@
  */
 
 export type { CoreOptions, ReadyCheck } from "../core.ts";
-export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "../express.ts";
+export { type MiddlewareOptions, type VirtualWorkspacesMiddleware, virtualWorkspaces } from "../express.ts";
 export type { AuthenticationFailureLimits } from "../fairness/authentication-failures.ts";
 export type { RequestLimits } from "../fairness/fairness-limits.ts";
 export type { RequestRecord } from "../observe/access.ts";
