@@ -212,7 +212,9 @@ describe("the middleware", () => {
       const view = "/a/platform/services/notes/clusters/root";
       const { paths } = JSON.parse((await own.ask("GET", `${view}/openapi/v3`)).body);
       const { serverRelativeURL } = paths["apis/test.dev/v1"];
-      expect(serverRelativeURL).to.match(/^\/a\/platform\/services\/notes\/clusters\/root\/openapi\/v3\/apis\/test\.dev\/v1\?hash=/);
+      expect(serverRelativeURL).to.match(
+        /^\/a\/platform\/services\/notes\/clusters\/root\/openapi\/v3\/apis\/test\.dev\/v1\?hash=/,
+      );
       expect((await own.ask("GET", serverRelativeURL)).status).to.equal(200);
       for (const path of [NOTES, "/a/platformer", "/a/platform", "/a/platform/else"])
         expect((await own.ask("GET", path)).body).to.equal(`left: ${path} ${path}`);
@@ -268,6 +270,19 @@ describe("the middleware", () => {
     using refused = await Wire.open(own.port);
     refused.request(`GET ${NOTES} HTTP/1.1`, ...GOOD, ...UPGRADE);
     expect(statusOf((await refused.answer()) as WireAnswer)).to.include({ code: 400 });
+  });
+
+  it("ends open upgrades when it is disposed, so that the server can close", async () => {
+    const middleware = virtualWorkspaces(options());
+    await using own = await startOwn(middleware, express().use(middleware));
+    using wire = await Wire.open(own.port);
+    wire.request("GET /services/echo/x HTTP/1.1", ...GOOD, ...UPGRADE);
+    await wire.read(SWITCHED.length);
+    middleware.drain();
+    wire.send("ping");
+    expect((await wire.read(4)).toString()).to.equal("ping");
+    await middleware[Symbol.asyncDispose]();
+    expect(await wire.end()).to.be.oneOf(["end", "ECONNRESET"]);
   });
 
   it("serves an offer of HTTP/2, which the server takes for an upgrade, unless its body is lost", async () => {

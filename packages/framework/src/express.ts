@@ -46,7 +46,7 @@ function answerFailure(res: ServerResponse, error: unknown, log: Log): void {
 }
 
 /** Virtual workspaces as a middleware of an existing application. */
-export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
+export interface VirtualWorkspacesMiddleware {
   /**
    * For `app.use(...)`: answers every request below `/services/` and the prefixes of views, and calls `next` for the rest.
    */
@@ -57,6 +57,8 @@ export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
   readonly started: Promise<void>;
   /** Ends all watches cleanly and rejects new requests with 503. Call it before the server closes. */
   drain(): void;
+  /** Drains, ends open upgrades, such as terminals, and closes the views. Call it when requests under way have had their time. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Options of {@link virtualWorkspaces}. */
@@ -108,6 +110,8 @@ export function virtualWorkspaces({ basePath, ...options }: MiddlewareOptions): 
   if (basePath !== undefined) checkBasePath(basePath);
   const core = new ServerCore(options);
   const handle: Handlers = handlers(core);
+  /** Open connections of upgrades, which the application's server does not close. */
+  const upgraded = new Set<Duplex>();
   /** Strips the base path, as Express does for a mounted middleware. @returns whether a view has the rest */
   const takes = (req: MountedRequest): boolean => {
     const { url = "/", baseUrl = "" } = req;
@@ -128,11 +132,14 @@ export function virtualWorkspaces({ basePath, ...options }: MiddlewareOptions): 
     drain: () => core.drain(),
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
       if (!takes(req)) return false;
+      upgraded.add(socket);
+      socket.once("close", () => upgraded.delete(socket));
       handle.upgrade(req, socket, head);
       return true;
     },
     [Symbol.asyncDispose]: async () => {
       core.drain();
+      for (const socket of upgraded) socket.destroy();
       await core[Symbol.asyncDispose]();
     },
   });
