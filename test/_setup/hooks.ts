@@ -4,7 +4,6 @@
 import type { Suite, Test } from "mocha";
 import { reportFault, showFaults, throwFaults } from "./faults.ts";
 import { activeHandles, describeHandles, leftHandles, traceHandles } from "./handles.ts";
-import { OVER_PLAIN_HTTP } from "./log.ts";
 
 if (process.env["TRACE_HANDLES"] !== undefined) traceHandles();
 
@@ -14,7 +13,7 @@ process.on("unhandledRejection", (reason, promise) => {
   seen.add(promise);
 });
 process.on("warning", (warning) => {
-  if (warning.name !== "ExperimentalWarning" && !OVER_PLAIN_HTTP.test(warning.message))
+  if (warning.name !== "ExperimentalWarning")
     reportFault("process warning", warning);
 });
 

@@ -1,10 +1,7 @@
 // Why: an error that a server only logs is still an error. Give every server under test this log: its warnings and errors
 // fail the test, unless the test expects them with `expectFault`.
 import type { Log, LogRecord } from "@virtual-workspaces/framework/server";
-import { reportFault } from "./faults.ts";
-
-/** Warning of servers under test that is no fault: they listen on the loopback interface. */
-export const OVER_PLAIN_HTTP = /bearer tokens over plain HTTP/;
+import { OVER_PLAIN_HTTP, reportFault } from "./faults.ts";
 
 /** Log for a server under test, with all its records so far, including those at level info. */
 export interface TestLog {
