@@ -13,8 +13,7 @@ process.on("unhandledRejection", (reason, promise) => {
   seen.add(promise);
 });
 process.on("warning", (warning) => {
-  if (warning.name !== "ExperimentalWarning")
-    reportFault("process warning", warning);
+  if (warning.name !== "ExperimentalWarning") reportFault("process warning", warning);
 });
 
 let known: ReadonlyMap<string, number> = new Map();

@@ -23,7 +23,9 @@ describe("a SpaceManager without its management cluster", () => {
     const url = await unreachable(() => records.length === 3, { log });
     const [{ level, message, error } = { level: "", message: "", error: "" }] = records;
     expect([level, message]).to.eql(["warn", "cannot watch the management cluster"]);
-    expect(error).to.match(/^informer of \w+ cannot read http:.*: connection refused by /).and.to.contain(url);
+    expect(error)
+      .to.match(/^informer of \w+ cannot read http:.*: connection refused by /)
+      .and.to.contain(url);
   });
 
   it("emits process warnings without a log", async () => {
