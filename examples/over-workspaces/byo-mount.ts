@@ -10,6 +10,7 @@ import {
   controller,
   crdManifest,
   Informer,
+  isApiError,
   type Manifests,
   type Relay,
   relay,
@@ -41,7 +42,13 @@ type Named = { readonly name: string };
 export default function byoMount({ upstream, shard = "root", everywhere = upstream }: Workspaces) {
   const root = new Client({ upstream: everywhere }).cluster("root");
   const clusters = root.resource(RemoteCluster);
-  const informer = new Informer({ resource: clusters });
+  const informer = new Informer({
+    resource: clusters,
+    onError: (error) => {
+      const isMissing = isApiError(error.cause) && error.cause.code === 404; // its kind is installed later
+      if (!isMissing) process.emitWarning(error.message);
+    },
+  });
   const targets = new Targets<Relay>({ isActive: (one) => one.upstream.stats.active > 0 });
   const to = (name: string, url: string): Relay =>
     targets.of(name, url, () =>

@@ -15,6 +15,7 @@ async function logged(authorize: Authorizer<unknown>, headers: Readonly<Record<s
   const lines: Line[] = [];
   await using log = jsonLog({ to: (line) => void lines.push(JSON.parse(line)) });
   await using server = createServer({
+    tls: false,
     virtualWorkspaces: [whoami(authorize)],
     authentication: [staticTokens({ "alice-token": { name: "alice" } })],
     log,

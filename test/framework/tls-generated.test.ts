@@ -3,10 +3,12 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { connect, createServer, type PeerCertificate, type TLSSocket } from "node:tls";
 import { type GeneratedTls, type GeneratedTlsOptions, generatedTls } from "@virtual-workspaces/framework/tls";
+import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
@@ -56,6 +58,18 @@ describe("generated certificates", () => {
       await once(listener, "close");
     }
   }
+
+  it("serve Node's own HTTPS server as they are, with the contents of the files", async () => {
+    const { tls, ca, server } = await ensure();
+    expect(tls).to.include(server);
+    const plain = createHttps(tls, (_, response) => response.end("from Node")).listen(0, "127.0.0.1");
+    await once(plain, "listening");
+    const { port } = plain.address() as AddressInfo;
+    await using upstream = new Upstream({ url: `https://127.0.0.1:${port}`, tls: { ca } });
+    expect((await upstream.send({ path: "/" })).body.toString()).to.equal("from Node");
+    await upstream[Symbol.asyncDispose]();
+    await once(plain.close(), "close");
+  });
 
   it("name the user as common name, the groups as organizations", async () => {
     expect((await handshake(await ensure(), "admin")).subject).to.deep.equal({

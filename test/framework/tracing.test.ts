@@ -204,7 +204,7 @@ describe("spans", () => {
       globalThis[Symbol.for("opentelemetry.js.api.1")] = { trace: {} };
       const { allow, createServer, defineVirtualWorkspace, staticTokens } = await import("@virtual-workspaces/framework");
       const view = defineVirtualWorkspace({ name: "v", path: "/", authorize: () => allow(), handle: (_, res) => void res.end() });
-      const server = createServer({ virtualWorkspaces: [view], authentication: [staticTokens({ t: { name: "a" } })] });
+      const server = createServer({ tls: false, virtualWorkspaces: [view], authentication: [staticTokens({ t: { name: "a" } })] });
       const { url } = await server.listen({ port: 0 });
       for (let at = 0; at < 2; at++)
         console.log((await fetch(url + "/services/v/x", { headers: { authorization: "Bearer t", connection: "close" } })).status);

@@ -70,6 +70,7 @@ export async function startFront(root: string | undefined, options: Partial<Fron
   const upstream = root === undefined ? undefined : stack.use(new Upstream({ url: root, ...AS_ADMIN }));
   const proxy = stack.use(
     createFrontProxy({
+      tls: false,
       mapping: root === undefined ? [] : [CLUSTERS],
       authentication: [staticTokens(OF_PROXY)],
       ...(upstream && { shards: { root: upstream, read: AS_ADMIN } }),

@@ -4,6 +4,7 @@ guideTests(
   "how-to/authorization",
   "how-to/controllers",
   "how-to/delegation",
+  "how-to/express",
   "how-to/features",
   "how-to/forwarding",
   "how-to/forwarding-identity",

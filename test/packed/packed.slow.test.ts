@@ -29,7 +29,7 @@ import quotes from "./quotes.ts";
 process.on("worker", () => console.log("a thread"));
 const authentication = [staticTokens({ secret: { name: "ada" } })];
 await using store = await lmdbStore({ dir: "data" });
-const server = createServer({ virtualWorkspaces: [quotes, boards, notes({ store })], authentication });
+const server = createServer({ tls: false, virtualWorkspaces: [quotes, boards, notes({ store })], authentication });
 const { url } = await server.listen({ port: 0 });
 console.log(url);
 await new Promise((resolve) => process.once("SIGTERM", resolve));

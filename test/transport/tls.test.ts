@@ -133,6 +133,39 @@ describe("TLS to an upstream", () => {
     await server.until(() => server.sockets.size === 0);
   });
 
+  it("takes the authorities as Node does: text, a Buffer, or an array of them", async () => {
+    await using server = await startRaw(who, shown);
+    const bundle = `${other.cert}${root.cert}`;
+    const several = [other.cert, Buffer.from(root.cert)] as const;
+    for (const ca of [bundle, Buffer.from(root.cert), several, [root.cert]]) {
+      await using upstream = new Upstream({ url: server.url, tls: { ca } });
+      expect((await upstream.send({ path: "/" })).status).to.equal(200);
+    }
+    await using wrong = new Upstream({ url: server.url, tls: { ca: [Buffer.from(other.cert)] } });
+    expect((await thrown(wrong.send({ path: "/" }))).code).to.equal("tls");
+  });
+
+  it("rejects any other value as an authority, and names the field", () => {
+    const broken = root.cert.replace(/\n[A-Za-z0-9+/]{20}/, "\n!");
+    for (const ca of [
+      7,
+      true,
+      {},
+      [],
+      [root.cert, 7],
+      [""],
+      [broken],
+      broken,
+      Buffer.from("no PEM"),
+      [[root.cert]],
+      null,
+    ])
+      for (const url of ["https://127.0.0.1:1", "http://127.0.0.1:1"])
+        expect(() => new Upstream({ url, tls: { ca } } as never), JSON.stringify(ca)).to.throw(
+          /^invalid tls\.ca of an upstream: use PEM certificates, as text, Buffer or an array of these$/,
+        );
+  });
+
   it("rejects invalid certificates and keys", async () => {
     await using server = await startRaw(who, shown);
     expect(() => new Upstream({ url: server.url, tls: { ca: "" } })).to.throw("tls.ca");

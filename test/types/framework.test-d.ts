@@ -1,9 +1,11 @@
 // Misuse of the framework must not compile. This file is compiled but never run. If a misuse compiles, the compiler reports
 // its directive below as unused.
+import { createServer as createHttpsServer, type ServerOptions as HttpsServerOptions } from "node:https";
 import type { CheckedSchema, UnknownKeyword } from "@virtual-workspaces/apimachinery";
 import {
   allow,
   type Collection,
+  createServer,
   defineResource,
   defineVirtualWorkspace,
   deny,
@@ -12,6 +14,20 @@ import {
   type StoredObject,
   view,
 } from "@virtual-workspaces/framework";
+import { generatedTls } from "@virtual-workspaces/framework/tls";
+import { Upstream } from "@virtual-workspaces/transport";
+
+/** Generated certificates fit Node's HTTPS server as they are, and upstreams take authorities as Node does. */
+export async function certificates(): Promise<void> {
+  const { tls, ca } = await generatedTls({ dir: "tls" });
+  createHttpsServer(tls);
+  createServer({ virtualWorkspaces: [], authentication: [], tls });
+  const { ca: nodes } = {} as Pick<HttpsServerOptions, "ca">;
+  for (const one of [ca, Buffer.from(ca), [ca, Buffer.from(ca)], nodes])
+    new Upstream({ url: "https://127.0.0.1", tls: one === undefined ? {} : { ca: one } });
+  // @ts-expect-error a number is no certificate
+  new Upstream({ url: "https://127.0.0.1", tls: { ca: 7 } });
+}
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Expect<T extends true> = T;

@@ -37,6 +37,11 @@ export interface AuthorizedExchange extends AuthenticatedExchange {
   decision: Decision;
 }
 
+/** Request to a middleware that an application has mounted: Express strips the path of the mount from the URL. */
+export interface MountedRequest extends IncomingMessage {
+  readonly baseUrl?: string;
+}
+
 /**
  * One request on its way through the pipeline. Each stage adds what the later ones need; the types of the stages state what
  * is established: {@link MatchedExchange}, {@link AuthenticatedExchange}, {@link AuthorizedExchange}.
@@ -54,6 +59,8 @@ export class Exchange implements AuditedRequest {
   readonly peer: string | undefined;
   /** HTTP method as received: handlers may overwrite the request's own. */
   readonly method: string;
+  /** Path before {@link path} that an application has stripped, "" in a server of its own. */
+  readonly basePath: string;
   /** Path of the request target, as received. */
   readonly path: string;
   /** Query with its question mark, or "". */
@@ -132,6 +139,7 @@ export class Exchange implements AuditedRequest {
     this.requestId = givenId(message.req) ?? randomUUID();
     this.peer = connectionOf(message.req).remoteAddress;
     this.method = message.req.method ?? "";
+    this.basePath = (message.req as MountedRequest).baseUrl ?? "";
     const url = message.req.url ?? "/";
     const at = url.indexOf("?");
     this.path = at === -1 ? url : url.slice(0, at);

@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { timerDelay } from "@virtual-workspaces/transport";
 import type { Express } from "express";
+import { takesTokens } from "./authn/bearer-tokens.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
@@ -26,10 +27,13 @@ const HTTP_2_OR_1: readonly string[] = ["h2", ...HTTP_1];
 /** Options of a server: what it serves, to whom, and how it listens. */
 export interface ServerOptions extends CoreOptions {
   /**
-   * TLS options. Security: without them, credentials travel unencrypted.
-   * @default plain HTTP, for use behind a proxy that terminates TLS
+   * TLS options, or `false` for plain HTTP behind a proxy that terminates TLS. Security: without them, credentials travel
+   * unencrypted, and kubectl sends no bearer tokens. A server with authenticators for tokens then logs a warning when it
+   * listens; `false` leaves it out.
+   *
+   * @default plain HTTP
    */
-  readonly tls?: TlsOptions;
+  readonly tls?: TlsOptions | false;
   /**
    * Largest number of connections; the server closes others as they arrive. It closes an idle one after two minutes; each
    * holds 10 KiB until then, 50 KiB over TLS. `Infinity`: up to the process' file descriptors.
@@ -79,6 +83,9 @@ export interface Listening {
 /** Largest number of pipelined requests on one connection: Node keeps reading while no request is answered. */
 const MOST_PIPELINED = 100;
 
+const PLAIN_TOKENS =
+  "bearer tokens over plain HTTP: kubectl never sends them, and the network can read them: set tls, such as (await generatedTls({ dir })).tls, or tls: false behind a proxy that terminates TLS";
+
 /** An API server for virtual workspaces, and for the routes of {@link Server.app}. */
 export class Server implements AsyncDisposable {
   readonly #core: ServerCore;
@@ -100,12 +107,12 @@ export class Server implements AsyncDisposable {
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    const { tls, authentication } = options;
+    const { tls = false, authentication } = options;
     const authorities = {
       pem: authentication.flatMap(({ clientCa }) => clientCa ?? []),
       files: authentication.flatMap(({ clientCaFile }) => clientCaFile ?? []),
     };
-    this.#tls = tls === undefined ? undefined : new ServingTls(tls, authorities);
+    this.#tls = tls === false ? undefined : new ServingTls(tls, authorities);
     const { within, ...own } = options;
     if (within !== undefined && (options.audit ?? options.metrics) !== undefined)
       throw new Error("invalid options audit and metrics of a server with within: set them on the outer server");
@@ -123,7 +130,7 @@ export class Server implements AsyncDisposable {
       whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
     this.#closeTimeout = timerDelay(whole("closeTimeout", options.closeTimeout ?? 10_000, 0));
     this.#closeDelay = timerDelay(whole("closeDelay", options.closeDelay ?? 0, 0));
-    this.#connections = new Connections(this.#http, { tls: tls !== undefined });
+    this.#connections = new Connections(this.#http, { tls: tls !== false });
     this.#http.on("request", this.#request);
     this.#http.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => {
       this.#connections.answer(req.socket, res);
@@ -191,7 +198,7 @@ export class Server implements AsyncDisposable {
     this.#looksAfter ||= this.#http.listening || this.#http.emit("listening");
     socket.setNoDelay(LISTENER_LIMITS.noDelay).setKeepAlive(true, LISTENER_LIMITS.keepAliveInitialDelay);
     this.#http.emit("connection", socket);
-    if (this.#options.tls === undefined) socket.resume(); // TLS reads by itself
+    if (this.#tls === undefined) socket.resume(); // TLS reads by itself
   }
 
   /**
@@ -201,7 +208,7 @@ export class Server implements AsyncDisposable {
    * @throws Error with `tls`
    */
   connect(): Duplex {
-    if (this.#options.tls !== undefined)
+    if (this.#tls !== undefined)
       throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
     const [near, far] = pipe();
     this.accept(far as Socket);
@@ -229,7 +236,10 @@ export class Server implements AsyncDisposable {
     });
     const { port } = this.#http.address() as AddressInfo;
     const shown = host.includes(":") ? `[${host}]` : host;
-    return { port, url: `${this.#options.tls === undefined ? "http" : "https"}://${shown}:${port}` };
+    const url = `${this.#tls === undefined ? "http" : "https"}://${shown}:${port}`;
+    if (this.#options.tls === undefined && this.#options.authentication.some(takesTokens))
+      this.#core.log({ level: "warn", message: PLAIN_TOKENS, url });
+    return { port, url };
   }
 
   /**
@@ -302,6 +312,7 @@ export class Server implements AsyncDisposable {
  * @example
  * ```ts
  * import { authenticated, createServer, defineResource, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+ * import { generatedTls } from "@virtual-workspaces/framework/tls";
  *
  * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
  * const books = defineVirtualWorkspace({
@@ -310,7 +321,9 @@ export class Server implements AsyncDisposable {
  *   authorize: authenticated(),
  *   resources: [Book.serve(Book.collection())],
  * });
+ * const { tls } = await generatedTls({ dir: "tls" });
  * const server = createServer({
+ *   tls,
  *   virtualWorkspaces: [books],
  *   authentication: [staticTokens({ "a-long-random-token": { name: "ann" } })],
  * });

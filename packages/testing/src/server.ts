@@ -37,6 +37,7 @@ export async function startTestServer(
   const { user = { name: "tester" }, authentication = [], ...rest } = options;
   const token = randomUUID();
   const server = createServer({
+    tls: false,
     ...rest,
     virtualWorkspaces,
     authentication: [staticTokens({ [token]: user }), ...authentication],

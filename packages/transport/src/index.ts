@@ -6,7 +6,14 @@
  */
 
 export type { Credential, Credentials } from "./calls/authentication.ts";
-export { type Dial, hostOf, type UpstreamTls } from "./connections/connector.ts";
+export { type ConnectionProblem, connectionProblem } from "./connection-problem.ts";
+export {
+  authoritiesIn,
+  type CertificateAuthorities,
+  type Dial,
+  hostOf,
+  type UpstreamTls,
+} from "./connections/connector.ts";
 export { type LineOptions, lines } from "./http/body.ts";
 export { header, headerValues, type ResponseHeaders, warningsOf } from "./http/headers.ts";
 export {

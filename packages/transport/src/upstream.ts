@@ -2,7 +2,7 @@ import type { Credential, Credentials } from "./calls/authentication.ts";
 import { Authentication } from "./calls/authentication.ts";
 import { Call } from "./calls/call.ts";
 import { Connections } from "./connections/connections.ts";
-import type { Dial, UpstreamTls } from "./connections/connector.ts";
+import { authoritiesIn, type Dial, type UpstreamTls } from "./connections/connector.ts";
 import {
   type Exchange,
   type ExchangeOptions,
@@ -74,8 +74,7 @@ export class Upstream implements AsyncDisposable {
     const url = parsed(options.url);
     const { tls = {}, connections = 256, userAgent = "virtual-workspaces", dial } = options;
     if (!(connections >= 1)) throw new Error("invalid connections of an upstream: use at least 1");
-    if (tls.ca !== undefined && !tls.ca.includes("-----BEGIN CERTIFICATE-----"))
-      throw new Error("invalid tls.ca of an upstream: use PEM certificates");
+    if (tls.ca !== undefined) authoritiesIn(tls.ca);
     this.#prefix = url.pathname.replace(/\/+$/, "");
     this.url = `${url.origin}${this.#prefix}`;
     this.#authentication = new Authentication(options.credentials);

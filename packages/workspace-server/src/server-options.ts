@@ -160,7 +160,7 @@ export function commonListenerOptions(
     ...(metrics && { metrics }),
     ...(onRequest && { onRequest }),
     ...(authenticationFailures && { authenticationFailures }),
-    ...(tls && { tls }),
+    ...(tls !== undefined && { tls }),
   };
 }
 

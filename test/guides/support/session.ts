@@ -105,6 +105,7 @@ const SERVED: readonly (readonly [RegExp, Served])[] = [
     /^virtual-workspaces /,
     { flags: "--bind-address=127.0.0.1 --secure-port=0", ready: / at https:\S+:(\d+): /, port: 6444 },
   ],
+  [/^node \S+ \d+$/, { flags: "0", ready: /^https:\S+:(\d+)$/m, port: 8443 }],
   [/./, { flags: "", ready: /./ }],
 ];
 
@@ -211,7 +212,7 @@ export class Session implements AsyncDisposable {
       { flags: "", ready: /./ },
     ];
     // The port in the page may be in use on this machine, so the server gets a free one.
-    const [given, asked] = / --(?:secure-)?port[= ](\d+)/.exec(line) ?? [];
+    const [given, asked] = / (?:--(?:secure-)?port[= ]|(?<=^node \S+ ))(\d+)/.exec(line) ?? [];
     const command = `exec ${this.#withPorts(given === undefined ? line : line.replace(given, ""))} ${flags}`;
     const program = new Program("sh", ["-c", command], { ...this.#env, cwd: this.#cwd });
     this.#started.push(program);

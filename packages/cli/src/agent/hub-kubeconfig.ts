@@ -2,7 +2,7 @@ import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { loadKubeconfig } from "@virtual-workspaces/client";
 import type { NamedHub } from "@virtual-workspaces/cluster-proxy";
 import type { KeyPair } from "@virtual-workspaces/framework/tls";
-import type { UpstreamOptions } from "@virtual-workspaces/transport";
+import { authoritiesIn, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { KubeconfigFile } from "../kubectl/kubeconfig-file.ts";
 import { Failure } from "../process/failure.ts";
 
@@ -54,7 +54,7 @@ export function hubKubeconfig({ hub, token, certificate }: HubAccess, others: re
     }),
   };
   const clusters = [
-    { name: "hub", cluster: clusterOf({ url, ca, serverName }) },
+    { name: "hub", cluster: clusterOf({ url, ca: ca && authoritiesIn(ca).join("\n"), serverName }) },
     ...others.map((other) => ({ name: `${OTHER}${other.id}`, cluster: clusterOf(other) })),
   ];
   const content = {

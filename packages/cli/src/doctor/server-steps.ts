@@ -1,6 +1,11 @@
 import { type ApiError, isApiError, parentPath } from "@virtual-workspaces/apimachinery";
 import { Informer } from "@virtual-workspaces/client";
-import { isTransportError, type TransportError } from "@virtual-workspaces/transport";
+import {
+  type ConnectionProblem,
+  connectionProblem,
+  isTransportError,
+  type TransportError,
+} from "@virtual-workspaces/transport";
 import { known } from "./authentication-step.ts";
 import { type ExaminedServer, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
@@ -155,37 +160,20 @@ export async function watched(
   );
 }
 
-function unreached({ server: { url } }: ExaminedServer, { code, message, cause }: TransportError): StepFailure {
-  const { code: why = "", message: said = message } = (cause ?? {}) as {
-    readonly code?: string;
-    readonly message?: string;
-  };
-  const host = new URL(url).host;
-  if (why === "ENOTFOUND" || why === "EAI_AGAIN")
-    return new StepFailure(`cannot resolve the host name ${host}`, "check the host of the server in the kubeconfig");
-  if (why === "ECONNREFUSED")
-    return new StepFailure(
-      `connection refused by ${host}`,
-      "start the server, or check the host and port of the server in the kubeconfig",
-    );
-  if (why === "CERT_HAS_EXPIRED")
-    return new StepFailure("the server's certificate has expired", "renew it where the server runs (--tls-cert-file)");
-  if (why === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return new StepFailure(
-      `the server's certificate has other names: ${said}`,
-      "use one of these names, or add this one to the certificate",
-    );
-  if (code === "tls")
-    return new StepFailure(
-      `the server's certificate is not trusted: ${said}`,
-      "the certificate-authority of the kubeconfig does not match this server: use the kubeconfig that the server wrote, or --certificate-authority",
-    );
-  if (code === "timeout")
-    return new StepFailure(
-      `${host} does not answer in time`,
-      "check for a firewall in between, and whether the server is overloaded",
-    );
-  return new StepFailure(message, "check the server in the kubeconfig");
+const REMEDIES: Readonly<Record<ConnectionProblem["kind"], string>> = {
+  unresolved: "check the host of the server in the kubeconfig",
+  refused: "start the server, or check the host and port of the server in the kubeconfig",
+  expired: "renew it where the server runs (--tls-cert-file)",
+  names: "use one of these names, or add this one to the certificate",
+  untrusted:
+    "the certificate-authority of the kubeconfig does not match this server: use the kubeconfig that the server wrote, or --certificate-authority",
+  silent: "check for a firewall in between, and whether the server is overloaded",
+};
+
+function unreached({ server: { url } }: ExaminedServer, error: TransportError): StepFailure {
+  const problem = connectionProblem(error, url);
+  if (problem === undefined) return new StepFailure(error.message, "check the server in the kubeconfig");
+  return new StepFailure(problem.text, REMEDIES[problem.kind]);
 }
 
 /** Returns the failure of a user without access, with the command by which an administrator grants it. */

@@ -76,7 +76,11 @@ export interface ControllerOptions<T extends KubeObject> {
    * @default such keys are dropped
    */
   readonly gone?: (key: ObjectKey, context: ReconcileContext) => Promise<void> | void;
-  /** Called for every failure except conflicts, which are retried silently. Required because failures would otherwise be invisible. */
+  /**
+   * Called for every failure except conflicts, which are retried silently. Required because failures would otherwise be
+   * invisible. Also called when an informer cannot read and has neither an `onError` nor a handler for `lifecycle` events: once
+   * for each reason, without a key.
+   */
   readonly onError: (failure: ReconcileFailure) => void;
   /** Number of keys to reconcile concurrently (`MaxConcurrentReconciles`). @default 1 */
   readonly workers?: number;

@@ -3,7 +3,7 @@ import { type Clock, sleep, systemClock } from "@virtual-workspaces/transport";
 import { reportingErrors } from "../callbacks.ts";
 import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./controller-options.ts";
 import { decisionAfter } from "./failure.ts";
-import { type Keyed, keyText } from "./source.ts";
+import { type Keyed, keyText, type Source } from "./source.ts";
 import { WorkQueue, type WorkQueueMetrics } from "./work-queue.ts";
 
 /** Metrics of a controller: controller-runtime's `controller_runtime_…` metrics, and those of its queue. */
@@ -62,6 +62,9 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
       ...(rateLimit && { rateLimit }),
     });
     for (const source of sources) this.#subscriptions.use(this.#follow(source));
+    const failed = (error: Error): void => this.#report({ error, attempt: 1 });
+    for (const informer of new Set(sources.map((source): Source => source.informer as unknown as Source)))
+      this.#subscriptions.use(informer.onFailure?.(failed));
     this.started = this.#start();
     this.started.catch(() => undefined); // A caller that does not await it gets the error from `onError`.
     const end = (): void => void this.stop();

@@ -30,6 +30,11 @@ export interface Source<T extends KubeObject = KubeObject> {
    * to decode each object for an event. Such a source must not have `gone` events. @default none: callers use `on`
    */
   onKey?(changed: (event: Keyed) => void): Disposable;
+  /**
+   * Registers a callback for failures to read that nothing else handles, once for each reason. The source keeps retrying.
+   * @default none: the source reports them by other means
+   */
+  onFailure?(failed: (error: Error) => void): Disposable;
   /** Resolves once the source has delivered every object of the initial list. */
   readonly synced: Promise<void>;
   /** Store with the current objects. */

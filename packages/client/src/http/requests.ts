@@ -87,8 +87,13 @@ export class Requests {
 
   /** Describes a request for messages. Security: the query may hold confidential values, so it is omitted. */
   #what({ method = "GET", path }: ApiRequest): string {
+    return `${method} ${this.url(path)}`;
+  }
+
+  /** Returns the URL of a request without the query, for messages. It has no user or password: an upstream rejects them. */
+  url(path: string): string {
     const { upstream, prefix } = this.#options;
-    return `${method} ${upstream.url}${prefix}${path.split("?", 1)[0]}`;
+    return `${upstream.url}${prefix}${path.split("?", 1)[0]}`;
   }
 
   #complete({ repeatable: _repeatable, retries: _retries, ...request }: ApiRequest, more: readonly string[]): Outgoing {

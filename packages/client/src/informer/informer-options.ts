@@ -6,7 +6,7 @@ import type { Indexer } from "./store.ts";
 /** Exception thrown by a handler, transform or indexer of an informer. */
 export interface InformerProblem {
   /** Callback that threw. */
-  readonly during: "added" | "updated" | "deleted" | "lifecycle" | "transform" | "indexer";
+  readonly during: "added" | "updated" | "deleted" | "lifecycle" | "transform" | "indexer" | "onError";
   /** Key of the affected object. */
   readonly key?: ObjectKey;
 }
@@ -57,6 +57,15 @@ export interface InformerOptions<T extends object> extends ReflectorOptions {
   readonly transform?: (object: StoredObject<T>) => ObjectOf<T>;
   /** Indexers of the store, in addition to names. */
   readonly indexers?: Readonly<Record<string, Indexer<StoredObject<T>>>>;
+  /**
+   * Called when the informer cannot read: once for each reason, while it retries (client-go: `WatchErrorHandler`). The message
+   * has the URL, the reason and a remedy, and `cause` is the error of the attempt. A handler for `lifecycle` events receives
+   * every attempt. Security: the message never has a credential or a query.
+   *
+   * @default `onError` of the controllers that use the informer. Without one, and without a handler for `lifecycle` events, a
+   * process warning, and another one when the informer reads again
+   */
+  readonly onError?: (error: Error) => void;
   /** Called for exceptions of handlers and of the functions above. @default a process warning */
   readonly onProblem?: (error: Error, problem: InformerProblem) => void;
 }

@@ -3,6 +3,7 @@ import { onAbort } from "@virtual-workspaces/transport";
 import type { InformerEvent, InformerHandlers, LifecycleEvent } from "./events.ts";
 import { type Counters, counters, type InformerMetrics } from "./events.ts";
 import { checkOptions, type InformerOptions, type InformerProblem } from "./informer-options.ts";
+import { ReadFailures } from "./read-failures.ts";
 import { Reflector } from "./reflector.ts";
 import type { Indexer } from "./store.ts";
 import { ObjectStore, type Store } from "./store.ts";
@@ -48,6 +49,9 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   readonly #counters: Counters = counters();
   readonly #subscribers = new Set<Subscriber<StoredObject<T>>>();
   readonly #queues = new Set<EventQueue<StoredObject<T>>>();
+  readonly #failures: ReadFailures;
+  /** Called for failures that nothing else handles. */
+  readonly #controllers = new Set<(error: Error) => void>();
   #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   #synced = unsettled();
 
@@ -62,11 +66,21 @@ export class Informer<T extends object = object> implements AsyncDisposable {
       transform: (object) => (transform === undefined ? object : this.#transformed(object, transform)),
     });
     for (const [name, indexer] of Object.entries(indexers)) this.addIndexer(name, indexer);
+    this.#failures = new ReadFailures({
+      resource,
+      failed: (error) => this.#failed(error),
+      recovered: (text) => {
+        if (!this.#isHandled) process.emitWarning(text, WARNING);
+      },
+    });
     this.#reflector = new Reflector<T>({
       ...options,
       store: this.#store,
       counters: this.#counters,
-      sink: { changes: (events) => this.#changes(events), lifecycle: (event) => this.#lifecycle(event) },
+      sink: {
+        changes: (events) => this.#changes(events),
+        lifecycle: (event, wasOpen) => this.#lifecycle(event, wasOpen),
+      },
     });
   }
 
@@ -109,6 +123,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     const before = this.#running;
     if (before?.stop.signal.aborted === false) return this;
     if (before !== undefined) this.#stopped();
+    this.#failures.reset();
     const stop = new AbortController();
     const linked = onAbort(signal, () => stop.abort());
     const run = async (): Promise<void> => {
@@ -164,6 +179,13 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     return queue;
   }
 
+  /** Registers a callback of a controller: {@link Source.onFailure}. */
+  onFailure(failed: (error: Error) => void): Disposable {
+    const own = (error: Error): void => failed(error);
+    this.#controllers.add(own);
+    return { [Symbol.dispose]: () => void this.#controllers.delete(own) };
+  }
+
   /** Adds an indexer, and indexes the cached objects with it. @throws Error if the name is taken */
   addIndexer(name: string, indexer: Indexer<StoredObject<T>>): void {
     this.#store.addIndexer(name, (object) => {
@@ -198,9 +220,32 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     }
   }
 
-  #lifecycle(event: LifecycleEvent): void {
+  #lifecycle(event: LifecycleEvent, wasOpen = false): void {
     if (event.type === "synced") this.#synced.resolve();
     for (const subscriber of [...this.#subscribers]) subscriber.lifecycle(event);
+    this.#failures.see(event, wasOpen);
+  }
+
+  /** Whether the program learns of failures by other means than process warnings. */
+  get #isHandled(): boolean {
+    return this.#options.onError !== undefined || this.#hearsLifecycle || this.#controllers.size > 0;
+  }
+
+  get #hearsLifecycle(): boolean {
+    return [...this.#subscribers].some(({ hearsLifecycle }) => hearsLifecycle);
+  }
+
+  #failed(error: Error): void {
+    const { onError } = this.#options;
+    if (!this.#isHandled) process.emitWarning(error.message, WARNING);
+    else if (onError === undefined) {
+      if (!this.#hearsLifecycle) for (const failed of [...this.#controllers]) failed(error);
+    } else
+      try {
+        onError(error);
+      } catch (thrown) {
+        this.#report(errorOf(thrown), { during: "onError" });
+      }
   }
 
   #transformed(object: StoredObject<T>, transform: (object: StoredObject<T>) => ObjectOf<T>): StoredObject<T> {
@@ -223,6 +268,9 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     }
   };
 }
+
+/** Name of process warnings. */
+const WARNING = "InformerWarning";
 
 function warn(where: string, error: Error): void {
   process.emitWarning(`${where}: ${error.stack ?? error.message}`);

@@ -14,7 +14,8 @@ import type { ObjectStore, Stage } from "./store.ts";
 /** Receiver of a reflector's events. */
 export interface ReflectorSink<T> {
   changes(events: readonly InformerEvent<T>[]): void;
-  lifecycle(event: LifecycleEvent): void;
+  /** @param wasOpen whether the attempt of an event of type `error` had opened a watch */
+  lifecycle(event: LifecycleEvent, wasOpen?: boolean): void;
 }
 
 export interface ReflectorParts<T extends object> extends ReflectorOptions {
@@ -57,7 +58,7 @@ export class Reflector<T extends object> {
     this.#position = new Position(parts.rewindAfter ?? 60_000);
     this.#select = { ...(labels && { labels }), ...(fields && { fields }) };
     this.#deadlines = { renew: Math.max(1, Math.ceil(renewEvery)) * 1000, idle, initial: initialDeadline };
-    const tell = (event: LifecycleEvent): void => parts.sink.lifecycle(event);
+    const tell = (event: LifecycleEvent, wasOpen?: boolean): void => parts.sink.lifecycle(event, wasOpen);
     this.connection = new Connection(parts.counters, tell);
     this.#retries = new Retries({ position: this.#position, counters: parts.counters, backoff: parts.backoff, tell });
   }

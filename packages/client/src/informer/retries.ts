@@ -21,7 +21,8 @@ export interface RetriesOptions {
   readonly position: Position;
   readonly counters: Counters;
   readonly backoff: BackoffOptions | undefined;
-  readonly tell: (event: LifecycleEvent) => void;
+  /** @param wasOpen whether the failed attempt had opened a watch */
+  readonly tell: (event: LifecycleEvent, wasOpen?: boolean) => void;
 }
 
 /** Lifetime after which a watch counts as successful, in ms. After shorter ones the backoff grows. */
@@ -74,7 +75,7 @@ export class Retries {
     const waited = lived === undefined ? took : 0;
     const retryIn = Math.round(this.#short(progressed, failure, waited));
     this.#options.counters.errors += 1;
-    this.#options.tell({ type: "error", error: failure, retryIn });
+    this.#options.tell({ type: "error", error: failure, retryIn }, lived !== undefined);
     return retryIn;
   }
 

@@ -5,6 +5,8 @@ import { ObjectMap } from "./object-map.ts";
 
 /** Receiver of an informer's events. */
 export interface Subscriber<T> {
+  /** Whether it handles events of the informer itself. */
+  readonly hearsLifecycle: boolean;
   event(event: InformerEvent<T>): void;
   lifecycle(event: LifecycleEvent): void;
 }
@@ -20,6 +22,10 @@ export class HandlerSubscriber<T> implements Subscriber<T> {
   constructor(handlers: InformerHandlers<T>, report: Report) {
     this.#handlers = handlers;
     this.#report = report;
+  }
+
+  get hearsLifecycle(): boolean {
+    return this.#handlers.lifecycle !== undefined;
   }
 
   event(event: InformerEvent<T>): void {
@@ -49,6 +55,7 @@ export class HandlerSubscriber<T> implements Subscriber<T> {
 
 /** Delivers events to an iterator. */
 export class QueueSubscriber<T> implements Subscriber<T> {
+  readonly hearsLifecycle = false;
   readonly #queue: EventQueue<T>;
 
   constructor(queue: EventQueue<T>) {

@@ -79,6 +79,11 @@ export class ResourceClient<T extends object = object> {
     return this.cluster;
   }
 
+  /** @internal URL of the collection, without a query. */
+  get url(): string {
+    return this.#options.requests.url(collectionPath(this.#endpoint.location));
+  }
+
   /** Returns a client of one namespace. */
   in(namespace: string): ResourceClient<T> {
     return new ResourceClient({ ...this.#options, namespace });

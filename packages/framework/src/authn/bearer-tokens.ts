@@ -59,6 +59,11 @@ export function bearerTokens({ name, verify, remember = 10_000 }: TokenVerifier)
   };
 }
 
+/** Whether an authenticator accepts bearer tokens. */
+export function takesTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {
+  return "authenticateToken" in authenticator;
+}
+
 function userBy(verify: TokenVerifier["verify"]): TokenAuthenticator["authenticateToken"] {
   return (token) => {
     const verdict = verify(token);

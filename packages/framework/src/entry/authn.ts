@@ -13,6 +13,7 @@ export {
   type TokenUser,
   type TokenVerdict,
   type TokenVerifier,
+  takesTokens,
   tokenFile,
 } from "../authn/bearer-tokens.ts";
 export { type ClientCertificateOptions, clientCertificates } from "../authn/client-certificates.ts";

@@ -5,12 +5,12 @@
  */
 
 export type { CoreOptions, ReadyCheck } from "../core.ts";
-export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "../express.ts";
+export { type MiddlewareOptions, type VirtualWorkspacesMiddleware, virtualWorkspaces } from "../express.ts";
 export type { AuthenticationFailureLimits } from "../fairness/authentication-failures.ts";
 export type { RequestLimits } from "../fairness/fairness-limits.ts";
 export type { RequestRecord } from "../observe/access.ts";
 export { type JsonLog, type JsonLogOptions, jsonLog } from "../observe/log/json-log.ts";
-export type { Log, LogRecord } from "../observe/log/log.ts";
+export { type Log, type LogRecord, warningLog } from "../observe/log/log.ts";
 export type { LineTarget, LogFileOptions } from "../observe/log/target.ts";
 export { type Metrics, type MetricsOptions, metrics } from "../observe/metrics/metrics.ts";
 export type { Listening, ListenOptions } from "../server.ts";

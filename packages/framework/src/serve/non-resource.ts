@@ -52,7 +52,8 @@ function serveDiscovery(exchange: AuthorizedExchange, resources: readonly Advert
 
 function serveOpenApi(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const { accept } = exchange.req.headers;
-  const { query, prefix } = exchange;
+  const { query } = exchange;
+  const prefix = exchange.basePath + exchange.prefix;
   const answer = exchange.core.openapi.answer({ path: exchange.info.path, query, accept, prefix }, resources);
   if (answer.kind === "not-found") return false;
   if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);

@@ -167,6 +167,8 @@ export function info(exchange: Exchange): void {
   if (exchange.unknown !== undefined) return;
   const found = requestInfo(exchange);
   exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
+  // A compressing middleware of an application would hold back events until its buffer is full.
+  if (exchange.info.longRunning) delete exchange.req.headers["accept-encoding"];
 }
 
 /**

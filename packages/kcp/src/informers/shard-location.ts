@@ -20,6 +20,8 @@ export interface ShardLocationOptions {
   readonly urls?: ServedUrls | undefined;
   /** Called when the URLs of a shard change. */
   readonly changed: () => void;
+  /** Receives why the Shards cannot be read, once for each reason. The informer retries. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** URLs of a shard's views and workspaces, from its Shard, and those of all shards. */
@@ -30,12 +32,12 @@ export class ShardLocation implements AsyncDisposable {
   readonly #informer: Informer<Pick<Shard, "spec">> | undefined;
   #known = "";
 
-  constructor({ client, shard = ROOT_SHARD, urls, changed }: ShardLocationOptions) {
+  constructor({ client, shard = ROOT_SHARD, urls, changed, onError }: ShardLocationOptions) {
     this.#shard = shard;
     this.#given = urls;
     this.#changed = changed;
     if (urls !== undefined) return;
-    this.#informer = new Informer({ resource: client.cluster(ROOT_CLUSTER).resource(Shard) });
+    this.#informer = new Informer({ resource: client.cluster(ROOT_CLUSTER).resource(Shard), onError });
     this.#informer.on({ added: this.#look, updated: this.#look, deleted: this.#look });
   }
 

@@ -33,7 +33,7 @@ export class WorkspaceTypes {
 
   constructor({ upstream, cache = upstream, reviews = upstream, onError = warn }: WorkspaceTypesOptions) {
     const client = new Client({ upstream: cache, cluster: "*", path: CACHE });
-    this.#informers = new SharedInformers(client, { transform: withoutManagedFields, onProblem: onError });
+    this.#informers = new SharedInformers(client, { transform: withoutManagedFields, onError, onProblem: onError });
     this.#client = new Client({ upstream: reviews, cluster: "*" });
   }
 

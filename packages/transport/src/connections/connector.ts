@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { connect as connectTcp, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import {
@@ -48,7 +49,7 @@ export class Connector {
     this.#port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (url.protocol === "https:")
       this.#context = createSecureContext({
-        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+        ...(tls.ca === undefined ? {} : { ca: authoritiesIn(tls.ca) }),
         ...(cert === "" ? {} : { cert, key }),
       });
   }
@@ -162,10 +163,30 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
+/** Certificates of authorities, PEM: one or several in one text, or an array of these. */
+export type CertificateAuthorities = string | Buffer | readonly (string | Buffer)[];
+
+/** Returns the authorities as a list. @throws Error for anything else: Node would ignore it, or fail without the field's name */
+export function authoritiesIn(ca: CertificateAuthorities): (string | Buffer)[] {
+  const all: unknown = typeof ca === "string" || Buffer.isBuffer(ca) ? [ca] : ca;
+  if (Array.isArray(all) && all.length > 0 && all.every(isAuthority)) return all;
+  throw new Error("invalid tls.ca of an upstream: use PEM certificates, as text, Buffer or an array of these");
+}
+
+function isAuthority(pem: unknown): pem is string | Buffer {
+  if (!(typeof pem === "string" || Buffer.isBuffer(pem)) || !pem.includes("-----BEGIN CERTIFICATE-----")) return false;
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Trust in the upstream's certificate. It is always verified, unless `insecureSkipVerify` is set. */
 export interface UpstreamTls {
-  /** PEM of the only trusted authorities. @default those of Node.js */
-  readonly ca?: string;
+  /** PEM of the only trusted authorities, as in Node's TLS options. @default those of Node.js */
+  readonly ca?: CertificateAuthorities;
   /** Expected name in the certificate, also sent as SNI. @default the URL's host */
   readonly serverName?: string;
   /** Accepts any certificate. Security: attackers in the network can read and change everything. @default false */

@@ -1,6 +1,6 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "@virtual-workspaces/framework";
-import type { TokenAuthenticator } from "@virtual-workspaces/framework/authn";
+import { type TokenAuthenticator, takesTokens } from "@virtual-workspaces/framework/authn";
 import { reviewedUser, type TokenReviewContent, type TokenReviewStatus } from "@virtual-workspaces/framework/authz";
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { Scope, Storage, WriteOptions } from "@virtual-workspaces/framework/storage";
@@ -50,7 +50,7 @@ export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
     const errors = new Set<string>();
     const { authenticators, logins } = this.#options;
     for (const authenticator of [...authenticators, ...(logins?.(cluster) ?? [])]) {
-      if (!isOfTokens(authenticator)) continue;
+      if (!takesTokens(authenticator)) continue;
       try {
         const found = await this.#ask(authenticator, token, audiences);
         if (found !== undefined)
@@ -81,10 +81,6 @@ interface Reviewed {
   readonly token: string;
   readonly audiences: readonly string[];
   readonly cluster: string;
-}
-
-function isOfTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {
-  return typeof (authenticator as Partial<TokenAuthenticator>).authenticateToken === "function";
 }
 
 function knowsAudiences(authenticator: TokenAuthenticator): authenticator is AudienceAuthenticator {

@@ -1,6 +1,6 @@
 /**
- * A certificate and its private key: PEM, or PEM files, which are reloaded when they change. Intermediate certificates follow
- * it in the same text.
+ * A certificate and its private key: PEM, or PEM files, which are reloaded when they change, and which win if both are set.
+ * Intermediate certificates follow it in the same text.
  */
 export type TlsCertificate =
   | { readonly cert: string | Buffer; readonly key: string | Buffer }

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
+  authoritiesIn,
   hostOf,
   type Outgoing,
   type OutgoingUpgrade,
@@ -47,13 +48,13 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
   readonly #proxy: ReturnType<typeof httpProxy.createProxyServer>;
   readonly #agents: { readonly short: HttpAgent; readonly long: HttpAgent };
 
-  /** @throws Error on an invalid URL */
+  /** @throws Error on an invalid URL or authority */
   constructor({ url, tls = {}, connections = CONNECTIONS, credentials = [], cert, key }: HttpProxyOptions) {
     const target = new URL(url);
     if (!/^https?:$/.test(target.protocol)) throw new Error("invalid url of an engine: use an http or https URL");
     const { ca, serverName, insecureSkipVerify = false } = tls;
     const secured = {
-      ...(ca !== undefined && { ca }),
+      ...(ca !== undefined && { ca: authoritiesIn(ca) }),
       ...(cert !== undefined && { cert, key }),
       ...(serverName !== undefined && { servername: serverName }),
       rejectUnauthorized: !insecureSkipVerify,

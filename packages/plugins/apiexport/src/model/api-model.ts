@@ -3,7 +3,6 @@ import {
   Informer,
   type InformerEvent,
   type InformerHandlers,
-  type LifecycleEvent,
   withoutManagedFields,
 } from "@virtual-workspaces/client";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
@@ -43,26 +42,25 @@ export class ApiModel {
   constructor({ upstream, cache = upstream, onError = warn }: ApiModelOptions) {
     const everywhere = new Client({ upstream: cache, cluster: "*", path: CACHE });
     const here = new Client({ upstream, cluster: "*" });
-    const onProblem = onError;
+    const reports = { onError, onProblem: onError };
     this.#exports = new Informer({
       resource: everywhere.resource(APIExport),
       transform: withoutManagedFields,
       indexers: { [BY_IDENTITY]: ({ status }) => (status?.identityHash ? [status.identityHash] : []) },
-      onProblem,
+      ...reports,
     });
     this.#schemas = new Informer({
       resource: everywhere.resource(APIResourceSchema),
       transform: withoutManagedFields,
-      onProblem,
+      ...reports,
     });
-    this.#bindings = new Informer({ resource: here.resource(APIBinding), transform: this.#slim.of, onProblem });
+    this.#bindings = new Informer({ resource: here.resource(APIBinding), transform: this.#slim.of, ...reports });
     const changed = (): void => {
       this.#epoch += 1;
     };
     const handlers = { added: changed, updated: changed, deleted: changed };
-    this.#exports.on({ ...handlers, lifecycle: onceInARow(onError) });
-    this.#schemas.on({ ...handlers, lifecycle: onceInARow(onError) });
-    this.#bindings.on({ lifecycle: onceInARow(onError) });
+    this.#exports.on(handlers);
+    this.#schemas.on(handlers);
     this.#exports.on(this.#listeners.handlers("export"));
     this.#schemas.on(this.#listeners.handlers("schema"));
     this.#bindings.on(this.#listeners.handlers("binding"));
@@ -134,17 +132,6 @@ export class ApiModel {
     for (const one of asked.map(this.#slim.of)) counts.set(one, (counts.get(one) ?? 0) - 1);
     return [...counts.values()].every((count) => count === 0);
   }
-}
-
-/** Reports only the first of consecutive failures. */
-function onceInARow(tell: (error: unknown) => void): (event: LifecycleEvent) => void {
-  let failing = false;
-  return (event) => {
-    if (event.type === "connected") failing = false;
-    if (event.type !== "error" || failing) return;
-    failing = true;
-    tell(event.error);
-  };
 }
 
 function warn(error: unknown): void {

@@ -128,6 +128,7 @@ export class Hub {
       shard,
       urls,
       changed: () => this.#controller?.recheck(),
+      onError,
     });
   }
 

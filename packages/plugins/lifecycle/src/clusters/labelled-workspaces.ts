@@ -23,6 +23,7 @@ export class LabelledWorkspaces implements WaitingWorkspaces {
       resource: this.#client.resource(LogicalCluster),
       labels: phase.waiting,
       transform: withoutManagedFields,
+      onError,
       onProblem: onError,
     });
     this.#resources = new WaitingResources(options);

@@ -50,6 +50,7 @@ export class RunningMounts {
         this.mounts.resolveAll();
         this.#controller?.recheck();
       },
+      onError,
     });
   }
 

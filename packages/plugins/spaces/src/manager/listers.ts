@@ -22,9 +22,11 @@ export class SpaceLister implements AsyncDisposable {
   /** Owner of a physical space that several Spaces claim, by uid. */
   readonly #owners = new Map<string, string>();
 
-  constructor(client: Client) {
+  /** @param onError receives why the Spaces cannot be read */
+  constructor(client: Client, onError: (error: Error) => void) {
     this.informer = new Informer({
       resource: client.resource(Space),
+      onError,
       indexers: {
         provider: ({ spec }) => (spec.SpaceProviderDescName === undefined ? [] : [spec.SpaceProviderDescName]),
         behind: (space) => {
@@ -104,8 +106,9 @@ function byClaim(one: Space, other: Space): number {
 export class ProviderLister implements AsyncDisposable {
   readonly informer: Informer<SpaceProviderDescContent>;
 
-  constructor(client: Client) {
-    this.informer = new Informer({ resource: client.resource(SpaceProviderDesc) });
+  /** @param onError receives why the SpaceProviderDescs cannot be read */
+  constructor(client: Client, onError: (error: Error) => void) {
+    this.informer = new Informer({ resource: client.resource(SpaceProviderDesc), onError });
   }
 
   get all(): readonly SpaceProviderDesc[] {

@@ -8,7 +8,7 @@ import {
   type ReconcileFailure,
   related,
 } from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework/server";
+import { type Log, warningLog } from "@virtual-workspaces/framework/server";
 import { crdManifest } from "@virtual-workspaces/kcp";
 import type { ReachOptions, Rewrite } from "../client/engaged-space.ts";
 import type { AccessScope } from "../kinds/names.ts";
@@ -62,7 +62,7 @@ export interface SpaceManagerOptions {
   readonly longestWait?: number;
   /** @default the system clock */
   readonly now?: () => Date;
-  /** Receives errors, without secrets. @default no log */
+  /** Receives errors, without secrets. @default errors and warnings become process warnings */
   readonly log?: Log;
 }
 
@@ -105,12 +105,14 @@ export class SpaceManager implements AsyncDisposable {
     const { client, types, pollEvery = 2_000, callTimeout = 60_000, longestWait = 60_000 } = options;
     for (const [name, value] of Object.entries({ pollEvery, callTimeout, longestWait }))
       if (!(value >= 1 && value < 2 ** 31)) throw new Error(`invalid ${name} of a SpaceManager: use at least 1 ms`);
-    const log: Log = options.log ?? (() => undefined);
+    const log = options.log ?? warningLog;
+    const unread = ({ message: error }: Error): void =>
+      log({ level: "warn", message: "cannot watch the management cluster", error });
     const now = options.now ?? (() => new Date());
     this.#cluster = client.clusterName;
-    this.#spaces = new SpaceLister(client);
-    this.#providers = new ProviderLister(client);
-    this.#secrets = new Informer({ resource: client.resource(SECRET), transform: withoutForeign });
+    this.#spaces = new SpaceLister(client, unread);
+    this.#providers = new ProviderLister(client, unread);
+    this.#secrets = new Informer({ resource: client.resource(SECRET), transform: withoutForeign, onError: unread });
     const [spaces, providers, secrets] = [this.#spaces, this.#providers, this.#secrets.store];
     this.#runs = new ProviderRuns({
       types,
@@ -173,15 +175,7 @@ export class SpaceManager implements AsyncDisposable {
       onError,
     });
     this.#spaces.informer.on({ deleted: (space) => probes.forget(space) });
-    for (const informer of [this.#spaces.informer, this.#providers.informer, this.#secrets]) {
-      informer.on({
-        lifecycle: (event) => {
-          if (event.type === "error")
-            log({ level: "warn", message: "cannot watch the management cluster", error: String(event.error) });
-        },
-      });
-      informer.start();
-    }
+    for (const informer of [this.#spaces.informer, this.#providers.informer, this.#secrets]) informer.start();
     this.started = Promise.all([this.#spaceController.started, this.#providerController.started]).then(() => undefined);
     this.started.catch(() => undefined);
   }

@@ -28,8 +28,11 @@ export interface GeneratedTlsOptions {
 
 /** Certificates of a server and its users. */
 export interface GeneratedTls {
-  /** For `ServerOptions.tls`: files in `dir`, so that a server reloads them after renewal. */
-  readonly tls: { readonly certFile: string; readonly keyFile: string };
+  /**
+   * For `ServerOptions.tls`: files in `dir`, so that a server reloads them after renewal. Also for Node's
+   * `https.createServer`, which takes their present contents, `cert` and `key`.
+   */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } & KeyPair;
   /** Certificate of the authority that signed the rest, PEM: for clients, and for `clientCertificates`. */
   readonly ca: string;
   readonly users: readonly UserCertificate[];
@@ -72,12 +75,12 @@ export async function generatedTls(options: GeneratedTlsOptions): Promise<Genera
       isGood: (pair) => isGood(pair, { ...request, now, authority: ca.cert }),
       make: () => issue({ ...request, now }, ca),
     });
-  const [, ...certified] = await Promise.all([
+  const [server, ...certified] = await Promise.all([
     below("server", { subject: { name, groups: [] }, purpose }),
     ...users.map((subject) => below(fileOf(subject), { subject, purpose: { kind: "client" } })),
   ]);
   return {
-    tls: { certFile: join(dir, "server.crt"), keyFile: join(dir, "server.key") },
+    tls: { certFile: join(dir, "server.crt"), keyFile: join(dir, "server.key"), ...server },
     ca: ca.cert,
     users: certified.map((pair, at) => ({ ...(users[at] as CertifiedSubject), ...pair })),
   };
