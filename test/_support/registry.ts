@@ -115,5 +115,8 @@ function environment(url: string, folder: string): Record<string, string> {
     YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1",
     YARN_ENABLE_SCRIPTS: "false",
     YARN_ENABLE_TELEMETRY: "false",
+    // Yarn rejects what was published less than a day ago.
+    YARN_NPM_MINIMAL_AGE_GATE: "0",
+    YARN_ENABLE_IMMUTABLE_INSTALLS: "false",
   };
 }

@@ -12,7 +12,7 @@ const SOURCES = [
   "LICENSE",
   "package*.json",
   "tsconfig*.json",
-  "tools/*.mjs",
+  "tools/{build,check-shape,install,pack,run}.mjs",
   "packages/{*,plugins/*}/{package.json,tsconfig.json,README.md}",
   "packages/{*,plugins/*}/src/**/*",
 ];
