@@ -10,9 +10,17 @@ import { problem } from "./listener/malformed.ts";
 import type { Log } from "./observe/log/log.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
 
-/** Loads Express on first use: it would double the time that a server takes to start. */
+/**
+ * Loads Express on first use: it would double the time that a server takes to start.
+ *
+ * @throws Error when it is not installed
+ */
 export function loadExpress(): () => Express {
-  return createRequire(import.meta.url)("express") as () => Express;
+  try {
+    return createRequire(import.meta.url)("express") as () => Express;
+  } catch (cause) {
+    throw new Error("server.app is an Express application: install the package express@5 beside this one", { cause });
+  }
 }
 
 type Application = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;

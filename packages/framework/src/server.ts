@@ -147,10 +147,13 @@ export class Server implements AsyncDisposable {
   /**
    * An Express application for additional routes. It never gets requests for virtual workspaces (below `/services` or their
    * own prefixes), `/livez` and `/readyz`; it comes before a view at `/`. A request that no route answers, and an exception
-   * of a route, are answered with a Status. Loaded on first use: ask for it before `listen`. Express does not support HTTP/2:
+   * of a route, are answered with a Status. Loaded on first use from the package `express`, which must be installed beside this one: ask
+   * for it before `listen`. Express does not support HTTP/2:
    * from then on the server speaks HTTP/1.1 only, and HTTP/2 clients reconnect.
    *
    * Security: the server does not authenticate its routes; they must do that themselves.
+   *
+   * @throws Error without the package `express`
    */
   get app(): Express {
     if (this.#app === undefined) {

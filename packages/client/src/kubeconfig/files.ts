@@ -78,14 +78,21 @@ function jsonOf(text: string): unknown {
 }
 
 async function yamlOf(file: string, text: string): Promise<unknown> {
-  // Loaded on demand, because it takes 70 MiB and half a second.
-  const { loadYaml } = await import("@kubernetes/client-node");
+  // Loaded on demand: most clients read no kubeconfig in YAML.
+  const { LineCounter, parseDocument } = await import("yaml");
+  const lines = new LineCounter();
+  // Security: messages of the parser quote the file, which may hold a key.
+  const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: "silent", lineCounter: lines });
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem !== undefined) {
+    const { line, col } = lines.linePos(problem.pos[0]);
+    throw new KubeconfigError(`${file}: invalid YAML in line ${line}, column ${col} (${problem.code}): correct it`);
+  }
   try {
-    return loadYaml<unknown>(text);
-  } catch (error) {
-    // Security: the message of the error, and the end of its reason, quote the file, which may hold a key.
-    const { reason = "invalid YAML", mark } = error as { reason?: string; mark?: { line: number; column: number } };
-    const place = mark === undefined ? "" : ` in line ${mark.line + 1}, column ${mark.column + 1}`;
-    throw new KubeconfigError(`${file}: ${reason.replace(/["<].*/s, "…")}${place}`);
+    return document.toJS();
+  } catch {
+    throw new KubeconfigError(
+      `${file}: an alias has no anchor, or there are too many aliases: write the values instead`,
+    );
   }
 }

@@ -113,7 +113,14 @@ async function authProvider(user: ConfigEntry): Promise<CredentialSource> {
   const provider = memberOf(user.value, "auth-provider");
   if (!isJsonObject(provider)) throw new KubeconfigError(`${at} must be an object`);
   const name = stringIn(provider, "name", at);
-  const { KubeConfig } = await import("@kubernetes/client-node");
+  const { KubeConfig } = await import("@kubernetes/client-node").catch((cause: unknown) => {
+    throw new KubeconfigError(
+      `${at}: install the package @kubernetes/client-node beside this one, or use exec instead`,
+      {
+        cause,
+      },
+    );
+  });
   const config = new KubeConfig();
   const cluster = { name: "cluster", server: "https://localhost", skipTLSVerify: false };
   config.loadFromClusterAndUser(cluster, { name: "user", authProvider: provider });

@@ -168,6 +168,13 @@ export interface Seating {
   overstay(seat: Seat): void;
 }
 
+/** A promise with its functions. Not `PromiseWithResolvers`, since users' programs see this type and their `lib` may lack it. */
+interface Wait {
+  readonly promise: Promise<void>;
+  readonly resolve: (value?: PromiseLike<void>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 /** A request's place among running or queued requests. Requests that finish synchronously have none. */
 export class Seat {
   readonly request: QueuedRequest;
@@ -181,7 +188,7 @@ export class Seat {
   /** Time when it was taken. */
   since = 0;
   /** Resolves the wait; `undefined` while it does not wait. */
-  turn: PromiseWithResolvers<void> | undefined;
+  turn: Wait | undefined;
   /** Timer of the wait, then of the seat. */
   timer: NodeJS.Timeout | undefined;
   #kept = false;

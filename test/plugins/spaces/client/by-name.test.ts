@@ -2,6 +2,7 @@
 import { CoreV1Api, Watch } from "@kubernetes/client-node";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import { type FollowSpacesOptions, followSpaces, namespaceOf, Space, type Spaces } from "@virtual-workspaces/spaces";
+import { kubeConfig } from "@virtual-workspaces/spaces/client-node";
 import { expect } from "chai";
 import { Lent, when } from "../support/lent.ts";
 import { isReady, MAP, NAMESPACE } from "../support/management.ts";
@@ -238,7 +239,7 @@ describe("client of Spaces", function () {
     await follow();
     await lent.put("one", "menu", { soup: "leek" });
     await lent.put("two", "menu", { soup: "pea" });
-    const config = await spaces.kubeConfig();
+    const config = kubeConfig(spaces);
     const core = config.makeApiClient(CoreV1Api);
     const soup = async (): Promise<string | undefined> =>
       (await core.readNamespacedConfigMap({ name: "menu", namespace: "default" })).data?.["soup"];

@@ -12,33 +12,34 @@ import {
 } from "@kubernetes/client-node";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { EngagedSpace } from "./engaged-space.ts";
-import type { SpaceName } from "./space-name.ts";
+import type { Spaces } from "./spaces.ts";
 
-/** Selects the Space of a KubeConfig. */
-export interface SpacePicker {
-  /** Returns the current Space; `undefined` for none. */
-  readonly picked: () => SpaceName | undefined;
-  readonly of: <R>(name: SpaceName, make: (space: EngagedSpace) => R) => R;
-}
+/** Selects the Space of a KubeConfig: `Spaces` does. */
+type SpacePicker = Pick<Spaces, "current" | "of">;
 
-/** Returns a KubeConfig whose contents are those of the current Space at each access. */
-export function pickingKubeConfig(pick: SpacePicker): KubeConfig {
-  return new PickingKubeConfig(pick);
+/**
+ * Returns a KubeConfig of `@kubernetes/client-node` that selects the Space of each request by `spaces.within`. Clients created from
+ * it once work across Spaces and use current credentials.
+ *
+ * @throws ApiError 400 from what uses it outside of `spaces.within`
+ */
+export function kubeConfig(spaces: SpacePicker): KubeConfig {
+  return new PickingKubeConfig(spaces);
 }
 
 class PickingKubeConfig extends KubeConfig {
-  readonly #pick: SpacePicker;
+  readonly #spaces: SpacePicker;
 
-  constructor(pick: SpacePicker) {
+  constructor(spaces: SpacePicker) {
     super();
-    this.#pick = pick;
+    this.#spaces = spaces;
   }
 
   get #own(): KubeConfig {
-    const name = this.#pick.picked();
+    const name = this.#spaces.current;
     if (name === undefined)
       throw ApiError.badRequest("no Space is selected: call this in spaces.within(<name>, () => …)");
-    return this.#pick.of(name, kubeConfigOf);
+    return this.#spaces.of(name, kubeConfigOf);
   }
 
   override getCurrentContext(): string {

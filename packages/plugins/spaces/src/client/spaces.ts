@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { KubeConfig } from "@kubernetes/client-node";
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import type { Client, Clock } from "@virtual-workspaces/client";
 import { onAbort } from "@virtual-workspaces/transport";
@@ -230,21 +229,18 @@ export class Spaces implements AsyncDisposable {
     });
   }
 
-  /** Runs a function in which {@link kubeConfig} is that of a Space. @throws ApiError as {@link space}; errors of `run` */
+  /**
+   * Runs a function in which {@link current} is a Space, and with it the KubeConfig of `@virtual-workspaces/spaces/client-node`.
+   *
+   * @throws ApiError as {@link space}; errors of `run`
+   */
   within<R>(name: string, run: () => R): R {
     return this.#picked.run(this.space(name).name, run);
   }
 
-  /**
-   * Returns a KubeConfig of `@kubernetes/client-node` that selects the Space of each request by {@link within}. Clients created from it
-   * once work across Spaces and use current credentials.
-   */
-  async kubeConfig(): Promise<KubeConfig> {
-    const { pickingKubeConfig } = await import("./kube-config.ts");
-    return pickingKubeConfig({
-      picked: () => this.#picked.getStore(),
-      of: (name, make) => this.of(name, make),
-    });
+  /** Space of {@link within}; `undefined` outside. */
+  get current(): SpaceName | undefined {
+    return this.#picked.getStore();
   }
 
   /** Closes everything that this object created, with the connections. */

@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { checkContents } from "../../tools/check-contents.mjs";
+import { tree } from "../_setup/tree.ts";
+
+const manifest = (name: string): string =>
+  JSON.stringify({ name, version: "1.0.0", license: "MIT", files: ["dist", "!dist/.tsbuildinfo"] });
+const map = (content: object): string =>
+  JSON.stringify({ version: 3, mappings: "", sources: ["../src/a.ts"], ...content });
+
+describe("the check of packed files", () => {
+  it("reports tests, maps without sources or file, and a missing license", async function () {
+    this.timeout(30_000);
+    using clone = tree({
+      "package.json": JSON.stringify({ name: "root", private: true, workspaces: ["packages/*"] }),
+      "packages/good/package.json": manifest("good"),
+      "packages/good/LICENSE": "",
+      "packages/good/README.md": "",
+      "packages/good/dist/a.js": "//# sourceMappingURL=a.js.map\n",
+      "packages/good/dist/a.js.map": map({ sourcesContent: ["export {};"] }),
+      "packages/bad/package.json": manifest("bad"),
+      "packages/bad/README.md": "",
+      "packages/bad/dist/a.test.js": "",
+      "packages/bad/dist/b.js": "//# sourceMappingURL=b.js.map\n",
+      "packages/bad/dist/c.js.map": map({}),
+    });
+    expect(await checkContents(clone.path)).to.deep.equal([
+      "bad lacks LICENSE: add it",
+      'bad: dist/a.test.js is no built file: mend "files" in package.json',
+      "bad: dist/b.js leads to b.js.map, which is not packed",
+      "bad: dist/c.js.map has no sources: set inlineSources in tsconfig.package.json",
+    ]);
+  });
+});
