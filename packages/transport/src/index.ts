@@ -6,7 +6,7 @@
  */
 
 export type { Credential, Credentials } from "./calls/authentication.ts";
-export { type Dial, hostOf, type UpstreamTls } from "./connections/connector.ts";
+export { type Dial, hostOf, trusted, type UpstreamTls } from "./connections/connector.ts";
 export { type LineOptions, lines } from "./http/body.ts";
 export { header, headerValues, type ResponseHeaders, warningsOf } from "./http/headers.ts";
 export {

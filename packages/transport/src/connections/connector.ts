@@ -6,6 +6,7 @@ import {
   connect as connectTls,
   createSecureContext,
   type SecureContext,
+  type SecureContextOptions,
 } from "node:tls";
 import { onAbort, untilAborted } from "../time/abort.ts";
 import { Timer } from "../time/timer.ts";
@@ -48,7 +49,7 @@ export class Connector {
     this.#port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (url.protocol === "https:")
       this.#context = createSecureContext({
-        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+        ...trusted(tls.ca),
         ...(cert === "" ? {} : { cert, key }),
       });
   }
@@ -162,9 +163,25 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
+/**
+ * Returns the options of `node:tls` that trust these certificates, and no others. As in Go, each of them is trusted by itself,
+ * whether it is a root, an intermediate authority or the server's own certificate. Node.js trusts only roots by default.
+ *
+ * @param ca PEM; `undefined` for the authorities of Node.js
+ */
+export function trusted(
+  ca: string | undefined,
+): Pick<SecureContextOptions, "allowPartialTrustChain"> & { readonly ca?: string } {
+  return { ...(ca !== undefined && { ca }), allowPartialTrustChain: true };
+}
+
 /** Trust in the upstream's certificate. It is always verified, unless `insecureSkipVerify` is set. */
 export interface UpstreamTls {
-  /** PEM of the only trusted authorities. @default those of Node.js */
+  /**
+   * PEM of the only trusted certificates: authorities, or a server's own. Security: each is trusted by itself, without a root.
+   *
+   * @default the authorities of Node.js
+   */
   readonly ca?: string;
   /** Expected name in the certificate, also sent as SNI. @default the URL's host */
   readonly serverName?: string;

@@ -8,6 +8,7 @@ import {
   type Outgoing,
   type OutgoingUpgrade,
   type StreamedResponse,
+  trusted,
   type UpgradedResponse,
   type UpstreamOptions,
 } from "@virtual-workspaces/transport";
@@ -53,7 +54,7 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
     if (!/^https?:$/.test(target.protocol)) throw new Error("invalid url of an engine: use an http or https URL");
     const { ca, serverName, insecureSkipVerify = false } = tls;
     const secured = {
-      ...(ca !== undefined && { ca }),
+      ...trusted(ca),
       ...(cert !== undefined && { cert, key }),
       ...(serverName !== undefined && { servername: serverName }),
       rejectUnauthorized: !insecureSkipVerify,
