@@ -19,9 +19,9 @@ export class Ports {
     command: keyof typeof DEFAULT_PORTS,
     flags: readonly string[],
   ): Promise<{ readonly flags: readonly string[]; readonly own: number; readonly port: number }> {
-    const own = valueOf(flags, "secure-port") ?? DEFAULT_PORTS[command];
+    const own = numberOf(flags, "secure-port") ?? DEFAULT_PORTS[command];
     // Each further shard of a workspace server has the next port.
-    const shards = command === "start" ? (valueOf(flags, "shards") ?? 1) : 1;
+    const shards = command === "start" ? (numberOf(flags, "shards") ?? 1) : 1;
     for (let port = own; port < own + shards; port++) {
       const holder = this.#holders.get(port);
       if (holder !== undefined) throw new Error(`${command} of the page needs port ${port}, which ${holder} has`);
@@ -53,7 +53,7 @@ export class Ports {
   }
 }
 
-function valueOf(flags: readonly string[], name: string): number | undefined {
+function numberOf(flags: readonly string[], name: string): number | undefined {
   const flag = flags.find((one) => one.startsWith(`--${name}=`));
   return flag === undefined ? undefined : Number(flag.slice(name.length + 3));
 }
