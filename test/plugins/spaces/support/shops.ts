@@ -46,7 +46,8 @@ export class Shops implements AsyncDisposable {
   /** Creates a Space for an existing server, and waits until the manager has tried to reach it. */
   async found(name: string): Promise<void> {
     await this.management.make("default", name, { Type: "imported" });
-    const isTried = (space: AnySpace | undefined): boolean => /^False (?!Connecting)/.test(conditionOf(space, "Reached"));
+    const isTried = (space: AnySpace | undefined): boolean =>
+      /^False (?!Connecting)/.test(conditionOf(space, "Reached"));
     await this.management.until("default", name, (space) => isReady(space) || isTried(space));
   }
 
