@@ -39,7 +39,9 @@ function delegate() {
   const args = [SOURCE, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const shell = process.platform === "win32";
   // The channel closes when this process is killed. A shell does not pass it on.
-  const child = spawn(localNode, args, { stdio: ["inherit", "inherit", "inherit", ...(shell ? [] : ["ipc"])], shell });
+  /** @type {import("node:child_process").StdioOptions} */
+  const stdio = shell ? "inherit" : ["inherit", "inherit", "inherit", "ipc"];
+  const child = spawn(localNode, args, { stdio, shell });
   // A terminal sends Ctrl-C to the whole group: sending it on as well would look like an impatient second one.
   process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"])
