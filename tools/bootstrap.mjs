@@ -16,6 +16,7 @@ else delegate();
 
 /** Runs the entry here, with compiled code cached from one start to the next: its own, and that of the processes it starts. */
 async function run() {
+  endWithParent();
   const [bootstrap, entry, ...args] = process.argv.slice(1);
   if (entry === undefined) throw new Error(`usage: ${bootstrap} <entry> [arguments]`);
   process.env["NODE_COMPILE_CACHE"] = join(root, "node_modules/.cache/compile");
@@ -25,11 +26,22 @@ async function run() {
   await import(pathToFileURL(path).href);
 }
 
-/** Runs this same script on the installed Node; its signals and its end are ours. */
+/** Ends this process as abruptly as `delegate` was killed, which could not say so. */
+function endWithParent() {
+  if (process.channel === undefined) return;
+  process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  process.channel.unref(); // it does not keep the process running
+}
+
+/** Runs this same script on the installed Node; its signals and its end are ours, and it does not outlive this process. */
 function delegate() {
   requireNode24();
   const args = [SOURCE, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-  const child = spawn(localNode, args, { stdio: "inherit", shell: process.platform === "win32" });
+  const shell = process.platform === "win32";
+  // The channel closes when this process is killed. A shell does not pass it on.
+  /** @type {import("node:child_process").StdioOptions} */
+  const stdio = shell ? "inherit" : ["inherit", "inherit", "inherit", "ipc"];
+  const child = spawn(localNode, args, { stdio, shell });
   // A terminal sends Ctrl-C to the whole group: sending it on as well would look like an impatient second one.
   process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"])

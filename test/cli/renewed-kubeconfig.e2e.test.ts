@@ -42,5 +42,14 @@ describe("a kubeconfig whose token is renewed", function () {
     write(good);
     await until(async () => (await asked("/readyz/apiexport")) === 200, { what: "readiness" });
     expect(views.stderr).to.not.include("a-token-of-yesterday");
+    write(good.replaceAll(shard.url, "https://127.0.0.1:1"));
+    await until(
+      async () => {
+        await asked("/services/apiexport/root/widgets/clusters/*/apis");
+        return /warn +server of the kubeconfig has changed: restart to use it kubeconfig=/.test(views.stderr);
+      },
+      { what: "the warning" },
+    );
+    expect(await asked("/readyz/apiexport")).to.equal(200);
   });
 });

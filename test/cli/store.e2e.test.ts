@@ -47,7 +47,7 @@ describe("virtual-workspaces store", function () {
     const before = ["milk", ...writers.acknowledged];
     const { code, stdout, stderr } = await store(dev, "backup a.backup");
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
-    expect(stdout).to.match(/a\.backup has \d+ keys of revision \d+ of lmdb at .*data.*, 20\d\d-/);
+    expect(stdout).to.match(/^backed up \d+ keys into \S*a\.backup \(revision \d+\)\n$/);
     await writers.more(5);
     await writers.stop();
     expect([...writers.codes.keys()]).to.deep.equal([201]);
@@ -57,7 +57,9 @@ describe("virtual-workspaces store", function () {
 
     const restored = await store(dev, "restore a.backup elsewhere");
     expect({ ...restored, stdout: "" }).to.deep.equal({ code: 0, stdout: "", stderr: "" });
-    expect(restored.stdout).to.match(/elsewhere has \d+ keys of revision/);
+    expect(restored.stdout).to.match(
+      /^restored \d+ keys into \S+\/elsewhere, from a backup of 20\d\d-\d\d-\d\dT[\d:.]+Z \(revision \d+\)\n$/,
+    );
     await using heir = await Dev.start({ in: dev.folder.path, flags: flags("elsewhere") });
     const { names, version: now } = await list(heir);
     expect(names).to.include.members(before);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
+import { until } from "../_support/until.ts";
 
 const flag = "--conditions=@virtual-workspaces/source";
 const program = `
@@ -47,4 +48,26 @@ describe("bootstrap", () => {
       expect(() => process.kill(pid, 0)).to.throw(/ESRCH/);
     });
   }
+
+  it("ends the entry when it is killed itself", async () => {
+    using folder = tree({ "entry.mjs": program });
+    const child = spawn(process.execPath, ["tools/bootstrap.mjs", `${folder.path}/entry.mjs`, "wait"], { cwd: root });
+    const [output] = await once(child.stdout.setEncoding("utf8"), "data");
+    const { pid } = JSON.parse(String(output));
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    try {
+      await until(() => !isRunning(pid), { what: "the end of the entry", within: 10_000 });
+    } finally {
+      if (isRunning(pid)) process.kill(pid, "SIGKILL");
+    }
+  });
 });
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

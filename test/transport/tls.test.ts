@@ -33,6 +33,37 @@ describe("TLS to an upstream", () => {
     expect((await anyone.send({ path: "/" })).status).to.equal(200);
   });
 
+  it("trusts each given certificate by itself, as Go does: a server's own, and an intermediate authority", async () => {
+    const intermediate = root.intermediate("intermediate");
+    const below = intermediate.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] });
+    const leafOf = ({ cert }: { readonly cert: string }): string =>
+      `${cert.split("-----END CERTIFICATE-----")[0]}-----END CERTIFICATE-----\n`;
+    for (const [pair, ca] of [
+      [shown, leafOf(shown)],
+      [below, leafOf(below)],
+      [below, intermediate.cert],
+    ] as const) {
+      await using server = await startRaw(who, pair);
+      await using upstream = new Upstream({ url: server.url, tls: { ca } });
+      expect((await upstream.send({ path: "/" })).status).to.equal(200);
+    }
+    // Another certificate of the same authority, another name and an expired certificate stay errors.
+    await using server = await startRaw(who, shown);
+    const others = [
+      { ca: leafOf(root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] })) },
+      { ca: leafOf(shown), serverName: "elsewhere.example" },
+    ];
+    const expired = root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH], from: -3, to: -2 });
+    await using late = await startRaw(who, expired);
+    for (const [url, tls] of [
+      ...others.map((tls) => [server.url, tls] as const),
+      [late.url, { ca: leafOf(expired) }] as const,
+    ]) {
+      await using upstream = new Upstream({ url, tls });
+      expect((await thrown(upstream.send({ path: "/" }))).code, JSON.stringify(tls)).to.equal("tls");
+    }
+  });
+
   it("cannot be disabled by the environment", async () => {
     await using server = await startRaw(who, shown);
     // A separate process: Node.js warns when it reads that variable.

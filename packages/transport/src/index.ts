@@ -12,6 +12,7 @@ export {
   type CertificateAuthorities,
   type Dial,
   hostOf,
+  trusted,
   type UpstreamTls,
 } from "./connections/connector.ts";
 export { type LineOptions, lines } from "./http/body.ts";

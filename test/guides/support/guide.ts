@@ -16,6 +16,7 @@ import { Start } from "../../cli/support/start.ts";
 import { Serve } from "../../cli/support/views-of-workspaces.ts";
 import { Program } from "../../go/support/program.ts";
 import { VirtualWorkspaces } from "../../go/support/virtual-workspaces.ts";
+import { Ports } from "./ports.ts";
 import { isSession, Session, sectionsOf } from "./session.ts";
 
 const run = promisify(execFile);
@@ -154,9 +155,9 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
   };
   await using stack = new AsyncDisposableStack();
   let server: Start | undefined;
-  let views: Serve | undefined;
+  const ports = new Ports();
   for (const { line, output } of commands) {
-    const [, served] = /^virtual-workspaces (?:serve )?((?:front-proxy )?--.*) &$/.exec(line) ?? [];
+    const [, served = "serve", servedFlags] = /^virtual-workspaces (?:(serve|front-proxy) )?(--.*) &$/.exec(line) ?? [];
     const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
     const [, agent] = /^virtual-workspaces (agent --.*) &$/.exec(line) ?? [];
     const [, signal] = /^kill(?: -(9))? %1$/.exec(line) ?? [];
@@ -174,24 +175,28 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
       );
       printed = await running.until("a line", () => running.lines[0], 30_000);
     } else if (flags !== undefined) {
-      const given = flags.split(" ").filter((flag) => flag !== "");
+      const words = flags.split(" ").filter((flag) => flag !== "");
+      const { flags: given, own } = await ports.of("start", words);
       const inFolder = given.map((flag) =>
         flag.replace(/=([\w-]+\.(?:crt|csv|log|ts|yaml))$/, `=${join(folder.path, "$1")}`),
       );
+      // Its shards have ports beside its own, which must be free too.
       server = stack.use(await Start.ready({ in: folder.path, root: ".kcp", flags: inFolder }));
+      ports.moved(own, Number(new URL(server.url).port));
     } else if (agent !== undefined) {
       const inFolder = agent
         .split(" ")
         .map((flag) => flag.replace(/=([\w-]+\.[a-z]+)$/, `=${join(folder.path, "$1")}`));
       stack.use(new VirtualWorkspaces(inFolder, { HOME: folder.path, KUBECONFIG: env.KUBECONFIG }));
-    } else if (served !== undefined) {
-      const inFolder = served
-        .split(" ")
-        .map((flag) => flag.replace(/=([\w./-]+\.[a-z]+)$/, `=${join(folder.path, "$1")}`));
-      views = stack.use(await Serve.ready([...inFolder, "--bind-address=127.0.0.1", "--secure-port=0"], folder.path));
-    } else if (line.startsWith("kill ")) await server?.end(signal === undefined ? "SIGTERM" : "SIGKILL");
-    else
-      printed = await shell(line.replaceAll("127.0.0.1:6444", `127.0.0.1:${views?.port}`), { env, cwd: folder.path });
+    } else if (servedFlags !== undefined) {
+      const { flags: given, port } = await ports.of(served as "serve" | "front-proxy", servedFlags.split(" "));
+      const inFolder = given.map((flag) => flag.replace(/=([\w./-]+\.[a-z]+)$/, `=${join(folder.path, "$1")}`));
+      const at = ["--bind-address=127.0.0.1", `--secure-port=${port}`];
+      stack.use(await Serve.ready([served, ...inFolder, ...at], folder.path));
+    } else if (line.startsWith("kill ")) {
+      await server?.end(signal === undefined ? "SIGTERM" : "SIGKILL");
+      ports.release();
+    } else printed = await shell(ports.in(line), { env, cwd: folder.path });
     expect(normalised(printed), line).to.match(expected(output));
   }
 }

@@ -102,6 +102,10 @@ const SERVED: readonly (readonly [RegExp, Served])[] = [
   ],
   [/^virtual-workspaces agent\b/, { flags: "", ready: /^/ }],
   [
+    /^virtual-workspaces front-proxy\b/,
+    { flags: "--bind-address=127.0.0.1 --secure-port=0", ready: / at https:\S+:(\d+): /, port: 443 },
+  ],
+  [
     /^virtual-workspaces /,
     { flags: "--bind-address=127.0.0.1 --secure-port=0", ready: / at https:\S+:(\d+): /, port: 6444 },
   ],

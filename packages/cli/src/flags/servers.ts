@@ -6,7 +6,11 @@ const REQUEST_HEADERS_OF = "With --requestheader-client-ca-file: ";
 
 export const LISTENER_FLAGS = {
   "bind-address": { type: "text", value: "ip", default: "0.0.0.0", help: "Address to listen on." },
-  "tls-cert-file": { type: "path", value: "file", help: "Certificate of the server, PEM." },
+  "tls-cert-file": {
+    type: "path",
+    value: "file",
+    help: "Certificate of the server, PEM. Its authorities may follow in the file.",
+  },
   "tls-private-key-file": { type: "path", value: "file", help: "Key of --tls-cert-file, PEM." },
   "proxy-addresses": {
     type: "list",

@@ -1,3 +1,4 @@
+import type { Log } from "@virtual-workspaces/framework/server";
 import { Upstream } from "@virtual-workspaces/transport";
 import { orFail } from "../process/failure.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
@@ -18,14 +19,21 @@ interface KubeconfigServer {
   readonly cluster?: string;
 }
 
-/** Opens the servers; `stack` closes them. @throws Failure */
+interface Opening {
+  /** Receives a record of each changed kubeconfig. */
+  readonly log: Log;
+  /** Closes the servers. */
+  readonly stack: AsyncDisposableStack;
+}
+
+/** Opens the servers. @throws Failure */
 export async function upstreamsOf(
   { workspaces, context, cache, everywhere, authentication }: Kubeconfigs,
-  stack: AsyncDisposableStack,
+  opening: Opening,
 ): Promise<Upstreams> {
-  const shard = await openServer(workspaces, { context, stack });
+  const shard = await openServer(workspaces, { context, ...opening });
   const open = async (file: string | undefined): Promise<KubeconfigServer> =>
-    file === undefined ? shard : openServer(file, { stack });
+    file === undefined ? shard : openServer(file, opening);
   return {
     workspaces: shard.upstream,
     cache: (await open(cache)).upstream,
@@ -36,8 +44,8 @@ export async function upstreamsOf(
 
 async function openServer(
   file: string,
-  { context, stack }: { readonly context?: string | undefined; readonly stack: AsyncDisposableStack },
+  { context, log, stack }: Opening & { readonly context?: string | undefined },
 ): Promise<KubeconfigServer> {
-  const { upstream, ...place } = await kubeconfigUpstream({ file, context });
+  const { upstream, ...place } = await kubeconfigUpstream({ file, context, log });
   return orFail(() => ({ ...place, upstream: stack.use(new Upstream(upstream)) }));
 }

@@ -24,7 +24,7 @@ export async function serve(options: ServeOptions, given?: ServingEndpoint): Pro
   // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(options.log);
-  const upstreams = await upstreamsOf(options.kubeconfigs, stack);
+  const upstreams = await upstreamsOf(options.kubeconfigs, { log: options.log, stack });
   await checkAdministrator(upstreams.workspaces);
   const views = await viewsOf(options, upstreams, stack);
   const server = stack.use(await orFail(() => serverOf(options, { upstreams, views, post, stack })));

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import {
-  type BackupInfo,
   backup,
   isStoreError,
   lmdbStore,
@@ -69,7 +68,7 @@ async function backupStore(choice: EtcdChoice | FolderChoice, { file, signal, qu
     await using store = choice.engine === "etcd" ? await openStore(choice) : await openToRead(choice.dir, file);
     const onProgress = (count: number): void => progress.set(`writing ${file}: ${counted(count, "key")}`);
     const info = await backup(store, file, { signal, onProgress });
-    return `${file} has ${described(info)}`;
+    return `backed up ${counted(info.count, "key")} into ${file} (revision ${info.revision})`;
   });
 }
 
@@ -83,7 +82,7 @@ async function restoreStore(dir: string, { file, signal, quiet }: Copy): Promise
     const onProgress = (count: number): void =>
       progress.set(`restoring ${dir}: ${count.toLocaleString("en-US")} of ${counted(info.count, "key")}`);
     await restore(file, store, { signal, onProgress });
-    return `${dir} has ${described(info)}`;
+    return `restored ${counted(info.count, "key")} into ${dir}, from a backup of ${info.time} (revision ${info.revision})`;
   });
 }
 
@@ -116,8 +115,4 @@ async function openToRead(dir: string, file: string): Promise<Store> {
 /** Returns whether a folder is another one or in it, after resolving links. */
 function isBelow(dir: string, folder: string): boolean {
   return existsSync(folder) && `${realpathSync(folder)}${sep}`.startsWith(`${realpathSync(dir)}${sep}`);
-}
-
-function described({ count, revision, engine, time }: BackupInfo): string {
-  return `${counted(count, "key")} of revision ${revision} of ${engine}, ${time}`;
 }

@@ -40,6 +40,8 @@ export function tlsOptions({
     ...(clientCert === undefined ? {} : { cert: clientCert }),
     ...(clientKey === undefined ? {} : { key: clientKey }),
     ...(ca === undefined ? {} : { ca }),
+    // As in Go, each of these certificates is trusted by itself, also a server's own.
+    allowPartialTrustChain: true,
     ...(serverName === undefined ? {} : { servername: serverName }),
     rejectUnauthorized: insecureSkipTlsVerify !== true,
   };

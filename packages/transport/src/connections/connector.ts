@@ -7,6 +7,7 @@ import {
   connect as connectTls,
   createSecureContext,
   type SecureContext,
+  type SecureContextOptions,
 } from "node:tls";
 import { onAbort, untilAborted } from "../time/abort.ts";
 import { Timer } from "../time/timer.ts";
@@ -49,7 +50,7 @@ export class Connector {
     this.#port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (url.protocol === "https:")
       this.#context = createSecureContext({
-        ...(tls.ca === undefined ? {} : { ca: authoritiesIn(tls.ca) }),
+        ...trusted(tls.ca),
         ...(cert === "" ? {} : { cert, key }),
       });
   }
@@ -183,9 +184,26 @@ function isAuthority(pem: unknown): pem is string | Buffer {
   }
 }
 
+/**
+ * Returns the options of `node:tls` that trust these certificates, and no others. As in Go, each of them is trusted by itself,
+ * whether it is a root, an intermediate authority or the server's own certificate. Node.js trusts only roots by default.
+ *
+ * @param ca PEM; `undefined` for the authorities of Node.js
+ * @throws Error for anything else than PEM, which names `tls.ca`
+ */
+export function trusted(
+  ca: CertificateAuthorities | undefined,
+): Pick<SecureContextOptions, "allowPartialTrustChain"> & { readonly ca?: (string | Buffer)[] } {
+  return { ...(ca !== undefined && { ca: authoritiesIn(ca) }), allowPartialTrustChain: true };
+}
+
 /** Trust in the upstream's certificate. It is always verified, unless `insecureSkipVerify` is set. */
 export interface UpstreamTls {
-  /** PEM of the only trusted authorities, as in Node's TLS options. @default those of Node.js */
+  /**
+   * PEM of the only trusted certificates, as in Node's TLS options: authorities, or a server's own. Security: each is trusted by itself, without a root.
+   *
+   * @default the authorities of Node.js
+   */
   readonly ca?: CertificateAuthorities;
   /** Expected name in the certificate, also sent as SNI. @default the URL's host */
   readonly serverName?: string;

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect } from "node:tls";
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
-import { type Dial, hostOf, timerDelay, untilAborted } from "@virtual-workspaces/transport";
+import { type Dial, hostOf, timerDelay, trusted, untilAborted } from "@virtual-workspaces/transport";
 import type { Log } from "../../observe/log/log.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import { whole } from "../../util/numbers.ts";
@@ -176,7 +176,7 @@ interface Asked extends Pick<FetchOptions, "ca" | "dial"> {
 async function get(target: URL, { ca, signal, dial }: Asked): Promise<string> {
   const { Agent, get: request } = await import("node:https");
   const headers = { Accept: "application/json" };
-  const verified = { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
+  const verified = { rejectUnauthorized: true, ...trusted(ca) };
   // Use a separate connection, never one that another issuer's authorities verified.
   const connection =
     dial === undefined

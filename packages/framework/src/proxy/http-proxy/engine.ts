@@ -4,11 +4,11 @@ import { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
-  authoritiesIn,
   hostOf,
   type Outgoing,
   type OutgoingUpgrade,
   type StreamedResponse,
+  trusted,
   type UpgradedResponse,
   type UpstreamOptions,
 } from "@virtual-workspaces/transport";
@@ -54,7 +54,7 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
     if (!/^https?:$/.test(target.protocol)) throw new Error("invalid url of an engine: use an http or https URL");
     const { ca, serverName, insecureSkipVerify = false } = tls;
     const secured = {
-      ...(ca !== undefined && { ca: authoritiesIn(ca) }),
+      ...trusted(ca),
       ...(cert !== undefined && { cert, key }),
       ...(serverName !== undefined && { servername: serverName }),
       rejectUnauthorized: !insecureSkipVerify,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import { errorOf } from "@virtual-workspaces/client/http";
-import { authoritiesIn, type ResponseHeaders, type StreamedResponse } from "@virtual-workspaces/transport";
+import { type ResponseHeaders, type StreamedResponse, trusted } from "@virtual-workspaces/transport";
 import { WebSocket } from "ws";
 import { bytesOf, WEBSOCKET } from "../tunnel/websocket.ts";
 import type { AgentOptions } from "./options.ts";
@@ -42,7 +42,7 @@ export async function dialWebSocket(request: WebSocketRequest): Promise<UpgradeA
     ...WEBSOCKET,
     headers,
     handshakeTimeout: PATIENCE,
-    ...(ca !== undefined && { ca: authoritiesIn(ca) }),
+    ...trusted(ca),
     ...(serverName !== undefined && { servername: serverName }),
     rejectUnauthorized: insecureSkipVerify !== true,
   });
