@@ -65,6 +65,25 @@ describe("a test server with one cluster", () => {
     expect(String(rejected)).to.contain("too big");
   });
 
+  it("accepts Kubernetes' own kinds without a type, as typed clients send them, and custom ones only with it", async () => {
+    await using server = await startTestServer({ crds: [widgetCrd] });
+    const core = kubeConfig(server).makeApiClient(k8s.CoreV1Api);
+    const made = await core.createNamespace({ body: { metadata: { name: "shop" } } });
+    expect([made.apiVersion, made.kind]).to.deep.equal(["v1", "Namespace"]);
+    const map = { metadata: { name: "colors" }, data: { door: "green" } };
+    await core.createNamespacedConfigMap({ namespace: "shop", body: map });
+    const put = { metadata: { name: "colors" }, data: { door: "red" } };
+    expect(
+      (await core.replaceNamespacedConfigMap({ namespace: "shop", name: "colors", body: put })).data,
+    ).to.deep.equal(put.data);
+    const body = { metadata: { name: "a" } };
+    expect(await failure(customObjects(server).createNamespacedCustomObject({ ...WIDGETS, body }))).to.include({
+      code: 400,
+    });
+    const wrong = failure(core.createNamespace({ body: { kind: "Pod", metadata: { name: "x" } } }));
+    expect(await wrong).to.include({ code: 422 });
+  });
+
   it("gives each user the rights of roles among the objects, and no others", async () => {
     await using server = await startTestServer({
       crds: [widgetCrd],
