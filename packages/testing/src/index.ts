@@ -14,6 +14,7 @@ export type {
   RecordedRequestsOptions,
 } from "./api-server/recorded-requests.ts";
 export type { RequestMatch } from "./api-server/request-match.ts";
+export type { TestClock } from "./api-server/test-clock.ts";
 export type { TestServer } from "./api-server/test-server.ts";
 export type { TestUser } from "./api-server/test-user.ts";
 export type { FailureDetails } from "./assertions/expect.ts";

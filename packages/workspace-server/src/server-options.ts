@@ -4,6 +4,7 @@ import type { Listening, Log, Metrics } from "@virtual-workspaces/framework/serv
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
 import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
+import type { Clock } from "@virtual-workspaces/transport";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
@@ -24,6 +25,12 @@ import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts
 /** Requests to the issuers that workspace types name. */
 export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log"> {}
 
+/** Time of a workspace server. */
+export interface ServerClock extends Clock {
+  /** Returns the date, ms since 1970. */
+  date(): number;
+}
+
 /** Options of a workspace server. */
 export interface WorkspaceServerOptions
   extends Pick<
@@ -36,6 +43,12 @@ export interface WorkspaceServerOptions
    * @default none, as in kcp
    */
   readonly clusterAtRoot?: () => string | undefined;
+  /**
+   * Time of service account tokens, and of delays and backoff of controllers. Timestamps of objects, and time limits of
+   * requests and watches, are the machine's.
+   * @default the machine's
+   */
+  readonly clock?: ServerClock;
   /** Store of all objects. The server does not close it. */
   readonly store: Store;
   /**
@@ -131,8 +144,10 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
   const accounts = accountsOf(registry);
   const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
   const { audiences = issuers } = options;
-  const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
-  const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
+  const { clock } = options;
+  const now = clock === undefined ? Date.now : () => clock.date();
+  const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences, now });
+  const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER, now });
   const token = { kind: TokenRequest, minter, accounts, audiences };
   return {
     registry,
@@ -144,6 +159,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
     ...(options.virtualStorage !== undefined && { virtualStorage: options.virtualStorage }),
     mounts: options.mounts !== false,
+    ...(clock !== undefined && { clock }),
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
   };

@@ -4,6 +4,7 @@ import { memoryStore, type Store } from "@virtual-workspaces/store";
 import {
   createWorkspaceServer,
   loopback,
+  type ServerClock,
   type WorkspaceServer,
   type WorkspaceServerOptions,
 } from "@virtual-workspaces/workspace-server";
@@ -14,6 +15,7 @@ import { removeCluster, Snapshot } from "./snapshot.ts";
 export interface RunningServerOptions
   extends Omit<WorkspaceServerOptions, "store" | "loopback" | "clusterAtRoot" | "closeTimeout"> {
   readonly content: Content;
+  readonly clock: ServerClock;
   /** Workspaces to create; `undefined` for a single cluster at the root of the URL. */
   readonly workspaces: readonly string[] | undefined;
 }
@@ -27,7 +29,7 @@ const CONFIRMED_WITHIN = 30_000;
 /** A workspace server with a store of its own, from start to close. */
 export class RunningServer implements AsyncDisposable {
   readonly #options: RunningServerOptions;
-  readonly #store: Store = memoryStore();
+  readonly #store: Store;
   readonly #server: WorkspaceServer;
   /** Requests as a member of `system:masters` within the process: no fault concerns them, and they are not recorded. */
   readonly #itself: Client;
@@ -40,6 +42,7 @@ export class RunningServer implements AsyncDisposable {
   private constructor(options: RunningServerOptions) {
     const { content: _, workspaces: __, ...others } = options;
     this.#options = options;
+    this.#store = memoryStore({ clock: options.clock });
     const itself = loopback();
     this.#itself = new Client({ upstream: itself.upstream });
     this.#server = createWorkspaceServer({

@@ -15,6 +15,7 @@ import type { TestServerOptions } from "./options.ts";
 import type { RecordedRequests } from "./recorded-requests.ts";
 import type { RequestMatch } from "./request-match.ts";
 import { RunningServer, type RunningServerOptions } from "./running-server.ts";
+import { TestClock } from "./test-clock.ts";
 import { TestUser } from "./test-user.ts";
 
 const ADMIN = "admin";
@@ -27,6 +28,8 @@ const ADMIN = "admin";
 export class TestServer implements AsyncDisposable {
   /** Users by name. */
   readonly users: ReadonlyMap<string, TestUser>;
+  /** Time of the server. A reset does not turn it back. */
+  readonly clock: TestClock = new TestClock();
   readonly #options: RunningServerOptions;
   readonly #interception: Interception;
   readonly #ca: string | undefined;
@@ -56,6 +59,7 @@ export class TestServer implements AsyncDisposable {
       rootCa: () => tls?.ca ?? "",
       ...(tls !== undefined && { tls: tls.serving }),
       ...(virtualWorkspaces !== undefined && { virtualWorkspaces }),
+      clock: this.clock,
       intercept,
       onRequest,
       log,
