@@ -1,10 +1,11 @@
-// Tests of the controller with mocha: `mocha mocha.test.ts`.
+// Tests of the controller with Mocha: `mocha mocha.test.ts`.
 import assert from "node:assert/strict";
 import { startTestServer, type TestServer } from "@virtual-workspaces/testing";
 import { configOf, greeted } from "./greeted.ts";
 import { startGreeter } from "./greeter.ts";
 
-describe("the greeter", () => {
+describe("the greeter", function () {
+  this.timeout(30_000);
   let server: TestServer;
   let stop: () => Promise<void>;
 
@@ -33,7 +34,9 @@ describe("the greeter", () => {
   it("writes once", async () => {
     await greeted(server, "Eve");
     assert.deepEqual(
-      server.requests.list({ user: "greeter", verb: "update" }).map(({ resource, name, code }) => [resource, name, code]),
+      server.requests
+        .list({ user: "greeter", verb: "update" })
+        .map(({ resource, name, code }) => [resource, name, code]),
       [["greetings/status", "first", 200]],
     );
   });

@@ -34,7 +34,9 @@ describe("the greeter", () => {
   it("writes once", async () => {
     await greeted(server, "Eve");
     assert.deepEqual(
-      server.requests.list({ user: "greeter", verb: "update" }).map(({ resource, name, code }) => [resource, name, code]),
+      server.requests
+        .list({ user: "greeter", verb: "update" })
+        .map(({ resource, name, code }) => [resource, name, code]),
       [["greetings/status", "first", 200]],
     );
   });

@@ -11,7 +11,7 @@ describe("the greeter", () => {
   beforeAll(async () => {
     const crds = new URL("greetings.yaml", import.meta.url);
     server = await startTestServer({ crds, users: { greeter: { groups: ["system:masters"] } } });
-  });
+  }, 30_000);
   afterAll(() => server.close());
 
   beforeEach(async () => {
@@ -33,6 +33,8 @@ describe("the greeter", () => {
   it("writes once", async () => {
     await greeted(server, "Eve");
     const writes = server.requests.list({ user: "greeter", verb: "update" });
-    expect(writes.map(({ resource, name, code }) => [resource, name, code])).toEqual([["greetings/status", "first", 200]]);
+    expect(writes.map(({ resource, name, code }) => [resource, name, code])).toEqual([
+      ["greetings/status", "first", 200],
+    ]);
   });
 });

@@ -1,5 +1,5 @@
-// Why: people test controllers with the runner that they have. The examples of the test server run with node:test, mocha,
-// vitest and jest in a folder that has only the tarballs, and type-check there.
+// Why: people test controllers with the runner that they have. The examples of the test server run with `node:test`, Mocha,
+// `vitest` and `jest` in a folder that has only the tarballs, and type-check there.
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
@@ -33,7 +33,7 @@ const RUNNERS = {
 } as const;
 
 describe("the packed test server", function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   let user: Tree;
 
   const must = async (command: string, args: readonly string[], cwd = user.path): Promise<string> => {

@@ -27,7 +27,7 @@ export async function buildAll(): Promise<readonly string[]> {
   return modules;
 }
 
-/** Builds the programs of test/go/<module>, for those without mocha. */
+/** Builds the programs of test/go/<module>, for programs that are no tests. */
 export async function build(module: string): Promise<void> {
   const cwd = join(home, module);
   const args = ["build", `-ldflags=-s -w ${versionStamp(cwd)}`, "-o", "dist/", "./..."];
