@@ -13,6 +13,7 @@ guideTests(
   "how-to/proxying",
   "how-to/several-sources",
   "how-to/subresources",
+  "how-to/test-server",
   "how-to/versions",
   "tutorials/view-over-workspaces",
   "how-to/views-of-workspaces",

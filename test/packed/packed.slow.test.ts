@@ -13,6 +13,7 @@ import { installNode, NEWEST, OLDEST, TOO_OLD } from "./other-nodes.ts";
 import { Program } from "./program.ts";
 // Includes these tests, because both build the packages, which must not happen at the same time.
 import "./floor.ts";
+import "./runners.ts";
 
 const QUOTE = "/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh";
 const BOARDS = "/services/boards/clusters/root/apis/example.dev/v1/boards";

@@ -7,7 +7,7 @@
 // The server.
 
 export { createWorkspaceServer, WorkspaceServer } from "./server.ts";
-export type { WorkspaceAuthenticationOptions, WorkspaceServerOptions } from "./server-options.ts";
+export type { ServerClock, WorkspaceAuthenticationOptions, WorkspaceServerOptions } from "./server-options.ts";
 export type { ShardUrls } from "./shard-urls.ts";
 
 // Several shards in one process.

@@ -4,6 +4,7 @@ import type { Listening, Log, Metrics } from "@virtual-workspaces/framework/serv
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
 import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
+import type { Clock } from "@virtual-workspaces/transport";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
@@ -15,6 +16,7 @@ import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
 import { ShardRegistry } from "./state/shard-registry.ts";
 import { serviceAccountTokens } from "./tokens/authenticator.ts";
 import { servedDocuments } from "./tokens/documents.ts";
+import { inClusterAtRoot, inClusterUrl } from "./tokens/in-cluster.ts";
 import type { ServiceAccountKeys } from "./tokens/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";
@@ -23,12 +25,30 @@ import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts
 /** Requests to the issuers that workspace types name. */
 export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log"> {}
 
+/** Time of a workspace server. */
+export interface ServerClock extends Clock {
+  /** Returns the date, ms since 1970. */
+  date(): number;
+}
+
 /** Options of a workspace server. */
 export interface WorkspaceServerOptions
   extends Pick<
     ServerOptions,
-    "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
+    "audit" | "closeDelay" | "closeTimeout" | "intercept" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
   > {
+  /**
+   * Returns the logical cluster that requests outside `/clusters` and `/services` are for, so that the server's URL works as
+   * that of a single Kubernetes cluster. Called for each request. A service account's token selects its own logical cluster.
+   * @default none, as in kcp
+   */
+  readonly clusterAtRoot?: () => string | undefined;
+  /**
+   * Time of service account tokens, and of delays and backoff of controllers. Timestamps of objects, and time limits of
+   * requests and watches, are the machine's.
+   * @default the machine's
+   */
+  readonly clock?: ServerClock;
   /** Store of all objects. The server does not close it. */
   readonly store: Store;
   /**
@@ -124,8 +144,10 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
   const accounts = accountsOf(registry);
   const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
   const { audiences = issuers } = options;
-  const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
-  const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
+  const { clock } = options;
+  const now = clock === undefined ? Date.now : () => clock.date();
+  const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences, now });
+  const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER, now });
   const token = { kind: TokenRequest, minter, accounts, audiences };
   return {
     registry,
@@ -137,6 +159,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
     ...(options.virtualStorage !== undefined && { virtualStorage: options.virtualStorage }),
     mounts: options.mounts !== false,
+    ...(clock !== undefined && { clock }),
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
   };
@@ -150,13 +173,16 @@ export function commonListenerOptions(
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
   const { audit, closeDelay, closeTimeout, metrics, onRequest, authenticationFailures, tls, log } = options;
+  const { intercept, clusterAtRoot } = options;
   return {
     authentication,
+    retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
     log,
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),
     ...(closeTimeout !== undefined && { closeTimeout }),
+    ...(intercept && { intercept }),
     ...(metrics && { metrics }),
     ...(onRequest && { onRequest }),
     ...(authenticationFailures && { authenticationFailures }),

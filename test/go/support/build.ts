@@ -27,7 +27,8 @@ export async function buildAll(): Promise<readonly string[]> {
   return modules;
 }
 
-async function build(module: string): Promise<void> {
+/** Builds the programs of test/go/<module>, for programs that are no tests. */
+export async function build(module: string): Promise<void> {
   const cwd = join(home, module);
   const args = ["build", `-ldflags=-s -w ${versionStamp(cwd)}`, "-o", "dist/", "./..."];
   const { ok, output } = await run("go", args, { cwd, env: ENV });

@@ -17,13 +17,18 @@ export interface Place {
 }
 
 /**
- * Checks that a body is an object of the served kind.
+ * Checks that a body is an object of the served kind. As in Kubernetes, kinds that clients may send in protobuf, its own ones,
+ * may leave out their type: many clients do in JSON.
  *
  * @throws ApiError 400 on another version, 422 on another kind
  */
 export function checkType(object: JsonObject, definition: ResourceDefinition): void {
-  const { apiVersion = "", kind = "" } = object;
   const expected = apiVersionOf(definition);
+  if (definition.protobuf !== undefined) {
+    object["apiVersion"] ||= expected;
+    object["kind"] ||= definition.kind;
+  }
+  const { apiVersion = "", kind = "" } = object;
   if (typeof kind !== "string" || typeof apiVersion !== "string")
     throw ApiError.badRequest("the object cannot be read: apiVersion and kind must be strings");
   if (kind === "") throw ApiError.badRequest(`Object 'Kind' is missing: it must be ${quote(definition.kind)}`);

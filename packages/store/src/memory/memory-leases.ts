@@ -1,3 +1,4 @@
+import type { Clock } from "@virtual-workspaces/transport";
 import { grantedTtl } from "../engine/limits.ts";
 import { Expiries } from "../engine/timers.ts";
 import type { Lease } from "../store.ts";
@@ -15,8 +16,8 @@ export class MemoryLeases {
   #lastId = 0;
 
   /** @param over called with the keys of an expired lease */
-  constructor(over: (keys: Iterable<string>) => void) {
-    this.#expiries = new Expiries((id) => over(this.#take(id)));
+  constructor(over: (keys: Iterable<string>) => void, clock: Clock | undefined) {
+    this.#expiries = new Expiries((id) => over(this.#take(id)), clock);
   }
 
   grant(ttl: number): Lease {

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "@virtual-workspaces/transport";
 import { ownBytes } from "../engine/bytes.ts";
 import { SortableRange, sortable } from "../engine/key-order.ts";
 import {
@@ -45,6 +46,8 @@ export interface MemoryStoreOptions {
    * @default the milliseconds since 2020, so that clients of an earlier process learn that their state is void
    */
   readonly revision?: number;
+  /** Time of leases, and so of the time to live of objects. @default the machine's */
+  readonly clock?: Clock;
 }
 
 /**
@@ -64,7 +67,7 @@ export interface MemoryStoreOptions {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   if (options.revision !== undefined) checkFirstRevision(options.revision, HIGHEST);
-  return new MemoryStore(options.revision);
+  return new MemoryStore(options);
 }
 
 /** The next process starts above them unless there was more than one revision per millisecond. */
@@ -75,10 +78,11 @@ class MemoryStore implements Store {
   readonly #tree = emptyTree();
   readonly #history: MemoryHistory;
   readonly #hub: WatchHub;
-  readonly #leases = new MemoryLeases((keys) => this.#deleteAll(keys));
+  readonly #leases: MemoryLeases;
   #pruning: Promise<void> | undefined;
 
-  constructor(revision: number | undefined) {
+  constructor({ revision, clock }: MemoryStoreOptions) {
+    this.#leases = new MemoryLeases((keys) => this.#deleteAll(keys), clock);
     const head = revision ?? sinceTheEpoch();
     this.#history = new MemoryHistory({ compacted: head, head });
     this.#hub = new WatchHub(this.#history, { name: this.name, head });

@@ -15,14 +15,14 @@ export interface ShardControllerOptions<T extends KubeObject> extends Omit<Contr
 
 /** Starts a controller of a shard; errors are logged and retried. */
 export function startController<T extends KubeObject>(
-  shard: Pick<ShardContext, "registry" | "log">,
+  shard: Pick<ShardContext, "registry" | "log" | "clock">,
   { others, ...options }: ShardControllerOptions<T>,
 ): ShardController & Pick<Controller<T>, "add"> {
   const [own] = options.sources.flatMap(({ informer, key }) => (key === undefined ? (informer as Source<T>) : []));
   if (own === undefined) throw new Error(`invalid controller "${options.name}": add a source without a key function`);
   const known = { registry: shard.registry, store: own.store, others };
   const reconcile = reconcileKnown<T>(known, options.reconcile);
-  return controller<T>({ ...options, reconcile, onError: failureLog(shard) });
+  return controller<T>({ clock: shard.clock, ...options, reconcile, onError: failureLog(shard) });
 }
 
 /** Combines several controllers into one. */

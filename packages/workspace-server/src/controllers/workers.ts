@@ -1,4 +1,5 @@
 import { WorkQueue } from "@virtual-workspaces/client/queue";
+import type { Clock } from "@virtual-workspaces/transport";
 
 /** Priority of initial keys, as in controllers. */
 const INITIAL = -100;
@@ -13,6 +14,8 @@ export interface WorkersOptions<K> {
   /** Processes a key; an error causes a retry with backoff. */
   readonly work: (key: K) => Promise<void>;
   readonly onError: (error: unknown, key: K) => void;
+  /** Time of delays and backoff. */
+  readonly clock: Clock;
 }
 
 /** Queue with workers that run until disposed. */
@@ -23,7 +26,7 @@ export class Workers<K> implements AsyncDisposable {
 
   constructor(options: WorkersOptions<K>) {
     this.#options = options;
-    this.#queue = new WorkQueue({ id: options.id, part: options.part });
+    this.#queue = new WorkQueue({ id: options.id, part: options.part, clock: options.clock });
     this.#running = Promise.all(Array.from({ length: options.count }, () => this.#work()));
   }
 

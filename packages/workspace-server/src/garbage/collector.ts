@@ -48,6 +48,7 @@ export class GarbageCollector implements ShardController {
       look: (node) => this.#look(node),
     });
     this.#workers = new Workers<Task>({
+      clock: context.clock,
       id: (task) => (task.kind === "kinds" ? `kinds ${task.cluster} ${task.attempt}` : `${task.kind} ${task.id}`),
       part: ({ cluster }) => cluster,
       count: 8,

@@ -37,6 +37,7 @@ export class Leftovers implements ShardController {
     const { feed, state, log, name: shard } = context;
     this.#context = context;
     this.#workers = new Workers<Task>({
+      clock: context.clock,
       id: ({ space, key }) => storeKey(space, key),
       part: ({ key }) => key.cluster,
       count: 2,

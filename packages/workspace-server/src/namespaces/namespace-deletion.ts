@@ -27,6 +27,7 @@ export class NamespaceDeletion implements ShardController {
     const { state, feed, log, name: shard } = context;
     this.#context = context;
     this.#workers = new Workers<ObjectKey>({
+      clock: context.clock,
       id: keyText,
       part: ({ cluster }) => cluster,
       count: 4,

@@ -51,6 +51,7 @@ export class NamespaceContents implements ShardController {
     this.#defaults = new NamespaceDefaults({ objects: kept, rootCa });
     this.#secrets = new TokenSecrets({ objects: kept, minter, rootCa });
     this.#workers = new Workers<Task>({
+      clock: context.clock,
       id: (task) => `${task.kind} ${keyText(task)}`,
       part: ({ cluster }) => cluster,
       count: 4,

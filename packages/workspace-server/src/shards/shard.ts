@@ -11,6 +11,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
+import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { access, deepAccess } from "../authz/access.ts";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/role-escalation.ts";
@@ -92,6 +93,8 @@ export interface ShardOptions {
   readonly mounts?: boolean;
   /** Views of the shard's listener. @default none */
   readonly services?: OwnServices;
+  /** Time of delays and backoff of controllers. @default the machine's */
+  readonly clock?: Clock;
   readonly log: Log;
 }
 
@@ -114,7 +117,7 @@ export class Shard implements ServedShard, AsyncDisposable {
   #background: Promise<void> | undefined;
 
   constructor(options: ShardOptions) {
-    const { name, urls, store, registry, rootCa, homeCreators, log } = options;
+    const { name, urls, store, registry, rootCa, homeCreators, clock = systemClock, log } = options;
     const kept = { onError: (error: unknown): void => this.#failed("objects", error) };
     const objects = this.#stack.use(new ShardObjects(store, kept.onError));
     const state = new ShardState(objects);
@@ -136,6 +139,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       minter: options.token.minter,
       services: options.services,
       ...(options.mounts !== undefined && { mounts: options.mounts }),
+      clock,
       log,
     };
     const known = authorizerState(this.context, (...asked) => this.#bindings.boundResource(...asked));
@@ -173,6 +177,7 @@ export class Shard implements ServedShard, AsyncDisposable {
         known: (cluster) => registry.load(cluster),
         taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
         objects: { garbageCollected: true, ...kept },
+        clock,
         onError: (error, crd) => this.#failed(`custom resource definition ${crd}`, error),
       }),
     );
@@ -240,6 +245,11 @@ export class Shard implements ServedShard, AsyncDisposable {
       this.#failed("objects", error);
     }
     if (this.context.objects.isWhole) this.context.feed.start();
+  }
+
+  /** Resolves when everything in the store at the time of this call is authorized and served. @throws ApiError 503 */
+  async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
+    await Promise.all([this.context.objects.confirm(request), this.#crds.confirm(request)]);
   }
 
   /** Returns the resources of a logical cluster, whether or not it exists; equal logical clusters share one list. */

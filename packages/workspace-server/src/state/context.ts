@@ -1,5 +1,6 @@
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { ObjectFeed } from "@virtual-workspaces/store";
+import type { Clock } from "@virtual-workspaces/transport";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { OwnServices } from "../loopback/own-services.ts";
 import type { ShardUrls } from "../shard-urls.ts";
@@ -31,6 +32,8 @@ export interface ShardContext {
   readonly minter: TokenMinter;
   /** Whether workspaces may be mounted. @default true */
   readonly mounts?: boolean;
+  /** Time of delays and backoff of controllers. */
+  readonly clock: Clock;
   readonly log: Log;
   /** Views of the shard's own listener. */
   readonly services: OwnServices | undefined;

@@ -33,6 +33,7 @@ export class ClaimLabelController implements ShardController {
     this.#context = context;
     this.#claims = claims;
     this.#workers = new Workers<Task>({
+      clock: context.clock,
       id: ({ space, key }) => `${space} ${key.cluster}/${key.namespace}/${key.name}`,
       part: ({ key }) => key.cluster,
       count: 4,

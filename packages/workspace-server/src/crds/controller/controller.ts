@@ -2,6 +2,7 @@ import { ApiError, type GroupResource, type ObjectKey } from "@virtual-workspace
 import type { Admit, ServedResource } from "@virtual-workspaces/framework";
 import type { CacheLease } from "@virtual-workspaces/framework/storage";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
+import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { Workers } from "../../controllers/workers.ts";
 import { admitCrd } from "../admission/admit.ts";
 import type { CrdSpec } from "../definition/definition.ts";
@@ -35,6 +36,8 @@ export interface CrdControllerOptions {
    * @default 1000
    */
   readonly recent?: number;
+  /** Time of backoff. @default the machine's */
+  readonly clock?: Clock;
   /** Time of conditions and deletions. @default the clock */
   readonly now?: () => Date;
   /** Called for errors, which are retried, and for definitions that cannot be served. @default a process warning */
@@ -112,6 +115,11 @@ export class CrdController implements AsyncDisposable {
     return undefined;
   }
 
+  /** Resolves when {@link servedIn} knows all definitions in the store at the time of this call. @throws ApiError 503 */
+  async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
+    await this.#started().lease.confirm(request);
+  }
+
   /** Retries the definitions of a logical cluster after names of others changed there. */
   recheck(cluster: string): void {
     const { index, names } = this.#started();
@@ -136,11 +144,12 @@ export class CrdController implements AsyncDisposable {
   }
 
   #run(lease: CacheLease): Running {
-    const { crds, store } = this.#options;
+    const { crds, store, clock = systemClock } = this.#options;
     const onError = (error: unknown, what: string): void => {
       if (!this.#stop.signal.aborted) this.#onError(error, what);
     };
     const names = new Workers<CrdEntry>({
+      clock,
       id: ({ cluster, name }) => `${cluster}/${name}`,
       part: ({ cluster }) => cluster,
       // One worker, so that two definitions cannot get the same name.
@@ -149,6 +158,7 @@ export class CrdController implements AsyncDisposable {
       onError: (error, { cluster, name }) => onError(error, `${name} in ${cluster}`),
     });
     const tasks = new Workers<Task>({
+      clock,
       id: idOf,
       part: clusterOf,
       count: 4,
