@@ -12,6 +12,7 @@ import { Representations } from "./encode/representation.ts";
 import { AuthenticationFailureLimiter, type AuthenticationFailureLimits } from "./fairness/authentication-failures.ts";
 import { Fairness } from "./fairness/fairness.ts";
 import { type RequestLimits, resolveLimits } from "./fairness/fairness-limits.ts";
+import type { Intercept } from "./hooks/intercept.ts";
 import { Permissions } from "./hooks/permissions.ts";
 import { Revalidation } from "./hooks/revalidation.ts";
 import { Mounted } from "./mounted.ts";
@@ -63,6 +64,15 @@ export interface CoreOptions {
    * @default keep the target
    */
   readonly retarget?: (request: Pick<IncomingMessage, "url" | "headers">) => string | undefined;
+  /**
+   * Called with each request after authentication and impersonation, before the concurrency limit and `authorize`: a filter
+   * of the handler chain, in Kubernetes' words. It may wait. An ApiError that it throws is the answer; it returns `true`
+   * when it has written one itself. Probes and requests that no view serves are not intercepted.
+   *
+   * Security: it sees requests before they are authorized, and an answer of its own is not authorized at all.
+   * @default none
+   */
+  readonly intercept?: Intercept;
   /** @default errors and warnings become process warnings */
   readonly log?: Log;
   /**
@@ -129,6 +139,7 @@ export class ServerCore implements AsyncDisposable {
   readonly peers: Peers | undefined;
   /** Applies the `retarget` option to a request, where there is one. */
   readonly retarget: ((request: IncomingMessage) => void) | undefined;
+  readonly intercept: Intercept | undefined;
   readonly log: Log;
   /** Observers of requests. */
   readonly observers: readonly Observer[];
@@ -170,6 +181,7 @@ export class ServerCore implements AsyncDisposable {
     this.checks = checksOf(options);
     this.retarget = options.retarget && retargeting(options.retarget, this.log);
     this.peers = options.peers;
+    this.intercept = options.intercept;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));

@@ -5,6 +5,7 @@ import type { Decision } from "./authz/authorization.ts";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/respond.ts";
 import type { Seat } from "./fairness/seats.ts";
+import type { EndableWatch } from "./hooks/intercept.ts";
 import { connectionOf } from "./listener/connections.ts";
 import type { Mounted } from "./mounted.ts";
 import type { Origin } from "./observe/audit/origin.ts";
@@ -101,6 +102,8 @@ export class Exchange implements AuditedRequest {
   ending: AbortSignal | undefined;
   /** Decision of the last rule; `undefined` when none was called, or it threw. */
   decision: Decision | undefined;
+  /** Open watch. Set by the serve stage. */
+  watch: EndableWatch | undefined;
   /** Resource that the request is about. Set by the serve stage. */
   served: ServedResource | undefined;
   /** Whether only metadata requests can see that resource. Set with it. */

@@ -11,7 +11,7 @@ export type { BackupInfo } from "./maintenance/backup-file.ts";
 export { type KeepHistoryOptions, keepHistory } from "./maintenance/keep-history.ts";
 export { checkRestored, type RestoreOptions, readBackup, restore, revisionAfter } from "./maintenance/restore.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
-export { keySpaces, removeKeySpace } from "./registry/keys.ts";
+export { keySpaces, parseStoredKey, removeKeySpace } from "./registry/keys.ts";
 export { MetadataCollection, type MetadataOptions } from "./registry/metadata-collection.ts";
 export {
   ObjectFeed,

@@ -4,6 +4,18 @@
  * @module
  */
 
+// A server to test clients and views on
+export type { Fault, FaultEffect, FaultOptions, Faults } from "./api-server/faults.ts";
+export type { WatchEnd } from "./api-server/open-watches.ts";
+export type { ManifestSource, Manifests, TestServerOptions, TestUserOptions } from "./api-server/options.ts";
+export type {
+  RecordedRequest,
+  RecordedRequests,
+  RecordedRequestsOptions,
+} from "./api-server/recorded-requests.ts";
+export type { RequestMatch } from "./api-server/request-match.ts";
+export type { TestServer } from "./api-server/test-server.ts";
+export type { TestUser } from "./api-server/test-user.ts";
 export type { FailureDetails } from "./assertions/expect.ts";
 export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./assertions/report.ts";
 export { type PrintOptions, printConformance } from "./conformance/print.ts";
@@ -26,9 +38,9 @@ export {
   matchResources,
   type ObjectName,
 } from "./probe/options.ts";
-// A server to test a view on
-export { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 // Checks of space providers
 export { checkSpaceProvider } from "./space-provider/check-space-provider.ts";
 export type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./space-provider/provider-options.ts";
+export { startTestServer } from "./start-test-server.ts";
+export type { TestViewServer, TestViewServerOptions } from "./view-server.ts";
 export { parseSamples } from "./writing/samples.ts";

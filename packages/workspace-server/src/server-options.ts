@@ -15,6 +15,7 @@ import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
 import { ShardRegistry } from "./state/shard-registry.ts";
 import { serviceAccountTokens } from "./tokens/authenticator.ts";
 import { servedDocuments } from "./tokens/documents.ts";
+import { inClusterAtRoot, inClusterUrl } from "./tokens/in-cluster.ts";
 import type { ServiceAccountKeys } from "./tokens/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";
@@ -27,8 +28,14 @@ export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log">
 export interface WorkspaceServerOptions
   extends Pick<
     ServerOptions,
-    "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
+    "audit" | "closeDelay" | "closeTimeout" | "intercept" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
   > {
+  /**
+   * Returns the logical cluster that requests outside `/clusters` and `/services` are for, so that the server's URL works as
+   * that of a single Kubernetes cluster. Called for each request. A service account's token selects its own logical cluster.
+   * @default none, as in kcp
+   */
+  readonly clusterAtRoot?: () => string | undefined;
   /** Store of all objects. The server does not close it. */
   readonly store: Store;
   /**
@@ -150,13 +157,16 @@ export function commonListenerOptions(
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
   const { audit, closeDelay, closeTimeout, metrics, onRequest, authenticationFailures, tls, log } = options;
+  const { intercept, clusterAtRoot } = options;
   return {
     authentication,
+    retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
     log,
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),
     ...(closeTimeout !== undefined && { closeTimeout }),
+    ...(intercept && { intercept }),
     ...(metrics && { metrics }),
     ...(onRequest && { onRequest }),
     ...(authenticationFailures && { authenticationFailures }),

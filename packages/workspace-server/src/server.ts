@@ -115,6 +115,16 @@ export class WorkspaceServer implements AsyncDisposable {
     await this.#further.remove(name, options.signal);
   }
 
+  /**
+   * Resolves when everything in the store of shard `root` at the time of this call is authorized and served, for callers that
+   * write to the store themselves.
+   *
+   * @throws ApiError 503 when the store cannot be read, and the reason of `signal`
+   */
+  confirm(options: { readonly signal: AbortSignal }): Promise<void> {
+    return this.#shard.confirm(options);
+  }
+
   /** Ends watches cleanly, drains requests in flight, and stops the controllers. */
   close(): Promise<void> {
     this.#closed ??= this.#close();

@@ -7,7 +7,7 @@ import {
   parseSamples,
   runConformance,
   startTestServer,
-  type TestServer,
+  type TestViewServer,
 } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { testLog } from "../../_setup/log.ts";
@@ -15,7 +15,7 @@ import { type Breakage, forget, isDeleteCollection, passOverMalformed, refusal }
 import { startBroken } from "../broken/proxy.ts";
 import { writableNotesView } from "../notes.ts";
 
-const start = (view: VirtualWorkspace): Promise<TestServer> => startTestServer([view], { log: testLog().log });
+const start = (view: VirtualWorkspace): Promise<TestViewServer> => startTestServer([view], { log: testLog().log });
 
 /** Returns a view with this number of writable kinds. */
 function manyKinds(count: number): { readonly view: VirtualWorkspace; readonly path: string } {

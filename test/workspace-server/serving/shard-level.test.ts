@@ -153,6 +153,25 @@ describe("requests without /clusters/", () => {
     const forged = [head, Buffer.from(JSON.stringify(claims)).toString("base64url"), signature].join(".");
     expect((await server.get("/api", { user: forged })).status).to.equal(401);
   });
+
+  it("go to the logical cluster of clusterAtRoot, except those of service accounts and of the process", async () => {
+    let cluster: string | undefined = "root";
+    await using server = await startWorkspaces(undefined, { clusterAtRoot: () => cluster });
+    const namespaces = () => server.get("/api/v1/namespaces", { user: "admin" });
+    expect((await namespaces()).body.items).not.to.have.length(0);
+    expect((await server.get("/api/v1/namespaces", { user: "bob" })).status).to.equal(403);
+    expect((await server.get("/healthz")).text).to.equal("ok");
+    expect((await server.get("/clusters/nowhere/api", { user: "bob" })).status).to.equal(403);
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "builder" } };
+    const accounts = "/api/v1/namespaces/default/serviceaccounts" as const;
+    expect((await server.send(`POST ${accounts}`, account, { user: "admin" })).status).to.equal(201);
+    const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const { token } = (await server.send(`POST ${accounts}/builder/token`, request, { user: "admin" })).body.status;
+    cluster = "elsewhere";
+    expect((await server.get("/api", { user: token })).status).to.equal(200);
+    cluster = undefined;
+    expect((await namespaces()).status).to.equal(403);
+  });
 });
 
 async function expectSoon(holds: () => Promise<boolean>): Promise<void> {

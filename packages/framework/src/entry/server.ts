@@ -8,6 +8,7 @@ export type { CoreOptions, ReadyCheck } from "../core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "../express.ts";
 export type { AuthenticationFailureLimits } from "../fairness/authentication-failures.ts";
 export type { RequestLimits } from "../fairness/fairness-limits.ts";
+export type { Intercept, InterceptedRequest } from "../hooks/intercept.ts";
 export type { RequestRecord } from "../observe/access.ts";
 export { type JsonLog, type JsonLogOptions, jsonLog } from "../observe/log/json-log.ts";
 export type { Log, LogRecord } from "../observe/log/log.ts";

@@ -72,6 +72,7 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, { lease, o
   const { allowWatchBookmarks: bookmarks, sendInitialEvents: initialEvents = false } = options;
   const remembered = lease.past !== undefined;
   const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents, remembered });
+  exchange.watch = subscriber;
   fanout.add(subscriber, lane);
   const fail = (error: ApiError): void => subscriber.fail(error);
   const revalidation = core.revalidation.add(exchange, resource, fail);

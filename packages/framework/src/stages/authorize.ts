@@ -2,6 +2,7 @@ import { forbiddenFor, isClusterName, WILDCARD } from "@virtual-workspaces/apima
 import { connecting, type Decision, decide, isReview, mayReview } from "../authz/authorization.ts";
 import type { AuthenticatedExchange } from "../exchange.ts";
 import { AuthorizeQuestion, HookRequest } from "../hooks/hooks.ts";
+import { InterceptQuestion } from "../hooks/intercept.ts";
 import { checkInterpreted } from "../request/path.ts";
 import { hopsOf, MOST_HOPS, type RequestInfo, tooManyHops } from "../request/request-info.ts";
 import type { Located } from "../virtual-workspace.ts";
@@ -48,6 +49,19 @@ function found(exchange: AuthenticatedExchange, name: string): void {
   if (name === exchange.cluster) return;
   // A new object, since earlier hooks may have kept the old one.
   exchange.params = { ...exchange.params, cluster: name };
+}
+
+/** Calls the server's `intercept`, which may answer the request. @throws what it throws */
+export function intercept(exchange: AuthenticatedExchange): void | Promise<void> {
+  const { intercept } = exchange.core;
+  if (intercept === undefined) return undefined;
+  const answered = intercept(new InterceptQuestion(exchange));
+  if (answered instanceof Promise) return answered.then((late) => taken(exchange, late));
+  return taken(exchange, answered === true);
+}
+
+function taken(exchange: AuthenticatedExchange, answered: boolean): void {
+  if (answered) exchange.answered = true;
 }
 
 /**

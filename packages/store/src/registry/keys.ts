@@ -86,7 +86,7 @@ function below(prefix: string): KeyRange {
   return { from: prefix, to: `${prefix.slice(0, -1)}0` };
 }
 
-/** Parses a key of {@link ObjectKeys.of} with its prefix; `undefined` for other keys. */
+/** Parses a key of an object, whatever its kind and key space; `undefined` for other keys. */
 export function parseStoredKey(text: string): { readonly space: string; readonly key: ObjectKey } | undefined {
   const parts = text.split("/");
   const inSpace = text.startsWith("@");

@@ -16,7 +16,6 @@ import type { ClusterParams } from "../authz/cluster-request.ts";
 import { workspaceImpersonation } from "../authz/impersonation.ts";
 import type { Mounts } from "../mounts/mounts.ts";
 import { workspaceLogins } from "../state/workspace-logins.ts";
-import { inClusterUrl } from "../tokens/in-cluster.ts";
 import { type ClustersViewOptions, clustersView, type ShardViewOptions } from "./clusters-view.ts";
 import type { Clusters, ServedShard } from "./served-shard.ts";
 
@@ -24,7 +23,16 @@ import type { Clusters, ServedShard } from "./served-shard.ts";
 export interface CommonListenerOptions
   extends Pick<
     ServerOptions,
-    "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
+    | "audit"
+    | "closeDelay"
+    | "closeTimeout"
+    | "intercept"
+    | "log"
+    | "metrics"
+    | "onRequest"
+    | "authenticationFailures"
+    | "retarget"
+    | "tls"
   > {
   readonly authentication: readonly Authenticator[];
   /** Documents of every shard and of each workspace. */
@@ -77,7 +85,6 @@ export function listenerOptions(
     ...common,
     virtualWorkspaces: [...own.virtualWorkspaces, ...virtualWorkspaces],
     impersonation: own.impersonation,
-    retarget: inClusterUrl,
     metrics: common.metrics ?? metrics({ authorize: metricsAccess(root) }),
     checks,
   };

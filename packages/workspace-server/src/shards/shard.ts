@@ -242,6 +242,11 @@ export class Shard implements ServedShard, AsyncDisposable {
     if (this.context.objects.isWhole) this.context.feed.start();
   }
 
+  /** Resolves when everything in the store at the time of this call is authorized and served. @throws ApiError 503 */
+  async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
+    await Promise.all([this.context.objects.confirm(request), this.#crds.confirm(request)]);
+  }
+
   /** Returns the resources of a logical cluster, whether or not it exists; equal logical clusters share one list. */
   servedIn(cluster: string): readonly ServedResource[] {
     const isOne = cluster !== WILDCARD && cluster !== BOUND_CRDS_CLUSTER;

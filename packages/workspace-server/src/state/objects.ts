@@ -131,6 +131,15 @@ export class ShardObjects implements Disposable {
     for (const informer of this.#later) await informer.notifyAll(pace);
   }
 
+  /**
+   * Resolves when all informers have received everything in the store at the time of this call.
+   * @throws ApiError 503 when the store cannot be read
+   */
+  async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
+    await this.#whole.promise;
+    await Promise.all(this.#all.map((informer) => informer.confirm(request)));
+  }
+
   /** Notifies handlers added until disposal together, see {@link Informer.gather}. */
   gather(): Disposable {
     const stack = new DisposableStack();

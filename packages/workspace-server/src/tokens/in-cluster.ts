@@ -12,13 +12,29 @@ const BEARER = "Bearer ";
  * process (`/metrics`, `/healthz`, `/livez`, `/readyz`) stay: kcp rewrites them too, and its own metrics account gets 501.
  */
 export function inClusterUrl({ url = "", headers }: Pick<IncomingMessage, "url" | "headers">): string | undefined {
-  if (!url.startsWith("/") || url.startsWith("/clusters/") || url.startsWith("/services/")) return undefined;
-  if (OWN.test(url)) return undefined;
+  if (!isOutside(url)) return undefined;
   const { authorization = "", "x-kubernetes-sharded-request": sharded = "" } = headers;
   if (sharded !== "" || !authorization.startsWith(BEARER)) return undefined;
   const token = parseToken(authorization.slice(BEARER.length));
   const cluster = token && clusterOf(token.payload);
   if (cluster === undefined) return undefined;
+  return below(cluster, url);
+}
+
+/** Returns the URL of a request without a logical cluster for one that is served at the root. `undefined`: keep the URL. */
+export function inClusterAtRoot(
+  { url = "" }: Pick<IncomingMessage, "url">,
+  cluster: string | undefined,
+): string | undefined {
+  return cluster !== undefined && isOutside(url) ? below(cluster, url) : undefined;
+}
+
+/** Whether a request is for no logical cluster, no view and not the process itself. */
+function isOutside(url: string): boolean {
+  return url.startsWith("/") && !url.startsWith("/clusters/") && !url.startsWith("/services/") && !OWN.test(url);
+}
+
+function below(cluster: string, url: string): string {
   const query = url.indexOf("?");
   const [path, rest] = query === -1 ? [url, ""] : [url.slice(0, query), url.slice(query)];
   // kcp resolves dot segments here, with which a path could leave the cluster; the framework rejects them.

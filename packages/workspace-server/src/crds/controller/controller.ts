@@ -112,6 +112,11 @@ export class CrdController implements AsyncDisposable {
     return undefined;
   }
 
+  /** Resolves when {@link servedIn} knows all definitions in the store at the time of this call. @throws ApiError 503 */
+  async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
+    await this.#started().lease.confirm(request);
+  }
+
   /** Retries the definitions of a logical cluster after names of others changed there. */
   recheck(cluster: string): void {
     const { index, names } = this.#started();

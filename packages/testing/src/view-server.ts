@@ -9,14 +9,14 @@ import {
 } from "@virtual-workspaces/framework";
 import type { Credentials } from "./http/credentials.ts";
 
-/** Options of a test server: every option of a server, except TLS. */
-export interface TestServerOptions extends Partial<Omit<ServerOptions, "virtualWorkspaces" | "tls">> {
-  /** User of {@link TestServer.credentials}. @default "tester", only in the group `system:authenticated` */
+/** Options of a server of views alone: every option of a server, except TLS. */
+export interface TestViewServerOptions extends Partial<Omit<ServerOptions, "virtualWorkspaces" | "tls">> {
+  /** User of {@link TestViewServer.credentials}. @default "tester", only in the group `system:authenticated` */
   readonly user?: Partial<Identity> & { readonly name: string };
 }
 
-/** Server for tests, which runs until it is disposed. */
-export interface TestServer extends AsyncDisposable {
+/** Server of views alone, for their tests. It runs until it is disposed. */
+export interface TestViewServer extends AsyncDisposable {
   readonly server: Server;
   /** `http://127.0.0.1:<port>`, without a trailing slash. A view is at `/services/<name>`, or at its prefix and path. */
   readonly url: string;
@@ -24,16 +24,11 @@ export interface TestServer extends AsyncDisposable {
   readonly credentials: Credentials & { readonly token: string };
 }
 
-/**
- * Serves views on a free port of this machine, over plain HTTP, to one user with a token. Security: every client that can
- * reach the port and knows the token acts as that user, so use it only in tests.
- *
- * @throws the error of a view's `setup`, and Error for views that clash
- */
-export async function startTestServer(
+/** Serves views on a free port over plain HTTP, to one user with a token. @throws the error of a view's `setup` */
+export async function startViewServer(
   virtualWorkspaces: readonly VirtualWorkspace[],
-  options: TestServerOptions = {},
-): Promise<TestServer> {
+  options: TestViewServerOptions = {},
+): Promise<TestViewServer> {
   const { user = { name: "tester" }, authentication = [], ...rest } = options;
   const token = randomUUID();
   const server = createServer({
