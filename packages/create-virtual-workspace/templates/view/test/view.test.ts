@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Client } from "@virtual-workspaces/client";
 import { startTestServer } from "@virtual-workspaces/testing";
 import view, { Gauge, gauges } from "../src/view.ts";
 
 test("shows the gauges, and each change in a watch", async () => {
-  await using server = await startTestServer([view]);
-  const headers = ["Authorization", `Bearer ${server.credentials.token}`];
-  const upstream = { url: `${server.url}/services/my-view`, credentials: { get: () => ({ headers }) } };
-  await using client = new Client({ upstream, cluster: "root" });
-  const all = client.resource(Gauge);
+  await using server = await startTestServer({ virtualWorkspaces: [view], users: { ann: {} } });
+  const all = server.user("ann").clientAt("/services/my-view/clusters/root").resource(Gauge);
 
   const { items } = await all.list();
   assert.deepEqual(

@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Client, isApiError } from "@virtual-workspaces/client";
+import { isApiError } from "@virtual-workspaces/client";
 import { memoryStore } from "@virtual-workspaces/store";
 import { startTestServer } from "@virtual-workspaces/testing";
 import view, { Ticket } from "../src/view.ts";
 
-/** Starts the view, and returns a client of a user in the group `red`. */
+/** Starts the view, and returns the tickets as a user in the group `red` sees them. */
 async function start(stack: AsyncDisposableStack) {
   const store = stack.use(memoryStore());
-  const server = stack.use(await startTestServer([view({ store })], { user: { name: "ann", groups: ["red"] } }));
-  const headers = ["Authorization", `Bearer ${server.credentials.token}`];
-  const upstream = { url: `${server.url}/services/my-view`, credentials: { get: () => ({ headers }) } };
-  return stack.use(new Client({ upstream, cluster: "root" })).resource(Ticket);
+  const users = { ann: { groups: ["red"] } };
+  const server = stack.use(await startTestServer({ virtualWorkspaces: [view({ store })], users }));
+  return server.user("ann").clientAt("/services/my-view/clusters/root").resource(Ticket);
 }
 
 test("stores tickets with defaults, and with their reporter", async () => {
