@@ -18,6 +18,7 @@ const ROWS = [
   ["front-proxy", "workspace-server"],
   ["testing"],
   ["cli"],
+  ["create-virtual-workspace"],
 ];
 
 /** @typedef {{ folder: string, row: number, name: string, dependencies: Set<string> }} Package */

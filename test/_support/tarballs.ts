@@ -15,6 +15,7 @@ const SOURCES = [
   "tools/{build,check-shape,install,pack,run}.mjs",
   "packages/{*,plugins/*}/{package.json,tsconfig.json,README.md}",
   "packages/{*,plugins/*}/src/**/*",
+  "packages/create-virtual-workspace/templates/**/*",
 ];
 
 function hashOfSources(): string {

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { isApiError } from "@virtual-workspaces/apimachinery";
 export { Backoff, type BackoffOptions, type Clock, systemClock } from "@virtual-workspaces/transport";
 export { Client, type ClientOptions } from "./client.ts";
 export { Controller, type ControllerMetrics, type ControllerState, controller } from "./controller/controller.ts";

@@ -7,7 +7,13 @@
 // A server to test clients and views on
 export type { Fault, FaultEffect, FaultOptions, Faults } from "./api-server/faults.ts";
 export type { WatchEnd } from "./api-server/open-watches.ts";
-export type { ManifestSource, Manifests, TestServerOptions, TestUserOptions } from "./api-server/options.ts";
+export type {
+  ManifestSource,
+  Manifests,
+  TestServerOptions,
+  TestUserOptions,
+  ViewOverWorkspaces,
+} from "./api-server/options.ts";
 export type {
   RecordedRequest,
   RecordedRequests,

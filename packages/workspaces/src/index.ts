@@ -25,6 +25,7 @@ export {
   Informer,
   type InformerOptions,
   loadKubeconfig,
+  ownerKeys,
   type ReconcileContext,
   type ReconcileFailure,
   type ReconcileResult,

@@ -1,4 +1,5 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { Workspaces } from "@virtual-workspaces/forwarding";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { RecordedRequestsOptions } from "./recorded-requests.ts";
@@ -12,6 +13,9 @@ export type Manifests = ManifestSource | readonly ManifestSource[];
 
 /** One of {@link Manifests}. */
 export type ManifestSource = string | URL | KubeObject;
+
+/** Returns a view over the workspaces, or over the single cluster, of a test server. */
+export type ViewOverWorkspaces = (workspaces: Workspaces) => VirtualWorkspace;
 
 /** User of a test server. */
 export interface TestUserOptions {
@@ -41,8 +45,12 @@ export interface TestServerOptions {
    * @default false
    */
   readonly workspaces?: boolean | readonly string[];
-  /** Views that the server also serves, below `/services`. @default none */
-  readonly virtualWorkspaces?: readonly VirtualWorkspace[];
+  /**
+   * Views that the server also serves, below `/services`. A function gets the server itself, as the function that a file of
+   * `virtual-workspaces start --view` exports.
+   * @default none
+   */
+  readonly virtualWorkspaces?: readonly (VirtualWorkspace | ViewOverWorkspaces)[];
   /**
    * Whether to serve HTTPS, with an authority of this server alone. Over plain HTTP `kubectl` and other Go clients send no
    * token, so they are anonymous.

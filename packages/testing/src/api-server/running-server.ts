@@ -1,4 +1,5 @@
 import { Client } from "@virtual-workspaces/client";
+import { sameCaller } from "@virtual-workspaces/forwarding";
 import type { InterceptedRequest } from "@virtual-workspaces/framework/server";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import {
@@ -9,11 +10,13 @@ import {
   type WorkspaceServerOptions,
 } from "@virtual-workspaces/workspace-server";
 import { type Content, createWorkspaces, fill, newCluster } from "./content.ts";
+import type { TestServerOptions } from "./options.ts";
 import { removeCluster, Snapshot } from "./snapshot.ts";
 
 /** Options of a workspace server that a test server runs. */
 export interface RunningServerOptions
-  extends Omit<WorkspaceServerOptions, "store" | "loopback" | "clusterAtRoot" | "closeTimeout"> {
+  extends Omit<WorkspaceServerOptions, "store" | "loopback" | "clusterAtRoot" | "closeTimeout" | "virtualWorkspaces"> {
+  readonly virtualWorkspaces?: TestServerOptions["virtualWorkspaces"];
   readonly content: Content;
   readonly clock: ServerClock;
   /** Workspaces to create; `undefined` for a single cluster at the root of the URL. */
@@ -40,13 +43,16 @@ export class RunningServer implements AsyncDisposable {
   #renewed = 0;
 
   private constructor(options: RunningServerOptions) {
-    const { content: _, workspaces: __, ...others } = options;
+    const { content: _, workspaces: __, virtualWorkspaces = [], ...others } = options;
     this.#options = options;
     this.#store = memoryStore({ clock: options.clock });
     const itself = loopback();
     this.#itself = new Client({ upstream: itself.upstream });
     this.#server = createWorkspaceServer({
       ...others,
+      virtualWorkspaces: virtualWorkspaces.map((view) =>
+        typeof view === "function" ? view({ upstream: itself.upstream, identity: sameCaller }) : view,
+      ),
       store: this.#store,
       loopback: itself,
       clusterAtRoot: () => this.#cluster,

@@ -25,6 +25,7 @@ export class TestUser {
   readonly #all: ReadonlyMap<string, TestUser>;
   readonly #endpoint: () => TestEndpoint;
   #client: Client | undefined;
+  readonly #others: Client[] = [];
   #file: string | undefined;
 
   /** @internal Created by `startTestServer`. */
@@ -48,16 +49,31 @@ export class TestUser {
    * create one from {@link kubeconfig} with `retries: false` to see them.
    */
   get client(): Client {
-    if (this.#client === undefined) {
-      const { url, ca } = this.#endpoint();
-      const headers = Object.freeze(["Authorization", `Bearer ${this.token}`]);
-      const credential = Object.freeze({ headers });
-      this.#client = new Client({
-        upstream: { url, credentials: { get: () => credential }, ...(ca !== undefined && { tls: { ca } }) },
-        fieldManager: "test",
-      });
-    }
+    this.#client ??= this.#connect("");
     return this.#client;
+  }
+
+  /**
+   * Returns a client of this user for a view of the server. The server closes it.
+   *
+   * @param path path of the view, such as `/services/quotes/clusters/root`
+   */
+  clientAt(path: string): Client {
+    const client = this.#connect(path);
+    this.#others.push(client);
+    return client;
+  }
+
+  #connect(path: string): Client {
+    const { url, ca } = this.#endpoint();
+    const headers = Object.freeze(["Authorization", `Bearer ${this.token}`]);
+    const credential = Object.freeze({ headers });
+    const upstream = {
+      url: path === "" ? url : `${new URL(url).origin}${path}`,
+      credentials: { get: () => credential },
+      ...(ca !== undefined && { tls: { ca } }),
+    };
+    return new Client({ upstream, fieldManager: "test" });
   }
 
   /**
@@ -98,9 +114,10 @@ export class TestUser {
     return this.#file;
   }
 
-  /** @internal Closes the client. */
+  /** @internal Closes the clients. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client?.[Symbol.asyncDispose]();
+    const own = this.#client === undefined ? [] : [this.#client];
     this.#client = undefined;
+    for (const client of [...own, ...this.#others.splice(0)]) await client[Symbol.asyncDispose]();
   }
 }

@@ -1,0 +1,26 @@
+// The server of production. It reads these files again when they change: mount them, and renew them without a restart.
+import { once } from "node:events";
+import { createServer } from "@virtual-workspaces/framework";
+import { tokenFile } from "@virtual-workspaces/framework/authn";
+import { keepHistory, lmdbStore } from "@virtual-workspaces/store";
+import view from "./view.ts";
+
+const {
+  HOST = "0.0.0.0",
+  PORT = "6443",
+  DATA_DIR = "data",
+  TLS_CERT_FILE = "tls/tls.crt",
+  TLS_KEY_FILE = "tls/tls.key",
+  TOKEN_FILE = "tls/tokens.csv", // lines of: token,user,uid,"group,group"
+} = process.env;
+
+await using store = await lmdbStore({ dir: DATA_DIR });
+using _history = keepHistory(store);
+await using server = createServer({
+  virtualWorkspaces: [view({ store })],
+  authentication: [tokenFile(TOKEN_FILE)],
+  tls: { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE },
+});
+const { url } = await server.listen({ host: HOST, port: Number(PORT) });
+console.log(`my-view is served at ${url}/services/my-view`);
+await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
