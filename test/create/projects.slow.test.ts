@@ -39,7 +39,7 @@ const SHOWN: Readonly<Record<string, { readonly command: string; readonly shows:
 
 describe("a project of npm create virtual-workspace", function () {
   this.timeout(LONGEST);
-  needsKubectl();
+  before(needsKubectl);
   let registry: Registry;
   let folder: Tree;
 
