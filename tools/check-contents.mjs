@@ -7,6 +7,9 @@ import { run } from "./run.mjs";
 const REQUIRED = ["LICENSE", "README.md", "package.json"];
 /** What may be packed besides them. */
 const BUILT = /^dist\/.+\.(js|d\.ts|js\.map)$/;
+/** Files of the projects that create-virtual-workspace writes: no output of running them. */
+const TEMPLATE =
+  /^templates\/[a-z-]+\/(Dockerfile|README\.md|(package|tsconfig)\.json|_(git|docker)ignore|\w+\.yaml|(src|test)\/[\w.]+\.ts)$/;
 const TESTS = /(^|\/)(test|tests|fixtures?)\/|\.(test|fixture|snapshot)\./;
 
 /** @param {string} file a source map @returns {boolean} whether it holds its sources */
@@ -17,7 +20,7 @@ function holdsSources(file) {
 
 /** @param {string} folder @param {ReadonlySet<string>} files @param {string} file @returns {string[]} */
 function problemsOf(folder, files, file) {
-  if (REQUIRED.includes(file)) return [];
+  if (REQUIRED.includes(file) || TEMPLATE.test(file)) return [];
   if (!BUILT.test(file) || TESTS.test(file)) return ['is no built file: mend "files" in package.json'];
   const path = join(folder, file);
   if (file.endsWith(".map"))

@@ -29,7 +29,11 @@ describe("create-virtual-workspace", function () {
       expect(output).to.contain('  cd "Book Shop"\n  npm install\n  npm run dev');
       const project = join(folder.path, "Book Shop");
       const samples = new Set(["ticket.yaml", "site.yaml"]);
-      expect(readdirSync(project).filter((file) => !samples.has(file)).sort()).to.eql(
+      expect(
+        readdirSync(project)
+          .filter((file) => !samples.has(file))
+          .sort(),
+      ).to.eql(
         [
           ".dockerignore",
           ".gitignore",

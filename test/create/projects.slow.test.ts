@@ -28,7 +28,8 @@ const SHOWN: Readonly<Record<string, { readonly command: string; readonly shows:
     shows: /"name":"menu"/,
   },
   controller: {
-    command: "npm run --silent manifests | kubectl apply -f - && (npm start & kubectl apply -f site.yaml && kubectl get sites --watch)",
+    command:
+      "npm run --silent manifests | kubectl apply -f - && (npm start & kubectl apply -f site.yaml && kubectl get sites --watch)",
     shows: /^home +Hello +page-home/m,
   },
   express: {
@@ -39,38 +40,38 @@ const SHOWN: Readonly<Record<string, { readonly command: string; readonly shows:
 
 describe("a project of npm create virtual-workspace", function () {
   this.timeout(LONGEST);
-  before(needsKubectl);
-  let registry: Registry;
-  let folder: Tree;
+  let registry: Registry | undefined;
+  let folder: Tree | undefined;
 
-  before(async () => {
+  before(async function () {
+    needsKubectl.call(this);
     registry = await Registry.start();
     await registry.publishAll();
     folder = tree({});
   });
   after(async () => {
-    await registry[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
+    await registry?.[Symbol.asyncDispose]();
+    folder?.[Symbol.dispose]();
   });
 
   /** Environment of a user with the Node.js of the clone, and nothing else of it. */
   const env = (): NodeJS.ProcessEnv => ({
     ...process.env,
-    ...registry.env,
+    ...registry?.env,
     PATH: `${dirname(localNode)}:${process.env["PATH"]}`,
     KUBECONFIG: undefined,
   });
 
   for (const template of TEMPLATES)
     it(`with the template ${template} installs, type-checks, passes its tests, and serves`, async () => {
-      const home = join(folder.path, template);
+      const home = join(folder?.path ?? "", template);
       const project = join(home, "shop");
       const must = async (cwd: string, command: string): Promise<string> => {
         const { ok, output } = await run("sh", ["-c", command], { cwd, env: env() });
         expect(ok, `${command}\n${output}`).to.equal(true);
         return output;
       };
-      await must(folder.path, `mkdir ${template}`);
+      await must(dirname(home), `mkdir ${template}`);
       const created = await must(home, `npm create --yes virtual-workspace@latest shop -- --template=${template}`);
       expect(created).to.contain("cd shop\n  npm install\n  npm run dev");
       await must(project, "npm install");

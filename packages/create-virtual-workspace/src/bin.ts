@@ -18,7 +18,7 @@ interface Flags {
   readonly template?: string;
 }
 
-/** What is given, or asked for in a terminal. */
+/** Folder and template of the new project, from the command line or from questions in a terminal. */
 interface Wanted {
   readonly folder: string;
   readonly template: TemplateName;

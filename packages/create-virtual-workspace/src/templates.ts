@@ -1,7 +1,7 @@
 /** A kind of project. */
 export interface Template {
   readonly name: TemplateName;
-  /** What the project is, in a few words. */
+  /** Short description of the project. */
   readonly about: string;
 }
 

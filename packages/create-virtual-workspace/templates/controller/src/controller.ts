@@ -19,7 +19,7 @@ export function startController(client: Client): Running {
   const running = stack.use(
     controller({
       name: "my-view",
-      // A ConfigMap that somebody changes or deletes is a reason to reconcile the Site that owns it.
+      // A change or deletion of a ConfigMap reconciles the Site that owns it.
       sources: [{ informer: sites }, related(pages, ownerKeys(Site))],
       // Makes the world match the Site. It may be called again at any time, and must be safe to repeat.
       reconcile: async ({ namespace, name }, { object: site, signal }) => {

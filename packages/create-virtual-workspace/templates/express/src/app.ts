@@ -15,7 +15,7 @@ export const Todo = defineResource({
   version: "v1",
   kind: "Todo",
   scope: "Cluster",
-  description: "Something to be done.",
+  description: "A task.",
   spec: {
     type: "object",
     required: ["title"],
