@@ -94,7 +94,7 @@ describe("create-virtual-workspace", function () {
     expect(existsSync(join(folder.path, "shop"))).to.equal(false);
   });
 
-  it("names the folder that is missing where nobody can be asked", async () => {
+  it("names the missing folder outside of a terminal", async () => {
     using folder = tree({});
     const { ok, output } = await create(folder.path);
     expect(ok).to.equal(false);

@@ -39,7 +39,7 @@ export default ({ store }: Host) =>
     ),
     resources: [
       Ticket.serve(Ticket.collection(persistent(store)), {
-        // Called before validation: returns the object to store. The reporter is whoever creates the ticket.
+        // Called before validation: returns the object to store. The reporter is the user who creates the ticket.
         admit: ({ operation, object, user }) =>
           operation === "CREATE" && object !== undefined
             ? { ...object, spec: { ...object.spec, reporter: user.name } }
