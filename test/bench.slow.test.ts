@@ -14,6 +14,7 @@ const NAMES = [
     "get",
     "index",
     "informer",
+    "install",
     "lifecycle",
     "list",
     "mount-get",
