@@ -1,7 +1,9 @@
 // A test server as one Kubernetes cluster at its URL, for client-node and for our own client.
 import * as k8s from "@kubernetes/client-node";
+import { allow, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
 import { startTestServer } from "@virtual-workspaces/testing";
 import { expect } from "chai";
+import { Note } from "../../_support/note.ts";
 import { until } from "../../_support/until.ts";
 import { customObjects, kubeConfig, NAMESPACE, names, WIDGET, WIDGETS, widget, widgetCrd } from "./support/widgets.ts";
 
@@ -145,6 +147,25 @@ describe("a test server with one cluster", () => {
     await server.reset();
     expect(server.url).to.equal(url);
     expect((await team.list()).items.map(({ metadata }) => metadata.name)).not.to.include("new");
+  });
+
+  it("serves views beside the cluster, to the same users", async () => {
+    const notes = Note.collection();
+    notes.in("root").set("first", {});
+    const view = defineVirtualWorkspace({
+      name: "notes",
+      path: "/clusters/:cluster",
+      authorize: ({ user }) => (user.name === "ann" ? allow() : deny("only Ann")),
+      resources: [Note.serve(notes)],
+    });
+    await using server = await startTestServer({ virtualWorkspaces: [view], users: { ann: {} } });
+    const path = "/services/notes/clusters/root/apis/test.dev/v1/notes/first";
+    expect((await fetchText(server, path, server.user("ann").token)).status).to.equal(200);
+    expect((await fetchText(server, path)).status).to.equal(403);
+    expect(server.requests.list({ resource: "notes" }).map(({ user, code }) => [user, code])).to.deep.equal([
+      ["ann", 200],
+      ["admin", 403],
+    ]);
   });
 
   it("names the option and the remedy for content that it cannot use", async () => {
