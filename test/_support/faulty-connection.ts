@@ -97,6 +97,12 @@ export class Connection implements Asked {
   end(how: Ending): void {
     if (how === "hang") this.#hung = true;
     else if (how === "close") this.#client.end(() => this.#server?.destroy());
+    else this.#reset();
+  }
+
+  /** Why not always a reset: Node leaks the handle of a socket that is reset while it ends. */
+  #reset(): void {
+    if (this.#client.writableEnded) this.#client.destroy();
     else this.#client.resetAndDestroy();
   }
 
@@ -137,7 +143,7 @@ export class Connection implements Asked {
     server.on("end", () => {
       if (!this.#hung) this.#client.end();
     });
-    server.on("error", () => this.#client.resetAndDestroy());
+    server.on("error", () => this.#reset());
     if (this.#around.blocked) server.pause();
     return server;
   }

@@ -122,6 +122,8 @@ export class Gated implements AsyncDisposable {
   #objects(name: string): VirtualWorkspace {
     const storage: Storage = {
       get: async ({ identity }, { name: object }, { signal }) => {
+        // The name of the objects that are created is free: the server checks that before each create.
+        if (object === "new") return undefined;
         await this.#enter(`${identity.name}/${object}`, signal);
         return note(object);
       },

@@ -93,7 +93,7 @@ async function narrowUsers(probe: ResourceProbe): Promise<readonly NarrowUser[]>
   );
   if (users.flat().length === 0)
     skip(
-      "needs an object in a namespace in which an other user may not list: use the token of such a user (--other-token-file)",
+      "needs an object in a namespace in which another user may not list: use the token of such a user (--other-token-file)",
     );
   return users.flat();
 }
