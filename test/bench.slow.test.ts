@@ -25,6 +25,7 @@ const NAMES = [
     "start",
     "store-etcd",
     "store",
+    "test-server",
     "tunnel",
     "workers",
     "workspaces",

@@ -93,6 +93,7 @@ describe("check package shape", () => {
   it("finds an entry that is missing from the tarball, and types that do not resolve", async function () {
     this.timeout(30_000);
     using root = tree({
+      LICENSE: "Apache License\n",
       "package.json": JSON.stringify({ name: "root", private: true, workspaces: ["packages/*"] }),
       "packages/a/package.json": manifest("a", { exports: { ".": "./index.js" }, bin: { a: "./bin.js" } }),
       "packages/b/package.json": manifest("b", { exports: { ".": { types: "./index.d.ts", default: "./index.js" } } }),

@@ -55,7 +55,7 @@ describe("virtual-workspaces doctor", function () {
 
   before(async function () {
     needsKubectl.call(this);
-    const files = { "tokens.csv": "root-token,admin,1,system:kcp:admin\nbob-token,bob,2\n" };
+    const files = { "tokens.csv": "root-token,admin,1,system:kcp:admin\nbob-token,bob,2\ncarol-token,carol,3\n" };
     server = await Start.ready({ flags: ["--batteries-included=+mounts", "--mount-allow=127.0.0.1"], files });
     await create(binding("proxy.kcp.io", "root"));
     await run("wait", "apibinding/proxy.kcp.io", "--for=jsonpath={.status.phase}=Bound");
@@ -235,14 +235,14 @@ describe("virtual-workspaces doctor", function () {
       "at the target, give system:serviceaccount:default:mounter the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io",
     );
     const path = `${url}/clusters/root:lab`;
-    await create(secret("fixed", { server: path, "certificate-authority-data": ca }, { token: "bob-token" }));
+    await create(secret("fixed", { server: path, "certificate-authority-data": ca }, { token: "carol-token" }));
     await create(mount("fixed", { ref: { ...SECRET, name: "fixed" }, identity: { type: "Fixed" } }));
     await create(mounted("fixed", { ...MOUNT, name: "fixed" }));
     await run("wait", "ws/fixed", "--for=jsonpath={.status.phase}=Ready");
     await fails(
       ["mount", "fixed"],
-      'the target denies access: forbidden: User "bob" cannot get',
-      "at the target, give bob this permission",
+      'the target denies access: forbidden: User "carol" cannot get',
+      "at the target, give carol this permission",
     );
   });
 
