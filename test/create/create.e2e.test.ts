@@ -61,6 +61,13 @@ describe("create-virtual-workspace", function () {
     expect(output).to.match(/^Created my-view \(view\)/);
   });
 
+  it("takes a template that npm has kept for itself, for lack of two dashes", async () => {
+    using folder = tree({});
+    const env = { npm_config_template: "controller" };
+    const { output } = await run(localNode, [BIN, "shop"], { cwd: folder.path, env });
+    expect(output).to.match(/^Created shop \(controller\)/);
+  });
+
   it("uses the current folder for a dot, and keeps what a new repository has", async () => {
     using folder = tree({ "shop/.gitignore": "mine\n", "shop/.git/HEAD": "ref: refs/heads/main\n" });
     const shop = join(folder.path, "shop");

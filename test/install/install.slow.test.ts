@@ -56,9 +56,9 @@ const FILES = {
 };
 
 /** Returns the arguments of a command that a page shows. */
-function shown(page: string, command: string): string[] {
+function shown(page: string, command: string, begins = ""): string[] {
   const text = readFileSync(join(root, page), "utf8");
-  const [, args] = new RegExp(`(?:^|\`)${command} ([^\`#\\n]+)`, "m").exec(text) ?? [];
+  const [, args] = new RegExp(`(?:^|\`)${command} (${begins}[^\`#\\n]+)`, "m").exec(text) ?? [];
   if (args === undefined) throw new Error(`${page} does not show ${command}`);
   return args.trim().split(" ");
 }
@@ -80,7 +80,7 @@ describe("packages from a registry", function () {
 
   it("serve a view after `npm install @virtual-workspaces/framework`", async () => {
     using user = new User(registry, FILES);
-    await user.run("npm", ...shown("README.md", "npm"));
+    await user.run("npm", ...shown("README.md", "npm", "install @"));
     expect(await user.node("serve.ts")).to.equal(TEXT);
   });
 
@@ -95,7 +95,7 @@ describe("packages from a registry", function () {
 
   it("serve workspaces with `npx virtual-workspaces start` in an empty folder", async () => {
     using user = new User(registry);
-    expect(await user.start("npx", "--yes", ...shown("README.md", "npx"))).to.match(READY);
+    expect(await user.start("npx", "--yes", ...shown("README.md", "npx", "virtual-workspaces start"))).to.match(READY);
   });
 
   it("install commands with `npm install --global`", async () => {

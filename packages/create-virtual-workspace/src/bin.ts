@@ -28,9 +28,10 @@ const command = new Command(PROGRAM)
   .description("Starts a project in a new folder, with types, a test, a Dockerfile and a README.")
   .argument("[folder]", "folder of the project; its name is that of the view")
   .addOption(
-    new Option("-t, --template <name>", `kind of project (default in scripts: ${DEFAULT})`).choices(
-      TEMPLATES.map(({ name }) => name),
-    ),
+    // npm keeps an option without `--` before it for itself, and passes its value in the environment.
+    new Option("-t, --template <name>", `kind of project (default in scripts: ${DEFAULT})`)
+      .choices(TEMPLATES.map(({ name }) => name))
+      .env("npm_config_template"),
   )
   .version(version())
   .addHelpText(

@@ -41,7 +41,7 @@ export function startController(client: Client): Running {
         const status = { page: `page-${name}`, title };
         await client.resource(Site).in(namespace).status.mergePatch(name, { status }, { signal });
       },
-      onError: ({ error, retryAfter = 0 }) => console.error(`${String(error)}: again in ${Math.round(retryAfter)} ms`),
+      onError: ({ error }) => console.error(String(error)),
     }),
   );
   return { started: running.started, [Symbol.asyncDispose]: () => stack.disposeAsync() };

@@ -2,7 +2,7 @@
 import { defineResource } from "@virtual-workspaces/framework";
 import { crdManifest, type KindReference, type Manifests } from "@virtual-workspaces/workspaces";
 
-// The schema is the type: { title: string }, and a status { page?: string }
+// The schema is the type: { title: string }, and a status { page?: string; title?: string }
 export const Site = defineResource({
   group: "my-view.example.dev",
   version: "v1",

@@ -1,6 +1,13 @@
-// A read-only view: what kubectl lists and watches is computed here.
+// A read-only view: kubectl lists and watches what is computed here.
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
-import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import {
+  authenticated,
+  defineResource,
+  defineVirtualWorkspace,
+  polled,
+  type SourceObject,
+  type SpecOf,
+} from "@virtual-workspaces/framework";
 
 // The schema is the type: { value: number; unit: string }
 export const Gauge = defineResource({
@@ -17,26 +24,27 @@ export const Gauge = defineResource({
   columns: { Value: ".spec.value", Unit: ".spec.unit" },
 });
 
-/** Objects in memory, by logical cluster. A changed object is an event in every open watch. */
-export const gauges = Gauge.collection();
-
-/** Reads the values again: replace this with what your view shows. */
-export function measure(): void {
-  const here = gauges.in("root");
-  here.set("load", { value: loadavg()[0] ?? 0, unit: "processes" });
-  here.set("memory", { value: Math.round((totalmem() - freemem()) / 2 ** 20), unit: "MiB" });
-  here.set("processors", { value: availableParallelism(), unit: "processors" });
+/**
+ * Returns the current objects: replace this with what your view shows, such as files, or answers of another service. It may be
+ * async, and may throw: the last objects stay, and clients get a warning. A name has lower-case letters, digits, "-" and ".".
+ */
+function read(): SourceObject<{ spec: SpecOf<typeof Gauge> }>[] {
+  return [
+    { metadata: { name: "load" }, spec: { value: loadavg()[0] ?? 0, unit: "processes" } },
+    { metadata: { name: "memory" }, spec: { value: Math.round((totalmem() - freemem()) / 2 ** 20), unit: "MiB" } },
+    { metadata: { name: "processors" }, spec: { value: availableParallelism(), unit: "processors" } },
+  ];
 }
+
+/** Reads every two seconds. What appears, changes or disappears is an event in every open watch. */
+export const gauges = polled({ collection: Gauge.collection(), cluster: "root", every: 2000, read });
 
 export default defineVirtualWorkspace({
   name: "my-view", // served below /services/my-view/clusters/<logical cluster>/apis/my-view.example.dev/v1/gauges
   path: "/clusters/:cluster",
-  // Without this hook the file does not compile: decide who may read what.
+  // Without this hook the file does not compile, and the view does not start: decide who may read what.
   authorize: authenticated(),
   resources: [Gauge.serve(gauges, { verbs: ["get", "list", "watch"] })],
-  // Called when the server starts. The server stops the timer when it closes.
-  setup: () => {
-    measure();
-    return setInterval(measure, 2000);
-  },
+  ready: gauges.ready,
+  setup: (context) => gauges.start(context),
 });

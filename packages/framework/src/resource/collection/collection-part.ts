@@ -38,7 +38,8 @@ export class CollectionPart<T extends object, When extends Timing = "now"> {
   /**
    * Creates the object or replaces its spec (its whole content where the kind has none). Replaces labels, annotations and
    * finalizers when given, and keeps the status. Equal content causes no change and no event. Removing the last finalizer of
-   * an object that is being deleted removes the object.
+   * an object that is being deleted removes the object. It removes no other objects: for all those of a source, use
+   * `MemoryPart.replace` or `polled`.
    *
    * @returns a copy of the object as it is now, or as it was when it was removed
    * @throws ApiError 422 on a name that is no DNS subdomain
