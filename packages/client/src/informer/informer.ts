@@ -179,7 +179,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     return queue;
   }
 
-  /** Registers a callback of a controller: {@link Source.onFailure}. */
+  /** @internal Registers a callback of a controller, for failures to read. */
   onFailure(failed: (error: Error) => void): Disposable {
     const own = (error: Error): void => failed(error);
     this.#controllers.add(own);
