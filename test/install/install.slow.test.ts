@@ -15,7 +15,7 @@ import { createServer, staticTokens } from "@virtual-workspaces/framework";
 import quotes from "./quotes.ts";
 
 const authentication = [staticTokens({ secret: { name: "ada" } })];
-const server = createServer({ virtualWorkspaces: [quotes], authentication });
+const server = createServer({ tls: false, virtualWorkspaces: [quotes], authentication });
 const { url } = await server.listen({ port: 0 });
 const quote = \`\${url}/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh\`;
 const response = await fetch(quote, { headers: { authorization: "Bearer secret", connection: "close" } });
