@@ -59,7 +59,7 @@ async function reportOn(index: number): Promise<BrokenReport> {
 async function collected(index: number, breakage: Breakage): Promise<BrokenReport> {
   const logged: LogRecord[] = [];
   const log = (record: LogRecord): void => void (record.level === "info" || logged.push(record));
-  await using server = await startWorkspaces(undefined, { log });
+  await using server = await startWorkspaces(undefined, { log, tls: false });
   await using broken = await startBroken(server.url, breakage);
   const { results } = await runConformance({
     url: `${broken.url}/clusters/root`,
