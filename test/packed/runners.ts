@@ -9,7 +9,7 @@ import { type Tree, tree } from "../_setup/tree.ts";
 
 /** Runners and types, by the folder that has them. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
-  ".": ["mocha", "@types/mocha", "@types/node", "typescript"],
+  ".": ["@kubernetes/client-node", "mocha", "@types/mocha", "@types/node", "typescript"],
   "tools/runners": ["jest", "@jest/globals", "vitest"],
 };
 
