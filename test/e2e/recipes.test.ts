@@ -36,7 +36,7 @@ describe("examples/polled/recipes.ts", function () {
   });
 
   const run = (...args: readonly string[]): Promise<Output> => kubectl(file, home, args);
-  const told = async (...args: readonly string[]): Promise<string> => {
+  const outputOf = async (...args: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await run(...args);
     expect(code, `${args.join(" ")}: ${stderr}`).to.equal(0);
     return stdout;
@@ -84,19 +84,21 @@ describe("examples/polled/recipes.ts", function () {
   });
 
   it("writes files for apply, edit, label and delete, and keeps what people have written beside", async () => {
-    expect(await told("apply", "-f", manifest("first", { soup: "Soup" }))).to.equal("recipe.example.dev/soup created");
+    expect(await outputOf("apply", "-f", manifest("first", { soup: "Soup" }))).to.equal(
+      "recipe.example.dev/soup created",
+    );
     expect(stored("soup").spec).to.deep.equal({ title: "Soup" });
-    expect(await told("apply", "-f", manifest("first", { soup: "Soup" }))).to.match(/unchanged$/);
+    expect(await outputOf("apply", "-f", manifest("first", { soup: "Soup" }))).to.match(/unchanged$/);
     put("soup", readFileSync(pathOf("soup"), "utf8").replace(/^spec:/m, "spec:\n  minutes: 30"));
-    expect(await told("label", "recipe", "soup", "diet=vegan")).to.equal("recipe.example.dev/soup labeled");
-    expect(await told("apply", "-f", manifest("first", { soup: "Stew" }))).to.match(/configured$/);
+    expect(await outputOf("label", "recipe", "soup", "diet=vegan")).to.equal("recipe.example.dev/soup labeled");
+    expect(await outputOf("apply", "-f", manifest("first", { soup: "Stew" }))).to.match(/configured$/);
     expect(stored("soup").spec).to.deep.equal({ title: "Stew", minutes: 30 });
     expect(stored("soup").metadata.labels).to.deep.equal({ diet: "vegan" });
     const editing = { ...home, env: { KUBE_EDITOR: "sed -i s/Stew/Ragout/" } };
     const edited = await kubectl(file, editing, ["edit", "recipe", "soup"]);
     expect(edited.stdout).to.equal("recipe.example.dev/soup edited");
     expect(stored("soup").spec).to.deep.equal({ title: "Ragout", minutes: 30 });
-    expect(await told("delete", "recipe", "soup")).to.match(/ deleted/);
+    expect(await outputOf("delete", "recipe", "soup")).to.match(/ deleted/);
     expect(files()).to.deep.equal([]);
   });
 
@@ -104,7 +106,7 @@ describe("examples/polled/recipes.ts", function () {
     drop("soup", "Soup");
     await until(async () => (await run("get", "recipe", "soup")).code === 0 || undefined);
     const seen = join(home.home, "seen.yaml");
-    writeFileSync(seen, await told("get", "recipe", "soup", "-o", "yaml"));
+    writeFileSync(seen, await outputOf("get", "recipe", "soup", "-o", "yaml"));
     drop("soup", "Stew");
     expect((await run("replace", "-f", seen)).stderr).to.match(/\(Conflict\).*the object has been modified/s);
     expect(stored("soup").spec.title).to.equal("Stew");
@@ -135,8 +137,8 @@ describe("examples/polled/recipes.ts", function () {
       };
       const [, ...outputs] = await Promise.all([
         dropAll(),
-        told("apply", "-f", manifest(`round-${round}`, applied)),
-        ...(byKubectl.length === 0 ? [] : [told("delete", "recipes", ...byKubectl)]),
+        outputOf("apply", "-f", manifest(`round-${round}`, applied)),
+        ...(byKubectl.length === 0 ? [] : [outputOf("delete", "recipes", ...byKubectl)]),
       ]);
       expect(outputs[0]?.split("\n")).to.have.length(EACH);
       for (const [name, title] of Object.entries(applied)) expected.set(name, title);
@@ -149,7 +151,7 @@ describe("examples/polled/recipes.ts", function () {
     const sorted = [...expected].sort(([one], [other]) => (one < other ? -1 : 1));
     expect(files()).to.deep.equal(sorted.map(([name]) => `${name}.yaml`));
     for (const [name, title] of sorted) expect(stored(name).spec.title).to.equal(title);
-    const listed = await told(
+    const listed = await outputOf(
       "get",
       "recipes",
       "-o",

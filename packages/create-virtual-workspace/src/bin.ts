@@ -8,8 +8,6 @@ import { isTemplate, TEMPLATES, type TemplateName } from "./templates.ts";
 
 const PROGRAM = "create-virtual-workspace";
 const DEFAULT: TemplateName = "view";
-/** Needed by the packages of a project, not by this program. */
-const NODE = [24, 11] as const;
 
 /** Exit code after Ctrl-C, as shells give it. */
 const CANCELLED = 130;
@@ -72,14 +70,14 @@ async function answers(folder: string | undefined, template: string | undefined)
 }
 
 /** Returns the commands that come next, for the package manager in use. */
-function nextSteps({ folder, template }: Wanted, { name, files }: Project): string {
+function nextSteps({ folder, template }: Wanted, { name, files, node }: Project): string {
   const manager = /^(pnpm|yarn|bun)\//.exec(process.env["npm_config_user_agent"] ?? "")?.[1] ?? "npm";
   const place = relative(process.cwd(), folder);
   const lines = [`Created ${name} (${template}): ${files.length} files.`, "", "Next:"];
   if (place !== "") lines.push(`  cd ${/^[\w./-]+$/.test(place) ? place : JSON.stringify(place)}`);
   lines.push(`  ${manager} install`, `  ${manager} run dev`);
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major < NODE[0] || (major === NODE[0] && minor < NODE[1]))
-    lines.push("", `This Node.js is ${process.versions.node}. The project needs ${NODE.join(".")} or newer.`);
+  const own = process.versions.node;
+  if (own.localeCompare(node, "en", { numeric: true }) < 0)
+    lines.push("", `This Node.js is ${own}. The project needs ${node} or newer.`);
   return lines.join("\n");
 }

@@ -32,6 +32,8 @@ export interface Project {
   readonly name: string;
   /** Created files, relative to the folder. */
   readonly files: readonly string[];
+  /** Oldest Node.js that runs the project, such as `24.11`: `engines` of its package.json. */
+  readonly node: string;
 }
 
 /**
@@ -58,7 +60,12 @@ export function createProject({ folder, template }: ProjectOptions): Project {
     writeFileSync(to, contentOf(from, name));
     return [own];
   });
-  return { name, files: written.sort() };
+  const { engines } = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Manifest;
+  return { name, files: written.sort(), node: engines.node.replace(">=", "") };
+}
+
+interface Manifest {
+  readonly engines: { readonly node: string };
 }
 
 /** Returns the files of a template, relative to its folder. */

@@ -149,11 +149,11 @@ export function objectIn(text: string): JsonObject | undefined {
 
 /** Returns the result of a request, or turns an ApiError into a step's failure. @throws StepFailure, TransportError */
 export async function unless<T>(
-  asked: Promise<T>,
+  result: Promise<T>,
   fault: (error: ApiError) => StepFailure | Promise<StepFailure>,
 ): Promise<T> {
   try {
-    return await asked;
+    return await result;
   } catch (error) {
     throw isApiError(error) ? await fault(error) : error;
   }

@@ -158,6 +158,6 @@ function checkKey({ metadata }: SourceObject, key: ObjectKey, isAnywhere: boolea
   const { name, namespace = "", annotations = {} } = metadata;
   const cluster = isAnywhere ? annotations[CLUSTER_ANNOTATION] : key.cluster;
   if (name === key.name && namespace === key.namespace && cluster === key.cluster) return;
-  const [found, asked] = [`${cluster}/${namespace}/${name}`, `${key.cluster}/${key.namespace}/${key.name}`];
-  throw new Error(`readOne returned ${found} for ${asked}: return that object, or nothing`);
+  const [found, requested] = [`${cluster}/${namespace}/${name}`, `${key.cluster}/${key.namespace}/${key.name}`];
+  throw new Error(`readOne returned ${found} for ${requested}: return that object, or nothing`);
 }

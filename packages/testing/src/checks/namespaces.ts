@@ -115,16 +115,18 @@ function queriesFor({ metadata: { name, namespace } }: KubeObject): readonly Que
 }
 
 const lists: UserCheck = async (probe, user) => {
-  const asked: CallOptions[] = queriesFor(user.hidden).map((query) => ({ query }));
-  for (const accept of [TABLE, PARTIAL_LIST]) asked.push({ headers: { accept } });
-  asked.push({ query: { includeObject: "Object" }, headers: { accept: TABLE } });
-  await Promise.all(asked.map(async (options) => expectNone(await user.alone(probe.path, options), user, user.denied)));
+  const requests: CallOptions[] = queriesFor(user.hidden).map((query) => ({ query }));
+  for (const accept of [TABLE, PARTIAL_LIST]) requests.push({ headers: { accept } });
+  requests.push({ query: { includeObject: "Object" }, headers: { accept: TABLE } });
+  await Promise.all(
+    requests.map(async (options) => expectNone(await user.alone(probe.path, options), user, user.denied)),
+  );
 };
 
 const watches: UserCheck = async (probe, user) => {
   const { name } = user.hidden.metadata;
   const watch = { watch: "true", timeoutSeconds: 1 };
-  const asked: CallOptions[] = [
+  const requests: CallOptions[] = [
     { query: watch },
     { query: { ...watch, resourceVersion: "0" } },
     { query: { ...watch, fieldSelector: `metadata.name=${name}` } },
@@ -138,7 +140,7 @@ const watches: UserCheck = async (probe, user) => {
     { query: watch, headers: { accept: PARTIAL } },
   ];
   await Promise.all(
-    asked.map(async (options) => {
+    requests.map(async (options) => {
       const opened = await user.watch(probe.path, options);
       if (!(opened instanceof WatchStream)) return expectNone(opened, user, user.denied);
       using stream = opened;

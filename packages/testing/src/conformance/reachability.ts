@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { retry } from "@virtual-workspaces/transport";
 import { TransportError } from "../http/answer.ts";
 import { HttpClient, type HttpClientOptions } from "../http/client.ts";
 
@@ -17,7 +17,7 @@ export class Reachability implements Disposable {
   readonly #timeout: number;
   readonly #ended: AbortSignal;
   readonly #gone = new AbortController();
-  #asking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
 
   constructor(options: HttpClientOptions) {
     this.#client = new HttpClient(options);
@@ -26,27 +26,27 @@ export class Reachability implements Disposable {
     this.signal = this.#gone.signal;
   }
 
-  /** Asks the server, at most once at a time. Any answer counts. */
+  /** Sends a request, at most one at a time. Any response counts. */
   async check(): Promise<void> {
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
+    if (this.reason !== undefined) return;
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
     });
-    await this.#asking;
+    await this.#checking;
   }
 
-  async #ask(): Promise<void> {
-    for (let attempt = 1; this.reason === undefined; attempt++) {
-      try {
-        await this.#client.call("/api", { timeout: this.#timeout });
-        return;
-      } catch (error) {
-        if (!(error instanceof TransportError)) throw error;
-        if (this.#ended.aborted) return;
-        if (attempt === ATTEMPTS) {
-          this.reason = error.reason;
-          this.#gone.abort(error);
-        } else await delay(AGAIN);
-      }
+  async #check(): Promise<void> {
+    const delayAfter = (error: unknown, failures: number): number => {
+      if (error instanceof TransportError && failures < ATTEMPTS) return AGAIN;
+      throw error;
+    };
+    try {
+      await retry(() => this.#client.call("/api", { timeout: this.#timeout }), { signal: this.#ended, delayAfter });
+    } catch (error) {
+      if (this.#ended.aborted) return;
+      if (!(error instanceof TransportError)) throw error;
+      this.reason = error.reason;
+      this.#gone.abort(error);
     }
   }
 
