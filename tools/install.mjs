@@ -73,12 +73,12 @@ export async function ensureInstalled(dir) {
   const packages = wanted(dir);
   const node = packages.find(([path]) => /\/node-(bin-)?(linux|darwin|win)-/.test(path))?.[1].version;
   const what = `${packages.length} packages of ${relative(process.cwd(), join(dir, "package-lock.json"))}`;
-  console.error(`Fetching ${what}${node ? `, Node ${node} among them` : ""} (no install script runs) ...`);
+  process.stderr.write(`Fetching ${what}${node ? `, Node ${node} among them` : ""} (no install script runs) ...\n`);
   const began = Date.now();
   const log = await npmCi(dir, packages);
   if (log !== undefined) fail(log, readFileSync(log, "utf8"));
   writeFileSync(join(dir, STAMP), lockHash(dir));
-  console.error(`Installed in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
+  process.stderr.write(`Installed in ${((Date.now() - began) / 1000).toFixed(1)} s.\n`);
 }
 
 /** Runs `npm ci`; resolves to the log's path when it failed. @param {string} dir @param {[string, any][]} packages */

@@ -8,6 +8,15 @@ const SLOWEST = 8;
 
 /** What is known of a file so far. @typedef {{ passes: number, failures: number, skips: number, milliseconds: number }} Tally */
 
+/** Characters of a failure's message that its line holds. */
+const LONGEST = 400;
+
+/** Returns the first line that has text, or all of a short message. @param {string} message */
+function summary(message) {
+  const line = message.trim().split("\n").map((part) => part.trim()).join(" | ");
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+}
+
 class Reporter extends Mocha.reporters.Base {
   /** @type {Map<string, Tally>} */
   #files = new Map();
@@ -21,7 +30,7 @@ class Reporter extends Mocha.reporters.Base {
   constructor(runner, options) {
     super(runner, options);
     runner.on("fail", (test, { message }) => {
-      console.log(`not ok: ${test.fullTitle()}: ${String(message).split("\n", 1)[0]}`);
+      console.log(`not ok: ${test.fullTitle()}: ${summary(String(message))}`);
     });
     if (options.parallel) this.#reportFiles(runner);
     else new Mocha.reporters.Spec(runner, options); // with an epilogue of its own

@@ -53,6 +53,7 @@ const commands = {
       virtualWorkspaces: kcpViews(own, log),
       authentication: [staticTokens(users)],
       serviceAccountKeys,
+      tls: false,
       urls: () => ({ baseURL: URL, externalURL: URL, virtualWorkspaceURL: URL }),
       rootCa: () => "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----",
       log,
