@@ -13,7 +13,11 @@ const LONGEST = 400;
 
 /** Returns the first line that has text, or all of a short message. @param {string} message */
 function summary(message) {
-  const line = message.trim().split("\n").map((part) => part.trim()).join(" | ");
+  const line = message
+    .trim()
+    .split("\n")
+    .map((part) => part.trim())
+    .join(" | ");
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
 }
 
