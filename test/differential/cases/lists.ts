@@ -185,6 +185,8 @@ export const LISTS: Topic = topic("lists", {
   ],
   "get at a version": [
     card1,
+    // A list waits until the oracle's cache has the object, which answers a get at version 0.
+    card.list(),
     card.get("a", { query: "resourceVersion=0" }),
     card.get("a", { query: "resourceVersion=$(a.metadata.resourceVersion)" }),
     card.get("a", { query: "resourceVersion=abc" }),
