@@ -262,7 +262,8 @@ export const DELETE_COLLECTION: Topic = topic("delete-collection", {
     plain.deleteAll(undefined, { gracePeriodSeconds: "x" }),
   ],
   "with a limit": [...three, plain.deleteAll("limit=1"), plain.list()],
-  "at a version": [...three, plain.deleteAll("resourceVersion=0")],
+  // A list waits until the cache of the oracle has all of them.
+  "at a version": [...three, plain.list(), plain.deleteAll("resourceVersion=0")],
   "on conditions": [
     ...three,
     plain.deleteAll(undefined, { preconditions: { uid: "7d4a3c70-1111-4222-8333-abcdefabcdef" } }),
