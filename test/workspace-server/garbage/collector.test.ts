@@ -100,6 +100,41 @@ describe("the garbage collector", () => {
     expect(ownerReferences.map(({ name }: Body) => name)).to.deep.equal(["other"]);
   });
 
+  it("completes a foreground deletion whose dependents have another owner", async () => {
+    await using system = await start();
+    const { client } = system;
+    const owner = await client.configMap("owner");
+    const other = await client.configMap("other");
+    await client.configMap("shared", owned(ownerOf(owner, BLOCKS), ownerOf(other, BLOCKS)));
+    await client.delete(`${MAPS}/owner`, "Foreground");
+    await client.gone(`${MAPS}/owner`);
+    const { ownerReferences } = (await client.get(`${MAPS}/shared`)).body.metadata;
+    expect(ownerReferences.map(({ name }: Body) => name)).to.deep.equal(["other"]);
+  });
+
+  it("deletes objects with an owner in another namespace, and reports an event about each", async () => {
+    await using system = await start();
+    const { client } = system;
+    await client.namespace("a");
+    await client.namespace("b");
+    const owner = await client.configMap("owner", {}, "b");
+    const { metadata } = await client.configMap("stray", owned(ownerOf(owner)), "a");
+    await client.gone("/api/v1/namespaces/a/configmaps/stray");
+    const EVENTS = "/api/v1/namespaces/a/events?fieldSelector=reason=OwnerRefInvalidNamespace";
+    const { body } = await client.until(EVENTS, ({ body }) => body.items.length > 0);
+    expect(body.items).to.have.length(1);
+    expect(body.items[0]).to.deep.include({
+      type: "Warning",
+      reason: "OwnerRefInvalidNamespace",
+      source: { component: "garbage-collector-controller" },
+      reportingComponent: "garbage-collector-controller",
+      message: `ownerRef [v1/ConfigMap, namespace: a, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "a"`,
+      involvedObject: { apiVersion: "v1", kind: "ConfigMap", namespace: "a", name: "stray", uid: metadata.uid },
+      count: 1,
+    });
+    expect((await client.get("/api/v1/namespaces/b/configmaps/owner")).status).to.equal(200);
+  });
+
   it("removes references to missing owners, and deletes objects without any existing owner", async () => {
     await using system = await start();
     const { client, counts } = system;

@@ -4,6 +4,7 @@ import { Workers } from "../controllers/workers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { DeletionAttempts } from "./deletion-attempts.ts";
 import { Graph, type Node, type Owner, placeId, readNode } from "./graph.ts";
+import { OwnerEvents } from "./owner-events.ts";
 
 type Task =
   | { readonly kind: "delete" | "orphan" | "owner"; readonly id: string; readonly cluster: string }
@@ -29,6 +30,7 @@ export class GarbageCollector implements ShardController {
   readonly #context: ShardContext;
   readonly #graph: Graph;
   readonly #attempts: DeletionAttempts;
+  readonly #events: OwnerEvents;
   readonly #workers: Workers<Task>;
   readonly #following: Disposable;
   readonly #stop = Promise.withResolvers<void>();
@@ -47,6 +49,7 @@ export class GarbageCollector implements ShardController {
       kinds,
       look: (node) => this.#look(node),
     });
+    this.#events = new OwnerEvents(context, this.#graph);
     this.#workers = new Workers<Task>({
       clock: context.clock,
       id: (task) => (task.kind === "kinds" ? `kinds ${task.cluster} ${task.attempt}` : `${task.kind} ${task.id}`),
@@ -86,8 +89,10 @@ export class GarbageCollector implements ShardController {
     const node = readNode(object);
     if (before !== undefined && before.uid !== node?.uid) this.#remove(before);
     if (node === undefined) return;
+    // The graph forgets owners that nothing references.
+    const waiting = before === undefined ? [] : this.#waitingOwners(before);
     for (const owner of this.#graph.set(node)) this.#add("owner", owner);
-    this.#changed(before?.uid === node.uid ? before : undefined, node);
+    this.#changed(before?.uid === node.uid ? before : undefined, node, waiting);
   }
 
   #deleted(id: string, { space, key }: StoredPlace): void {
@@ -96,8 +101,9 @@ export class GarbageCollector implements ShardController {
     this.#remove(this.#graph.node(id));
   }
 
-  #changed(before: Node | undefined, node: Node): void {
-    if (before !== undefined && !isDeepStrictEqual(before.references, node.references)) this.#tellOwners(before);
+  /** @param waiting the owners before, that wait for their dependents */
+  #changed(before: Node | undefined, node: Node, waiting: readonly Node[]): void {
+    if (before !== undefined && !isDeepStrictEqual(before.references, node.references)) this.#passOver(waiting);
     for (const owner of this.#graph.ownersOf(node)) {
       const isNew = before === undefined || !before.references.some(({ uid }) => uid === owner.reference.uid);
       if (isNew && (owner.isAbsent || this.#waitingOwner(owner) !== undefined)) this.#look(node);
@@ -108,21 +114,22 @@ export class GarbageCollector implements ShardController {
     if (node.waits !== "foreground") return;
     for (const dependent of this.#graph.dependentsOf(node)) this.#look(dependent);
     this.#look(node);
-    this.#tellOwners(node);
+    this.#passOver(this.#waitingOwners(node));
   }
 
   #remove(node: Node | undefined): void {
     if (node === undefined) return;
-    this.#tellOwners(node);
+    this.#passOver(this.#waitingOwners(node));
     this.#graph.delete(node.id);
   }
 
-  /** Requests a pass over owners that wait for this object. */
-  #tellOwners(node: Node): void {
-    for (const owner of this.#graph.ownersOf(node)) {
-      const waiting = this.#waitingOwner(owner);
-      if (waiting !== undefined) this.#look(waiting, TOGETHER);
-    }
+  /** Requests a pass over owners that wait for an object. */
+  #passOver(owners: readonly Node[]): void {
+    for (const owner of owners) this.#look(owner, TOGETHER);
+  }
+
+  #waitingOwners(node: Node): Node[] {
+    return this.#graph.ownersOf(node).flatMap((owner) => this.#waitingOwner(owner) ?? []);
   }
 
   #waitingOwner({ place, reference }: Owner): Node | undefined {
@@ -158,7 +165,10 @@ export class GarbageCollector implements ShardController {
     if (task.kind === "kinds") return this.#resolve(task);
     if (task.kind === "owner") {
       const owner = this.#graph.owner(task.id);
-      if (owner !== undefined && (await this.#attempts.isAbsent(owner))) this.#gone(owner);
+      if (owner === undefined) return;
+      const isAbsent = await this.#attempts.isAbsent(owner);
+      if (isAbsent || owner.namespace === "") await this.#events.report(owner);
+      if (isAbsent) this.#gone(owner);
       return;
     }
     const node = this.#graph.node(task.id);
