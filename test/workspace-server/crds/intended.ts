@@ -12,6 +12,10 @@ export const INTENDED: Readonly<Record<string, Verdict>> = {
       '299 - "metadata.finalizers: \\"x\\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"',
     ],
   },
+  // kcp accepts the core group.
+  "no group": invalid(
+    'FieldValueInvalid metadata.name: Invalid value: "widgets.example.dev": must be spec.names.plural+"."+spec.group',
+  ),
   // An invalid schema is not checked further.
   "schema: items as a list": invalid(
     `FieldValueInvalid ${X}.items: Invalid value: [{"type":"string"}]: must be a schema`,

@@ -65,8 +65,8 @@ function versionsProblems({ versions }: Spec, rules: SchemaRules): StatusCause[]
   ];
 }
 
-/** Kubernetes' own groups without a domain. */
-const PLAIN_GROUPS: ReadonlySet<string> = new Set(["apps", "batch", "extensions", "policy", "autoscaling"]);
+/** Kubernetes' own groups without a domain, which kcp accepts in definitions (its `kubernetesAPIGroups`). */
+export const PLAIN_GROUPS: ReadonlySet<string> = new Set(["apps", "batch", "extensions", "policy", "autoscaling"]);
 
 /** Returns the problems of the group of an exported resource. The core group is "". */
 function groupProblems(group: string, path: string): StatusCause[] {

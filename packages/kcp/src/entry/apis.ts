@@ -39,6 +39,7 @@ export {
 export {
   apiResourceSchemaProblems,
   apiResourceSchemaUpdateProblems,
+  PLAIN_GROUPS,
   type ResourceNames,
 } from "../apis/schema-validation.ts";
 export type { SchemaRules } from "../apis/schema-version-validation.ts";

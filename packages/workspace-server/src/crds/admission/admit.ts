@@ -15,21 +15,23 @@ import { decodeCrd } from "./spec.ts";
 
 const KIND = { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" };
 
-/** Group whose kinds workspaces may not define (kcp's `reservedcrdgroups`). */
+/** Group whose kinds workspaces may not define (kcp's `reservedcrdgroups`), and domain of annotations that they may not set. */
 const RESERVED_GROUP = "apis.kcp.io";
 
 /**
  * Admits CustomResourceDefinitions, for `ServeOptions.admit`: sets defaults, drops unknown fields with a warning, and
  * rejects what Kubernetes rejects. It also rejects conversion webhooks, which this server never calls.
  *
- * @throws ApiError 400 on a field of the wrong type, 403 for a group of kcp's APIs, 422 with a cause for each problem
+ * @throws ApiError 400 on a field of the wrong type, 403 for a group or an annotation of kcp's APIs, 422 with a cause for each problem
  */
 export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): CustomResourceDefinition | undefined {
   const { object, oldObject, subresource, warn } = request;
   if (object === undefined) return undefined;
   const { spec: given, status, warnings } = decodeCrd(object as unknown as KubeObject);
   for (const text of warnings) warn(text);
-  if (given.group?.endsWith(RESERVED_GROUP) === true) throw reserved(object, given.group);
+  if (given.group?.endsWith(RESERVED_GROUP) === true) throw forbidden(object, `${given.group} is a reserved group`);
+  const annotations = reservedAnnotations(object).map((key) => `${key} is a reserved annotation`);
+  if (annotations.length > 0) throw forbidden(object, joined(annotations));
   if (subresource === "status") return withStatus(object, status ?? {});
   const spec = withDefaults(given);
   const next = { ...object, spec };
@@ -48,9 +50,22 @@ function withStatus(object: CustomResourceDefinition, status: CrdStatus): Custom
   return { ...object, status } satisfies CrdContent & object;
 }
 
-function reserved({ metadata }: CustomResourceDefinition, group: string): ApiError {
+/** Returns the annotations that only the server sets, such as `apis.kcp.io/bound-crd` (kcp's `reservedcrdannotations`). */
+function reservedAnnotations({ metadata }: CustomResourceDefinition): string[] {
+  const domain = (key: string): string => key.split("/", 1)[0] as string;
+  return Object.keys(metadata.annotations ?? {})
+    .filter((key) => domain(key) === RESERVED_GROUP || domain(key).endsWith(`.${RESERVED_GROUP}`))
+    .sort();
+}
+
+/** Combines messages as Go's aggregated errors do. */
+function joined(messages: readonly string[]): string {
+  return messages.length === 1 ? (messages[0] as string) : `[${messages.join(", ")}]`;
+}
+
+function forbidden({ metadata }: CustomResourceDefinition, message: string): ApiError {
   const resource = { group: KIND.group, resource: "customresourcedefinitions" };
-  return ApiError.forbidden({ resource, name: metadata.name ?? "", message: `${group} is a reserved group` });
+  return ApiError.forbidden({ resource, name: metadata.name ?? "", message });
 }
 
 function refusal({ metadata }: CustomResourceDefinition, causes: ReturnType<typeof statusProblems>): ApiError {

@@ -11,8 +11,10 @@ import {
   objectMetaUpdateProblems,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import { PLAIN_GROUPS } from "@virtual-workspaces/kcp/apis";
 import {
   approvalProblems,
+  CORE_GROUP,
   type CrdNames,
   type CrdSpec,
   type CrdStatus,
@@ -53,7 +55,7 @@ export function statusProblems({ acceptedNames }: CrdStatus): StatusCause[] {
 
 function* newProblems(crd: Checked): Causes {
   const { spec, metadata } = crd;
-  const required = `${spec.names.plural}.${spec.group}`;
+  const required = `${spec.names.plural}.${spec.group === "" ? CORE_GROUP : spec.group}`;
   const name = (text: string): string[] => [
     ...nameProblems(text),
     ...(text === required ? [] : [`must be spec.names.plural+"."+spec.group`]),
@@ -118,10 +120,11 @@ function* specProblems(spec: CrdSpec, before: CrdSpec | undefined): Causes {
   yield* conversionProblems(spec);
 }
 
+/** kcp accepts Kubernetes' own groups, whose kinds a workspace lacks; Kubernetes serves these kinds itself. */
 function* groupProblems(group: string): Causes {
+  if (group === "" || PLAIN_GROUPS.has(group)) return;
   const problems = nameProblems(group);
-  if (group === "") yield fieldRequired("spec.group");
-  else if (problems.length > 0) yield fieldInvalid("spec.group", group, problems.join(","));
+  if (problems.length > 0) yield fieldInvalid("spec.group", group, problems.join(","));
   else if (!group.includes(".")) yield fieldInvalid("spec.group", group, "should be a domain with at least one dot");
 }
 

@@ -9,6 +9,9 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 
+/** Name of the core group in the names of definitions, `<plural>.core` (kcp). */
+export const CORE_GROUP = "core";
+
 /** Fields of a CustomResourceDefinition besides its metadata (apiextensions.k8s.io/v1). */
 export interface CrdContent {
   readonly spec: CrdSpec;

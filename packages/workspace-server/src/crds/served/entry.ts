@@ -2,7 +2,7 @@ import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework/storage";
 import type { CrdNames, CrdSpec, CustomResourceDefinition } from "../definition/definition.ts";
-import { hasCondition } from "../definition/definition.ts";
+import { CORE_GROUP, hasCondition } from "../definition/definition.ts";
 import { namesIn } from "../definition/naming.ts";
 import type { LiveKind } from "./live-kind.ts";
 
@@ -76,10 +76,11 @@ export class CrdEntry {
   }
 }
 
-/** Returns the group and plural in a definition's name `<plural>.<group>`. */
+/** Returns the group and plural in a definition's name `<plural>.<group>`; the core group is `core` there. */
 export function resourceNamed(name: string): GroupResource {
   const dot = name.indexOf(".");
-  return { group: name.slice(dot + 1), resource: name.slice(0, dot) };
+  const group = name.slice(dot + 1);
+  return { group: group === CORE_GROUP ? "" : group, resource: name.slice(0, dot) };
 }
 
 const NONE: CrdNames = Object.freeze({ plural: "", kind: "" });
