@@ -10,6 +10,7 @@ guideTests(
   "how-to/forwarding-identity",
   "how-to/informers",
   "how-to/polled-sources",
+  "how-to/production",
   "how-to/proxying",
   "how-to/several-sources",
   "how-to/subresources",

@@ -23,7 +23,7 @@ export interface Scope {
   readonly namespace: string;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-  /** Identity that the source serves. */
+  /** Identity of the caller. */
   readonly identity: Identity;
   /**
    * Number of API servers that forwarded the request (kcp's `X-Kcp-Virtual-Resource-Hops`). A storage that forwards it adds

@@ -70,7 +70,7 @@ const NOTHING: Rules = Object.freeze({ resourceRules: [], nonResourceRules: [], 
  */
 export function readOnly<Params = unknown>(inner: Authorizer<Params> = authenticated()): Authorizer<Params> {
   const authorizer = (request: AuthorizeRequest<Params>) =>
-    isRead(request) ? inner(request) : deny("this view is read-only");
+    isRead(request) ? inner(request) : deny("you may only read here");
   const { watchesEvery } = inner;
   return watchesEvery === undefined ? authorizer : Object.assign(authorizer, { watchesEvery });
 }
