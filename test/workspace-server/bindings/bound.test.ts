@@ -161,6 +161,12 @@ describe("bound exports", function () {
       "Forbidden",
       'widgets.example.dev "late" is forbidden: create not allowed while custom resource definition is terminating',
     ]);
+    const listed = async (cluster: string): Promise<string[]> => {
+      const { resources } = (await server.get(url(cluster, "/apis/example.dev/v1"))).body;
+      return resources.find(({ name }: { name: string }) => name === "widgets").verbs;
+    };
+    expect(await listed("a")).to.deep.equal(["delete", "deletecollection", "get", "list", "watch"]);
+    expect(await listed("b")).to.include.members(["create", "patch", "update"]);
     await server.send(`PATCH ${url("a", `${WIDGETS}/held`)}`, { metadata: { finalizers: null } }, MERGE);
     await until(() => shard.binding("a", "w") === undefined);
     expect(await names("a")).to.equal(404);

@@ -186,6 +186,14 @@ for (const [name, open] of Object.entries(STORES))
         403,
         'widgets.example.dev "late" is forbidden: create not allowed while custom resource definition is terminating',
       ]);
+      const { resources } = (await server.get(`${root}/apis/example.dev/v1`)).body;
+      const verbs = resources.map(
+        ({ name, verbs: of }: { name: string; verbs: string[] }) => `${name} ${of.join(" ")}`,
+      );
+      expect(verbs).to.deep.equal([
+        "widgets delete deletecollection get list watch",
+        "widgets/status get patch update",
+      ]);
       const freed = await server.send(`PATCH ${root}${WIDGETS}/held`, '{"metadata":{"finalizers":null}}', {
         headers: { "content-type": "application/merge-patch+json" },
       });

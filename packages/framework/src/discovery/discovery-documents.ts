@@ -122,9 +122,15 @@ function write(place: Place, format: DiscoveryFormat, resources: readonly Discov
 }
 
 /**
- * Returns the discovery entry of a served resource. Its verbs are those of the resource, so it cannot differ from the routes.
+ * Returns the discovery entry of a served resource. Its verbs are those of the resource, so it lists none that the routes lack.
  */
-function discovered({ definition, verbs, subresources, storedAs = definition }: Advertised): DiscoveredResource {
+function discovered({
+  definition,
+  verbs,
+  listedVerbs = verbs,
+  subresources,
+  storedAs = definition,
+}: Advertised): DiscoveredResource {
   const { group, version, kind, plural, singular, scope, shortNames, categories } = definition;
   return {
     group,
@@ -135,7 +141,7 @@ function discovered({ definition, verbs, subresources, storedAs = definition }: 
     namespaced: scope === "Namespaced",
     shortNames,
     categories,
-    verbs,
+    verbs: listedVerbs,
     storageVersionHash: storageVersionHash(storedAs),
     subresources: subresources.map((one) => discoveredSubresource(one, definition)),
   };
@@ -155,9 +161,15 @@ export function contentKey(resources: readonly Advertised[]): string {
   return resources.map(resourceKey).join(";");
 }
 
-function resourceKey({ definition, verbs, subresources, storedAs = definition }: Advertised): string {
+function resourceKey({
+  definition,
+  verbs,
+  listedVerbs = verbs,
+  subresources,
+  storedAs = definition,
+}: Advertised): string {
   const own = subresources.map(({ name, form, kind, verbs: of }) => `${name}:${form}:${kind.hash}:${of.join(",")}`);
-  return [`${definition.hash}:${storedAs.version}:${verbs.join(",")}`, ...own].join("/");
+  return [`${definition.hash}:${storedAs.version}:${verbs.join(",")}:${listedVerbs.join(",")}`, ...own].join("/");
 }
 
 /** Returns Kubernetes' hash of the storage version: eight bytes of a SHA-256, in base64. */

@@ -71,6 +71,8 @@ export interface Advertised {
   readonly definition: ResourceDefinition;
   /** Verbs, alphabetically, that discovery advertises and the server answers; others get 405. */
   readonly verbs: readonly Verb[];
+  /** Verbs that discovery lists, where the server answers more, as while a kind is deleted. @default `verbs` */
+  readonly listedVerbs?: readonly Verb[];
   /** Subresources, by name. */
   readonly subresources: readonly AdvertisedSubresource[];
   /** Version that the storage keeps, where it is another. */

@@ -7,6 +7,7 @@ import type { PersistentOptions, Store } from "@virtual-workspaces/store";
 import type { CrdSpec } from "../../crds/definition/definition.ts";
 import { KindTable } from "../../crds/served/kind-table.ts";
 import { LiveKind } from "../../crds/served/live-kind.ts";
+import { whileTerminating } from "../../crds/served/terminating.ts";
 import { boundKeySpace } from "../../state/key-spaces.ts";
 import type { ShardState } from "../../state/shard-state.ts";
 import { type BoundCrds, namesOf } from "./bound-crds.ts";
@@ -42,6 +43,12 @@ export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "
 const NOTHING: readonly ServedResource[] = Object.freeze([]);
 /** Number of recently used logical clusters whose list is cached. */
 const RECENT = 1024;
+
+/** A bound resource of a logical cluster, and whether its binding is being deleted. */
+interface Bound {
+  readonly pair: BoundPair;
+  readonly leaving: boolean;
+}
 
 interface Counted {
   readonly pair: BoundPair;
@@ -87,7 +94,7 @@ export class BoundKinds implements Disposable {
       this.#recent.set(cluster, known);
       return known;
     }
-    const list = cluster === WILDCARD ? this.#everywhere() : this.#interned(this.pairsIn(cluster));
+    const list = cluster === WILDCARD ? this.#everywhere() : this.#interned(this.#boundIn(cluster));
     this.#recent.set(cluster, list);
     if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value ?? "");
     return list;
@@ -95,10 +102,16 @@ export class BoundKinds implements Disposable {
 
   /** Returns the bound resources of a logical cluster, each once, sorted. */
   pairsIn(cluster: string): BoundPair[] {
-    const found = new Map<string, BoundPair>();
-    for (const binding of this.#options.state.apiBindings.store.list(cluster))
-      for (const pair of boundPairs(binding)) found.set(`${pair.group}/${pair.resource}`, pair);
-    return [...found.values()].sort((one, other) => (pairText(one) < pairText(other) ? -1 : 1));
+    return this.#boundIn(cluster).map(({ pair }) => pair);
+  }
+
+  #boundIn(cluster: string): Bound[] {
+    const found = new Map<string, Bound>();
+    for (const binding of this.#options.state.apiBindings.store.list(cluster)) {
+      const leaving = binding.metadata.deletionTimestamp !== undefined;
+      for (const pair of boundPairs(binding)) found.set(`${pair.group}/${pair.resource}`, { pair, leaving });
+    }
+    return [...found.values()].sort((one, other) => (pairText(one.pair) < pairText(other.pair) ? -1 : 1));
   }
 
   /** Returns what is served of a bound resource; `undefined` if its definition is missing or cannot be served. */
@@ -148,7 +161,10 @@ export class BoundKinds implements Disposable {
   #changed({ cluster }: ObjectKey, before: APIBinding | undefined, binding: APIBinding | undefined): void {
     const [was, is] = [before, binding].map((each) => (each === undefined ? [] : boundPairs(each)));
     const texts = (pairs: readonly BoundPair[] = []): string => pairs.map(pairText).join();
-    if (texts(was) === texts(is)) return;
+    if (texts(was) === texts(is)) {
+      if (before?.metadata.deletionTimestamp !== binding?.metadata.deletionTimestamp) this.#recent.delete(cluster);
+      return;
+    }
     const count = this.#pairs.size;
     let added = false;
     for (const pair of is ?? []) added = this.#count(pair) || added;
@@ -183,12 +199,18 @@ export class BoundKinds implements Disposable {
     if (named?.size === 0) this.#named.delete(nameOf(pair));
   }
 
-  #interned(pairs: readonly BoundPair[]): readonly ServedResource[] {
-    if (pairs.length === 0) return NOTHING;
-    const text = pairs.map(pairText).join();
+  #interned(bound: readonly Bound[]): readonly ServedResource[] {
+    if (bound.length === 0) return NOTHING;
+    const text = bound.map(({ pair, leaving }) => `${pairText(pair)}${leaving ? " leaving" : ""}`).join();
     const known = this.#lists.get(text)?.deref();
     if (known !== undefined) return known;
-    const lives = pairs.flatMap((pair) => this.liveOf(pair) ?? []);
+    const lives = bound.flatMap(({ pair, leaving }) => {
+      const live = this.liveOf(pair);
+      if (live === undefined) return [];
+      const as = (resources: readonly ServedResource[]): readonly ServedResource[] =>
+        leaving ? resources.map(whileTerminating) : resources;
+      return [{ served: as(live.served), identified: as(live.identified) }];
+    });
     const list = Object.freeze([
       ...lives.flatMap(({ served }) => served),
       ...lives.flatMap(({ identified }) => identified),

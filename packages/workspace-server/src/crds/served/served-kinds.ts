@@ -5,6 +5,7 @@ import { hasCondition } from "../definition/definition.ts";
 import { type CrdEntry, isServed } from "./entry.ts";
 import { type CompiledKind, KindTable } from "./kind-table.ts";
 import { LiveKind, type LiveKindOptions } from "./live-kind.ts";
+import { whileTerminating } from "./terminating.ts";
 
 /** Options of {@link ServedKinds}. */
 export interface ServedKindsOptions extends Omit<LiveKindOptions, "keySpace"> {
@@ -48,7 +49,7 @@ export class ServedKinds {
     const known = this.#known.get(cluster);
     const before = known?.list.deref();
     if (before !== undefined && known?.stale === false) return this.#used(cluster, before);
-    const made = [...entries].flatMap((entry) => this.liveOf(entry)?.served ?? []);
+    const made = [...entries].flatMap((entry) => this.#servedBy(entry));
     if (made.length === 0) {
       this.#forget(cluster);
       return NOTHING;
@@ -75,6 +76,17 @@ export class ServedKinds {
       this.#options.onFault(error, `${entry.name} in ${entry.cluster}`);
       return undefined;
     }
+  }
+
+  #servedBy(entry: CrdEntry): readonly ServedResource[] {
+    const live = this.liveOf(entry);
+    if (live === undefined) return NOTHING;
+    if (!live.terminating) return live.served;
+    return live.served.map((resource) => {
+      const form = whileTerminating(resource);
+      this.#lives.set(form, live);
+      return form;
+    });
   }
 
   #live(entry: CrdEntry, crd: CustomResourceDefinition): LiveKind {
