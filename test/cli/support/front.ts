@@ -26,6 +26,11 @@ export interface FrontOptions {
   readonly mapping?: readonly { readonly path: string; readonly backend: string; readonly ca: string }[];
 }
 
+interface Cluster {
+  readonly name: string;
+  readonly cluster: object;
+}
+
 export class Front extends Program {
   readonly server: Start;
   readonly folder: Tree;
@@ -51,11 +56,15 @@ export class Front extends Program {
       return { path, backend, backend_server_ca: at(`backend-${index}.crt`), ...shown };
     });
     writeFileSync(at("mapping.yaml"), JSON.stringify([{ ...clusters, ...shown }, ...views, ...others]));
-    const admin = parse(server.text("admin.kubeconfig")) as object;
-    writeFileSync(at("shards.kubeconfig"), JSON.stringify({ ...admin, "current-context": "shard-base" }));
+    const admin = parse(server.text("admin.kubeconfig")) as { readonly clusters: readonly Cluster[] };
+    const base = { ...admin, "current-context": "shard-base" };
+    writeFileSync(at("root.kubeconfig"), JSON.stringify(base));
+    // kcp's own set-up writes none either, since each shard has its own.
+    const serverless = admin.clusters.map(({ name, cluster }) => ({ name, cluster: { ...cluster, server: undefined } }));
+    writeFileSync(at("shards.kubeconfig"), JSON.stringify({ ...base, clusters: serverless }));
     const front = new Front(server, folder, [
       `--mapping-file=${at("mapping.yaml")}`,
-      `--root-kubeconfig=${at("shards.kubeconfig")}`,
+      `--root-kubeconfig=${at("root.kubeconfig")}`,
       `--shards-kubeconfig=${at("shards.kubeconfig")}`,
       `--tls-cert-file=${server.path("apiserver.crt")}`,
       `--tls-private-key-file=${server.path("apiserver.key")}`,

@@ -59,6 +59,14 @@ describe("Partition sets", () => {
     expect(getCondition(status(world)?.conditions, "PartitionsReady")?.status).to.equal("True");
   });
 
+  it("have partitions with names of at most 63 characters, as generated names are", async () => {
+    await using world = await startWorld();
+    await world.addShard("a", { region: "r".repeat(63) });
+    await make(world, { dimensions: ["region"] });
+    await world.until(() => status(world)?.count === 1 && names(world).length === 1);
+    expect(names(world)[0]).to.match(/^set-r{54}[0-9a-z]{5}$/);
+  });
+
   it("without labels have none, and say what is no selector", async () => {
     await using world = await startWorld();
     await make(world, {});

@@ -27,7 +27,9 @@ async function serve(options: FrontProxyCommand): Promise<number> {
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
   const { upstream } = await kubeconfigUpstream({ file: kubeconfigs.root, log });
-  const { url: _, ...read } = (await kubeconfigUpstream({ file: kubeconfigs.shards, log })).upstream;
+  // Each shard has its own URL.
+  const shards = { file: kubeconfigs.shards, server: "https://shards.invalid", log };
+  const { url: _, ...read } = (await kubeconfigUpstream(shards)).upstream;
   const workspaceAuthentication = await orFail(() => loginsOf(options.issuerHosts));
   const root = stack.use(await orFail(() => new Upstream(upstream)));
   // RBAC in root decides who may read metrics, as in kcp.

@@ -12,6 +12,8 @@ export interface KubeconfigSource {
   readonly file?: string | undefined;
   /** @default the current context */
   readonly context?: string | undefined;
+  /** URL in place of the file's, which may then be missing. @default the file's */
+  readonly server?: string;
   /** Receives a record of each later reading of a changed file. @default none */
   readonly log?: Log;
 }
@@ -21,8 +23,14 @@ export interface KubeconfigSource {
  *
  * @throws Failure
  */
-export async function kubeconfigUpstream({ file, context, log }: KubeconfigSource): Promise<KubeconfigUpstream> {
-  const load = () => loadKubeconfig({ ...(file !== undefined && { file }), ...(context !== undefined && { context }) });
+export async function kubeconfigUpstream(source: KubeconfigSource): Promise<KubeconfigUpstream> {
+  const { file, context, server, log } = source;
+  const options = {
+    ...(file !== undefined && { file }),
+    ...(context !== undefined && { context }),
+    ...(server !== undefined && { overrides: { cluster: { server } } }),
+  };
+  const load = () => loadKubeconfig(options);
   const files = file === undefined ? kubeconfigPaths() : [file];
   const stamp = await stampOf(files);
   const { upstream, cluster } = await orFail(load);

@@ -128,7 +128,8 @@ function textOf(combination: Combination): string {
   return JSON.stringify(Object.entries(combination).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-const LONGEST_PREFIX = 252;
+/** Kubernetes cuts prefixes of generated names to this length (`names.SimpleNameGenerator`). */
+const LONGEST_PREFIX = 58;
 const SUFFIX_LENGTH = 5;
 
 /**
@@ -143,7 +144,7 @@ function partitionName({ metadata, spec }: PartitionSet, combination: Combinatio
       .update(`${metadata.uid}|${textOf(combination)}|${attempt}`)
       .digest(),
   ).slice(0, SUFFIX_LENGTH);
-  return `${[metadata.name, ...values].join("-").slice(0, LONGEST_PREFIX - SUFFIX_LENGTH)}-${suffix}`;
+  return `${metadata.name}-${values.map((value) => `${value}-`).join("")}`.slice(0, LONGEST_PREFIX) + suffix;
 }
 
 /** Maximum of tried names. */
