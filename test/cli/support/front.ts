@@ -60,7 +60,10 @@ export class Front extends Program {
     const base = { ...admin, "current-context": "shard-base" };
     writeFileSync(at("root.kubeconfig"), JSON.stringify(base));
     // kcp's own set-up writes none either, since each shard has its own.
-    const serverless = admin.clusters.map(({ name, cluster }) => ({ name, cluster: { ...cluster, server: undefined } }));
+    const serverless = admin.clusters.map(({ name, cluster }) => ({
+      name,
+      cluster: { ...cluster, server: undefined },
+    }));
     writeFileSync(at("shards.kubeconfig"), JSON.stringify({ ...base, clusters: serverless }));
     const front = new Front(server, folder, [
       `--mapping-file=${at("mapping.yaml")}`,
