@@ -33,7 +33,8 @@ Try:
   kubectl explain notes --recursive
   kubectl get notes --watch
 
-The current context is dev. Others, with --context: guest, note, task
+The current context is dev, with the user admin of the group system:masters. Others, with --context: guest, note, task
+The user guest is in no group: the context guest shows what your views let such users see.
 
 `);
     const kubeconfig = join(dev.state, "admin.kubeconfig");

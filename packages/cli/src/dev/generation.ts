@@ -16,6 +16,7 @@ export class Generation {
   readonly #answers = new EventEmitter<{ serving: [Loaded]; released: []; failed: [Failure] }>();
   readonly #handing: ConnectionHandover;
   #failure: Failure | undefined;
+  #fault: string | undefined;
 
   constructor(paths: readonly string[], onFiles: (files: readonly string[]) => void) {
     const worker = fork(BIN, ["dev:worker", ...paths], {
@@ -36,6 +37,7 @@ export class Generation {
       else if (message.type === "imported") imported.resolve(message);
       else if (message.type === "serving") this.#answers.emit("serving", message.loaded);
       else if (message.type === "taken") this.#handing.taken();
+      else if (message.type === "dying") this.#fault = message.problem;
       else if (message.type === "released") this.#answers.emit("released");
       else fail(message.problem);
     });
@@ -57,6 +59,11 @@ export class Generation {
     this.#answers.once("serving", resolve).once("failed", reject);
     this.#send({ type: "serve", site });
     return promise.finally(() => this.#answers.off("serving", resolve).off("failed", reject));
+  }
+
+  /** Error that has ended the process, if it could be read. */
+  get fault(): string | undefined {
+    return this.#fault;
   }
 
   /** Hands a connection to the process. */
