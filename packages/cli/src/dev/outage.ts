@@ -48,7 +48,7 @@ export class Outage implements Disposable {
 
 /** Reason why no process serves. */
 export interface Reason {
-  /** What happened and what to do, for every client. */
+  /** Event and remedy, for every client. */
   readonly message: string;
   /** Error of the views. Security: only users with a certificate get its first line, without the credentials in URLs. */
   readonly error?: string;
