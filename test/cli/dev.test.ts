@@ -42,6 +42,11 @@ The user guest is in no group: the context guest shows what your views let such 
     expect(readFileSync(join(dev.state, ".gitignore"), "utf8")).to.equal("*\n");
   });
 
+  it("prints no warning of Node.js about a package.json without a type", async () => {
+    await using dev = await Dev.start({ files: { "package.json": "{}", "note.ts": viewText() } });
+    expect(dev.text).to.match(/^Ready in/);
+  });
+
   it("shows all kinds in one context, each view's in its own, and what a guest may see", async function () {
     needsKubectl.call(this);
     const member = `authorize: ({ user }) => user.in("system:masters") ? { allowed: true } : { allowed: false, reason: "no" }`;

@@ -6,6 +6,9 @@ import { ConnectionHandover } from "../process/handover.ts";
 import { BIN, environment } from "../process/programs.ts";
 import type { FromWorker, Loaded, Site, ToWorker } from "./dev-messages.ts";
 
+/** Files of a user need no package.json with a type: Node.js finds out itself that they are ES modules. */
+const QUIET = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON";
+
 /** A process that serves the modules as they were when it started. */
 export class Generation {
   /** Resolves when the modules are loaded; `hosted`: whether one needs the host. @throws Failure when they cannot be loaded */
@@ -21,6 +24,7 @@ export class Generation {
   constructor(paths: readonly string[], onFiles: (files: readonly string[]) => void) {
     const worker = fork(BIN, ["dev:worker", ...paths], {
       env: environment(),
+      execArgv: [...process.execArgv, QUIET],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     this.#worker = worker;
