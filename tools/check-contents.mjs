@@ -1,8 +1,9 @@
-// Why: a tarball cannot be taken back. One without its license, with tests, or with source maps that lead nowhere is found here, in
+// Why: a tarball cannot be taken back. One without its license, with tests, with source maps or docstrings that lead nowhere is found here, in
 // what `npm pack` would write.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "./run.mjs";
+import { deadPages } from "./see-links.mjs";
 
 const REQUIRED = ["LICENSE", "README.md", "package.json"];
 /** What may be packed besides them. */
@@ -25,7 +26,10 @@ function problemsOf(folder, files, file) {
   const path = join(folder, file);
   if (file.endsWith(".map"))
     return holdsSources(path) ? [] : ["has no sources: set inlineSources in tsconfig.package.json"];
-  const [, map] = /^\/\/# sourceMappingURL=(.+)$/m.exec(readFileSync(path, "utf8")) ?? [];
+  const text = readFileSync(path, "utf8");
+  const dead = file.endsWith(".d.ts") ? deadPages(text) : [];
+  if (dead.length > 0) return dead.map((page) => `refers to ${page}, which is not packed: use a line \`@see ${page}\``);
+  const [, map] = /^\/\/# sourceMappingURL=(.+)$/m.exec(text) ?? [];
   return map === undefined || files.has(join(dirname(file), map)) ? [] : [`leads to ${map}, which is not packed`];
 }
 

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { checkContents } from "./check-contents.mjs";
 import { run } from "./run.mjs";
+import { linkPages } from "./see-links.mjs";
 
-/** Packs every workspace below `root` into `folder`, each with its copy of the license; returns the tarballs. @param {string} root @param {string} folder */
+/** Packs every workspace below `root` into `folder`, each with its copy of the license and links to pages; returns the tarballs. @param {string} root @param {string} folder */
 export async function pack(root, folder) {
   for (const manifest of globSync("packages/{*,plugins/*}/package.json", { cwd: root }))
     copyFileSync(join(root, "LICENSE"), join(root, dirname(manifest), "LICENSE"));
+  linkPages(root);
   const packed = await run("npm", ["pack", "--workspaces", "--ignore-scripts", "--pack-destination", folder], {
     cwd: root,
   });

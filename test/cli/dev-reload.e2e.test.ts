@@ -91,7 +91,9 @@ describe("virtual-workspaces dev reloads", function () {
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const { url } = dev;
     dev.save("note.ts", viewText({ after: "setTimeout(() => { throw new Error('late'); }, 500);" }));
-    await dev.until(/Error: late[\s\S]*the serving process ended unexpectedly \(1\): save a file to start it again/);
+    await dev.until(
+      /Error: late[\s\S]*the serving process of virtual-workspaces dev ended unexpectedly \(1\): save a file to start it again/,
+    );
     dev.save("note.ts", viewText({ text: "revived" }));
     await reloaded(dev, 2);
     expect(await text(dev)).to.equal("revived");

@@ -33,12 +33,18 @@ Try:
   kubectl explain notes --recursive
   kubectl get notes --watch
 
-The current context is dev. Others, with --context: guest, note, task
+The current context is dev, with the user admin of the group system:masters. Others, with --context: guest, note, task
+The user guest is in no group: the context guest shows what your views let such users see.
 
 `);
     const kubeconfig = join(dev.state, "admin.kubeconfig");
     expect(statSync(kubeconfig).mode & 0o777).to.equal(0o600);
     expect(readFileSync(join(dev.state, ".gitignore"), "utf8")).to.equal("*\n");
+  });
+
+  it("prints no warning of Node.js about a package.json without a type", async () => {
+    await using dev = await Dev.start({ files: { "package.json": "{}", "note.ts": viewText() } });
+    expect(dev.text).to.match(/^Ready in/);
   });
 
   it("shows all kinds in one context, each view's in its own, and what a guest may see", async function () {

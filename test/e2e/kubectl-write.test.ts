@@ -1,6 +1,7 @@
 // Writes with the machine's kubectl and the oldest available one: commands and their output. KUBECTL_MATRIX adds others.
 import { delimiter } from "node:path";
 import { changeCases, deleteCases } from "./support/change-cases.ts";
+import { coreKindCases } from "./support/core-cases.ts";
 import { kubectls, nameOf } from "./support/kubectls.ts";
 import { createAndApplyCases } from "./support/write-cases.ts";
 
@@ -20,6 +21,7 @@ describe("kubectl writes", function () {
       createAndApplyCases(() => file);
       changeCases(() => file);
       deleteCases(() => file);
+      coreKindCases(() => file);
     });
   }
 });

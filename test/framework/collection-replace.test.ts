@@ -151,4 +151,21 @@ describe("replace of a part of a collection", () => {
     expect(await watch.take(3)).to.deep.equal(["MODIFIED a", "DELETED a", "ADDED a"]);
     expect(shelf.get("a")?.metadata).to.include({ uid: "u2", generation: 1 }).and.not.have.property("finalizers");
   });
+
+  it("rejects a name in the same words as `set`", () => {
+    const error = (write: () => unknown): string => {
+      try {
+        write();
+      } catch (thrown) {
+        return (thrown as Error).message;
+      }
+      throw new Error("nothing was rejected");
+    };
+    for (const name of ["Ann@example.com", "a/b", "-", "a".repeat(254)]) {
+      const part = Book.collection().in("root", "shelf");
+      const words = error(() => part.replace([book(name)]));
+      expect(words).to.contain("metadata.name: Invalid value: ");
+      expect(error(() => part.set(name, { title: "Dune" }))).to.equal(words);
+    }
+  });
 });

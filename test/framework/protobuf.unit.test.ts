@@ -171,4 +171,27 @@ describe("a body in protobuf", () => {
     );
     expect(quote.status).to.equal(415);
   });
+
+  it("of a kind of Kubernetes is decoded without its encoding in the definition, and unknown fields are dropped", async () => {
+    const Namespace = defineResource({
+      group: "",
+      version: "v1",
+      kind: "Namespace",
+      scope: "Cluster",
+      schema: { type: "object" },
+    });
+    const own = defineVirtualWorkspace({
+      name: "view",
+      path: "/",
+      authorize: () => ({ allowed: true }),
+      resources: [Namespace.serve(Namespace.collection())],
+    });
+    await using server = await startPlain([own]);
+    const sent = message(field(1, field(1, "shop")), field(2, field(1, "kubernetes")), field(3, ""));
+    const url = `${server.url}/services/view/api/v1/namespaces?fieldValidation=Strict`;
+    const created = await post(url, envelope("v1", "Namespace", sent));
+    expect(created.status).to.equal(201);
+    expect(created.body).to.deep.include({ apiVersion: "v1", kind: "Namespace" });
+    expect(Object.keys(created.body)).to.deep.equal(["apiVersion", "kind", "metadata"]);
+  });
 });

@@ -1,5 +1,6 @@
 // The newest kubectl writes like the installed ones, in the cases of test/e2e.
 import { changeCases, deleteCases } from "../e2e/support/change-cases.ts";
+import { coreKindCases } from "../e2e/support/core-cases.ts";
 import { createAndApplyCases } from "../e2e/support/write-cases.ts";
 import { building } from "./support/build.ts";
 import { builtKubectl } from "./support/kubectl.ts";
@@ -11,4 +12,5 @@ describe("kubectl, built from its module, writes", function () {
   createAndApplyCases(builtKubectl);
   changeCases(builtKubectl);
   deleteCases(builtKubectl);
+  coreKindCases(builtKubectl);
 });

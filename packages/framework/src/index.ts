@@ -40,6 +40,7 @@ export {
   type ResourceOptions,
 } from "./resource.ts";
 export { createServer, Server, type ServerOptions } from "./server.ts";
+export { objectName } from "./util/object-name.ts";
 export { SOURCE_VERSION_ANNOTATION } from "./view/annotations.ts";
 export { Converted, type ConvertedOptions, converted } from "./view/converted/converted.ts";
 export { Merged, merged } from "./view/merged/merged.ts";

@@ -15,6 +15,7 @@ import {
   type PathColumn,
   type TableColumn,
 } from "@virtual-workspaces/apimachinery/tables";
+import { builtInMessage } from "./body/protobuf/built-in-messages.ts";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
 import type { ScalePaths, SelectableField, Strategy, Subresources, TypedDefinition } from "./definition.ts";
 import { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
@@ -129,9 +130,12 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
    */
   readonly gracePeriodSeconds?: number;
   /**
-   * Protobuf encoding of new objects, by field number. Only for Kubernetes' own kinds, which typed Go clients (and kubectl)
-   * send as protobuf without negotiation; responses are JSON, which they accept.
-   * @default JSON and YAML only
+   * Protobuf encoding of new objects, by field number. Only for Kubernetes' own kinds, which typed Go clients (and `kubectl
+   * create configmap`) send as protobuf without negotiation; responses are JSON, which they accept. As in Kubernetes, such a
+   * kind also accepts strategic merge patches and objects without `apiVersion` and `kind`, and field validation does not apply
+   * to protobuf: the schema drops unknown fields.
+   * @default Kubernetes' encoding of ConfigMap, Event, Lease, Namespace, ResourceQuota, Secret, ServiceAccount and the RBAC kinds
+   * in version `v1`; JSON and YAML only for others
    */
   readonly protobuf?: ProtobufMessage | undefined;
   /** Write rules besides the schema. Only for Kubernetes' own kinds. @default the rules of custom kinds */
@@ -185,7 +189,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.subresources = Object.freeze({ status: hasStatus(this.schema), ...options.subresources });
     if (this.subresources.scale !== undefined) checkScale(this, this.subresources.scale);
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
-    this.protobuf = options.protobuf;
+    this.protobuf = options.protobuf ?? builtInMessage(options);
     this.strategy = options.strategy;
     const { selectableFields, strategy, lazySchema: _, ...names } = this;
     const content = {

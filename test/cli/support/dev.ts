@@ -117,7 +117,7 @@ export class Dev implements AsyncDisposable {
   /** Starts the command, and waits until it serves. */
   static async start(options: DevOptions = {}): Promise<Dev> {
     const dev = new Dev(options);
-    await dev.until(/^(The current context|No view has| {2}curl .*watch=true).*\n\n/m);
+    await dev.until(/^(The user guest|No view has| {2}curl .*watch=true).*\n\n/m);
     return dev;
   }
 

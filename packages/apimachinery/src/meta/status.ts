@@ -42,7 +42,11 @@ export const statusCodes: Readonly<Record<KnownReason, number>> = {
   UnsupportedMediaType: 415,
 };
 
-/** Every reason of this package's errors, sorted. `docs/reference/errors.md` explains them. */
+/**
+ * Every reason of this package's errors, sorted.
+ *
+ * @see docs/reference/errors.md
+ */
 export const statusReasons: readonly KnownReason[] = Object.keys(statusCodes) as KnownReason[];
 
 /** Reasons of metav1.StatusReason. This package never sets the last three, but a forwarded Status may have them. */

@@ -1,4 +1,4 @@
-import type { TlsCertificate } from "@virtual-workspaces/framework/tls";
+import type { GeneratedTls } from "@virtual-workspaces/framework/tls";
 import type { StoreChoice } from "../server/store-choice.ts";
 
 /** Message from the supervisor to a worker. */
@@ -14,7 +14,7 @@ export type ToWorker =
 
 /** Settings of the server in a worker. */
 export interface Site {
-  readonly tls: TlsCertificate;
+  readonly tls: GeneratedTls["tls"];
   /** Certificate authority of the users, PEM. */
   readonly ca: string;
   /** Whether to leave requests out of the log. */
@@ -33,6 +33,8 @@ export type FromWorker =
   | { readonly type: "taken" }
   /** The modules, or the server made of them, cannot be served. */
   | { readonly type: "failed"; readonly problem: string }
+  /** An uncaught error is about to end the process. */
+  | { readonly type: "dying"; readonly problem: string }
   /** Absolute paths of files in the module graph, as they are loaded. */
   | { readonly type: "files"; readonly files: readonly string[] };
 

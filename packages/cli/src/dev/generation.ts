@@ -6,6 +6,9 @@ import { ConnectionHandover } from "../process/handover.ts";
 import { BIN, environment } from "../process/programs.ts";
 import type { FromWorker, Loaded, Site, ToWorker } from "./dev-messages.ts";
 
+/** Files of a user need no package.json with a type: Node.js finds out itself that they are ES modules. */
+const QUIET = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON";
+
 /** A process that serves the modules as they were when it started. */
 export class Generation {
   /** Resolves when the modules are loaded; `hosted`: whether one needs the host. @throws Failure when they cannot be loaded */
@@ -16,10 +19,12 @@ export class Generation {
   readonly #answers = new EventEmitter<{ serving: [Loaded]; released: []; failed: [Failure] }>();
   readonly #handing: ConnectionHandover;
   #failure: Failure | undefined;
+  #fault: string | undefined;
 
   constructor(paths: readonly string[], onFiles: (files: readonly string[]) => void) {
     const worker = fork(BIN, ["dev:worker", ...paths], {
       env: environment(),
+      execArgv: [...process.execArgv, QUIET],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     this.#worker = worker;
@@ -36,6 +41,7 @@ export class Generation {
       else if (message.type === "imported") imported.resolve(message);
       else if (message.type === "serving") this.#answers.emit("serving", message.loaded);
       else if (message.type === "taken") this.#handing.taken();
+      else if (message.type === "dying") this.#fault = message.problem;
       else if (message.type === "released") this.#answers.emit("released");
       else fail(message.problem);
     });
@@ -57,6 +63,11 @@ export class Generation {
     this.#answers.once("serving", resolve).once("failed", reject);
     this.#send({ type: "serve", site });
     return promise.finally(() => this.#answers.off("serving", resolve).off("failed", reject));
+  }
+
+  /** Error that has ended the process, if it could be read. */
+  get fault(): string | undefined {
+    return this.#fault;
   }
 
   /** Hands a connection to the process. */

@@ -120,7 +120,8 @@ function tryText(serving: Serving): string[] {
       ? ["  kubectl version", "  kubectl get --raw /openapi/v3"]
       : [`  kubectl explain ${resource.plural} --recursive`, `  kubectl get ${resource.plural} --watch`]),
     "",
-    `The current context is ${current.name}. Others, with --context: ${contexts}`,
+    `The current context is ${current.name}, with the user ${ADMIN.name} of the group ${ADMIN.groups.join()}. Others, with --context: ${contexts}`,
+    `The user ${GUEST.name} is in no group: the context ${guest?.name} shows what your views let such users see.`,
   ];
 }
 

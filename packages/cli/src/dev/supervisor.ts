@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { isModule } from "../views/load.ts";
 import type { Loaded, Site } from "./dev-messages.ts";
 import { Generation } from "./generation.ts";
+import { Outage, type Reason } from "./outage.ts";
 import type { Port } from "./port.ts";
 
 /** Time limit for a process to end, ms: Ctrl-C must take less than a second. */
@@ -23,7 +24,8 @@ export interface SupervisorOptions {
 /**
  * Keeps one process that serves the modules as last saved. A new process gets the connections before the old one drains; a
  * new process that fails to load changes nothing. If only one process can open the store, the old one releases it first,
- * connections wait, and the old one resumes if the new one fails.
+ * connections wait, and the old one resumes if the new one fails. When it has ended unexpectedly, clients get 503 until the next
+ * save: a process that starts again by itself would lose objects in memory, and hide the error.
  */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
@@ -32,6 +34,7 @@ export class Supervisor implements AsyncDisposable {
   #current: Generation | undefined;
   #next: Generation | undefined;
   #port: Port | undefined;
+  #outage: Outage | undefined;
   #paused = false;
   #stopping = false;
 
@@ -49,8 +52,10 @@ export class Supervisor implements AsyncDisposable {
       else this.#watcher.add([path]);
     }
     await first.imported;
-    const loaded = await first.serve(await site);
+    const settled = await site;
+    const loaded = await first.serve(settled);
     this.#port = port;
+    this.#outage = new Outage(settled);
     this.#promote(first);
     return loaded;
   }
@@ -58,6 +63,7 @@ export class Supervisor implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true;
     this.#watcher[Symbol.dispose]();
+    this.#outage?.[Symbol.dispose]();
     const serving = [...this.#living].filter((generation) => generation !== this.#next);
     this.#next?.kill();
     await Promise.all(serving.map((generation) => generation.finish(PATIENCE)));
@@ -82,8 +88,10 @@ export class Supervisor implements AsyncDisposable {
       // The next save or the shutdown has killed this process.
       if (this.#next !== next || this.#stopping) return;
       this.#next = undefined;
-      await this.#resume();
-      this.#options.onProblem(`cannot serve the changed file ${file}:\n${(error as Error).message}`);
+      const { message } = error as Error;
+      const known = `virtual-workspaces dev cannot serve the changed file ${file}: correct and save it`;
+      await this.#resume({ message: known, error: message });
+      this.#options.onProblem(`cannot serve the changed file ${file}:\n${message}`);
     }
   }
 
@@ -95,17 +103,17 @@ export class Supervisor implements AsyncDisposable {
     await Promise.all([this.#current?.release(HANDOVER), ...others.map(({ ended }) => ended)]);
   }
 
-  /** Makes the process that released the store serve again. */
-  async #resume(): Promise<void> {
-    if (!this.#paused) return;
-    const current = this.#current;
-    try {
-      await current?.serve(await this.#options.site);
-    } catch (error) {
-      this.#options.onProblem((error as Error).message);
+  /** Makes the process that released the store serve again. Without such a process, clients get the reason. */
+  async #resume(reason: Reason): Promise<void> {
+    if (this.#paused) {
+      try {
+        await this.#current?.serve(await this.#options.site);
+      } catch (error) {
+        this.#options.onProblem((error as Error).message);
+      }
+      this.#paused = false;
     }
-    this.#paused = false;
-    this.#port?.handTo(this.#current?.take);
+    this.#port?.handTo(this.#current?.take ?? this.#outage?.because(reason));
   }
 
   #generation(): Generation {
@@ -116,8 +124,10 @@ export class Supervisor implements AsyncDisposable {
       if (this.#current !== generation || this.#stopping) return;
       this.#current = undefined;
       if (this.#paused) return; // the next process takes over
-      this.#port?.handTo(undefined);
-      this.#options.onProblem(`the serving process ended unexpectedly (${how}): save a file to start it again`);
+      const { fault: error } = generation;
+      const message = `the serving process of virtual-workspaces dev ended unexpectedly (${how}): save a file to start it again`;
+      this.#port?.handTo(this.#outage?.because({ message, ...(error !== undefined && { error }) }));
+      this.#options.onProblem(message);
     });
     return generation;
   }

@@ -10,6 +10,7 @@ export async function work(paths: readonly string[]): Promise<void> {
   // A terminal sends Ctrl-C to the whole process group, but the supervisor decides when to stop.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
   process.once("disconnect", () => process.exit(1));
+  process.on("uncaughtExceptionMonitor", (error) => tell({ type: "dying", problem: problemOf(error) }));
   const orders = on(process, "message") as AsyncIterable<[ToWorker, Socket | undefined]>;
   const files = new Batch((batch) => tell({ type: "files", files: batch }));
   hookModules((file) => files.add(file));

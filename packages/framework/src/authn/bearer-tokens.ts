@@ -175,8 +175,9 @@ interface Line {
 
 function records(path: string): readonly Line[] {
   const { parse } = createRequire(import.meta.url)("csv-parse/sync") as typeof Csv;
+  const bytes = bytesOf(path);
   try {
-    const found = parse(readFileSync(path), {
+    const found = parse(bytes, {
       bom: true,
       record_delimiter: ["\r\n", "\n"],
       info: true,
@@ -193,6 +194,18 @@ function records(path: string): readonly Line[] {
     if (lines === undefined) throw error;
     throw new Error(
       `${path}, line ${lines}: invalid CSV: put quotes around a whole column, and double the quotes inside`,
+    );
+  }
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(
+      `cannot read the token file ${path}: ${code}: name a readable file with lines of token,user,uid or token,user,uid,"group1,group2"`,
+      { cause: error },
     );
   }
 }

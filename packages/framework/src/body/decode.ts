@@ -16,6 +16,8 @@ export interface DecodedBody {
   readonly duplicates: readonly string[];
   /** Other errors of strict decoding, as text. For YAML its duplicates: `line 3: key "a" already set in map`. */
   readonly others: readonly string[];
+  /** Whether strict decoding does not apply: protobuf. As in Kubernetes, unknown fields are dropped without a report. */
+  readonly lenient?: boolean;
 }
 
 export interface DecodeOptions {
@@ -73,7 +75,7 @@ function decodeJson(body: Buffer, kind: string | undefined): DecodedBody {
 
 function decodeProtobuf(body: Buffer, message: ProtobufMessage, kind: string | undefined): DecodedBody {
   try {
-    return { value: readProtobuf(body, message), duplicates: [], others: [] };
+    return { value: readProtobuf(body, message), duplicates: [], others: [], lenient: true };
   } catch (error) {
     if (error instanceof RangeError) throw ApiError.requestEntityTooLarge(error.message);
     if (!(error instanceof ProtobufFault)) throw error;

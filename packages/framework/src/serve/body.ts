@@ -69,11 +69,11 @@ export async function sentObject(
 ): Promise<SentObject> {
   const { kind, protobuf } = definition;
   const expected = protobuf === undefined ? { kind } : { kind, protobuf };
-  const { value, duplicates, others } = await sentBody(exchange, expected);
+  const { value, duplicates, others, lenient } = await sentBody(exchange, expected);
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
   check(value, definition);
   const unknown = named(definition, () => normalize(value));
-  return { object: value as KubeObject, findings: { duplicates, others, unknown } };
+  return { object: value as KubeObject, findings: { duplicates, others, unknown, ...(lenient && { lenient }) } };
 }
 
 /** Names the expected type in errors about an object, as Kubernetes does. */

@@ -17,12 +17,12 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
  * Returns the media types of the patches that a kind accepts. Strategic merge patches need merge rules in the schema, or one
  * of Kubernetes' own kinds.
  */
-export function patchTypes({ schema, strategy }: ResourceDefinition, applies = true): string[] {
+export function patchTypes({ schema, strategy, protobuf }: ResourceDefinition, applies = true): string[] {
   const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
   return [
     json,
     merge,
-    ...(strategy !== undefined || hasPatchStrategy(schema) ? [strategic] : []),
+    ...(strategy !== undefined || protobuf !== undefined || hasPatchStrategy(schema) ? [strategic] : []),
     ...(applies ? [apply] : []),
   ];
 }

@@ -9,6 +9,8 @@ export interface Findings {
   readonly unknown: readonly string[];
   /** Other findings, as text. */
   readonly others?: readonly string[];
+  /** Whether to report nothing: the body was not decoded strictly. */
+  readonly lenient?: boolean;
 }
 
 /** Options for handling findings. */
@@ -25,8 +27,8 @@ export interface Strictness {
  * @throws ApiError of `refuse`, when the client requests `Strict`
  */
 export function reportFindings(findings: Findings, { fieldValidation, warn, refuse }: Strictness): void {
-  const { duplicates, unknown, others = [] } = findings;
-  if (fieldValidation === "Ignore" || duplicates.length + unknown.length + others.length === 0) return;
+  const { duplicates, unknown, others = [], lenient = false } = findings;
+  if (lenient || fieldValidation === "Ignore" || duplicates.length + unknown.length + others.length === 0) return;
   const texts = [
     ...others,
     ...duplicates.map((path) => `duplicate field "${path}"`),

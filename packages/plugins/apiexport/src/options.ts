@@ -22,8 +22,8 @@ export interface ApiExportViewOptions extends Workspaces, ApiResourceSchemaViewO
   readonly reviews?: Upstream;
   /**
    * Kubernetes kinds with schema, columns and protobuf, for claims: `builtInKinds` of the workspace server. A missing kind is
-   * served without them: this server accepts any object, and the upstream decides. Typed Go clients, which send protobuf, are
-   * rejected for it.
+   * served without them: this server accepts any object, and the upstream decides. Of a kind whose protobuf the framework does
+   * not know either, typed Go clients are rejected.
    * @default none
    */
   readonly kinds?: readonly Resource[];

@@ -4,7 +4,6 @@ import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-
 import { base64Bytes, checkBase64, immutableProblems, keyProblems, MAX_DATA } from "./data.ts";
 import { flag, textMap } from "./descriptions.ts";
 import { countOf, finalizerProblems, membersOf, textOf } from "./problems.ts";
-import { configMapMessage } from "./protobuf.ts";
 
 /** Fields of a ConfigMap. */
 export interface ConfigMapContent {
@@ -64,7 +63,6 @@ export const ConfigMap: Resource<ConfigMapContent> = new Resource<ConfigMapConte
     },
   },
   columns,
-  protobuf: configMapMessage,
   strategy: {
     generation: false,
     unconditionalUpdate: true,

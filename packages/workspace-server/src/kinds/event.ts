@@ -13,7 +13,6 @@ import { type FieldSpec, Resource } from "@virtual-workspaces/framework";
 import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { int32, object, reference, text, time } from "./descriptions.ts";
 import { membersOf, textOf } from "./problems.ts";
-import { coreEventMessage } from "./protobuf.ts";
 
 const involved = (event: KubeObject): Readonly<Record<string, unknown>> => membersOf(event["involvedObject"]);
 const isSet = (time: unknown): boolean => textOf(time) !== "";
@@ -177,7 +176,6 @@ export const CoreEvent: Resource = new Resource({
   },
   columns: eventColumns,
   selectableFields: eventFields("involvedObject", "reportingComponent"),
-  protobuf: coreEventMessage,
   strategy: {
     names: "segment",
     generation: false,

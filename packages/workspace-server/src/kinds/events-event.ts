@@ -5,7 +5,6 @@ import { type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { int32, reference, text, time } from "./descriptions.ts";
 import { eventColumns, eventFields, eventProblems, series, source } from "./event.ts";
 import { immutableProblem, membersOf, textOf } from "./problems.ts";
-import { eventMessage } from "./protobuf.ts";
 
 /** Field names in `events.k8s.io/v1` and in the core group. */
 const NAMES: readonly (readonly [events: string, core: string])[] = [
@@ -106,7 +105,6 @@ export const Event: Resource = new Resource({
     isComputed(column) ? { ...column, value: (event: KubeObject) => column.value(coreOfEvent(event)) } : column,
   ),
   selectableFields: eventFields("regarding", "reportingController"),
-  protobuf: eventMessage,
   strategy: { names: "segment", generation: false, unconditionalUpdate: true, createOnUpdate: true, problems },
 });
 

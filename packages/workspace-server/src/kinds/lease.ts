@@ -10,7 +10,6 @@ import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { int32, object, text, time } from "./descriptions.ts";
 import { specOf, textOf } from "./problems.ts";
-import { leaseMessage } from "./protobuf.ts";
 
 /** Fields of a Lease. */
 export interface LeaseContent {
@@ -81,7 +80,6 @@ export const Lease: Resource<LeaseContent> = new Resource<LeaseContent>({
     },
   },
   columns,
-  protobuf: leaseMessage,
   strategy: { generation: false, createOnUpdate: true, problems },
 });
 

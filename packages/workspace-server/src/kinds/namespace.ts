@@ -17,7 +17,6 @@ import {
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { conditions, object, text, texts } from "./descriptions.ts";
 import { countOf, finalizerProblem, finalizerProblems, membersOf, specOf, textOf } from "./problems.ts";
-import { namespaceMessage } from "./protobuf.ts";
 
 /** Fields of a Namespace. */
 export interface NamespaceContent {
@@ -136,7 +135,6 @@ export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceConte
   },
   columns,
   selectableFields: [".status.phase"],
-  protobuf: namespaceMessage,
   strategy: {
     names: "label",
     generation: false,

@@ -1,6 +1,6 @@
 import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework/resource";
-import { texts } from "./protobuf.ts";
 
+const texts = (name: string): ProtobufField => ({ name, form: "list" });
 /** Pointer to a number in Go, so that 0 is a value. */
 const number = (name: string, of: "integer" | "double" = "integer"): ProtobufField => ({ name, of, empty: "kept" });
 const json = (name: string): ProtobufField => ({ name, of: "json", empty: "kept" });

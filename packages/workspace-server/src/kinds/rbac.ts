@@ -8,7 +8,6 @@ import type {
 import type { Strategy } from "@virtual-workspaces/framework/resource";
 import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { object, objects, text, textMap, texts } from "./descriptions.ts";
-import { bindingMessage, clusterRoleMessage, roleMessage } from "./protobuf.ts";
 import { createdAt, roleProblems, rulesSchema } from "./rbac-rules.ts";
 import { bindingColumns, bindingDefaults, bindingProblems, bindingSchema, RBAC_GROUP } from "./rbac-subjects.ts";
 
@@ -47,7 +46,6 @@ export const Role: Resource<RoleContent> = new Resource<RoleContent>({
   description: "Role is a set of permissions in its namespace, for RoleBindings.",
   schema: { type: "object", properties: { rules: rulesSchema } },
   columns: roleColumns,
-  protobuf: roleMessage,
   strategy: { ...strategy, problems: (role) => roleProblems(role, true) },
 });
 
@@ -78,7 +76,6 @@ export const ClusterRole: Resource<ClusterRoleKindContent> = new Resource<Cluste
     },
   },
   columns: roleColumns,
-  protobuf: clusterRoleMessage,
   strategy: { ...strategy, problems: (role) => roleProblems(role, false) },
 });
 
@@ -90,7 +87,6 @@ export const RoleBinding: Resource<BindingContent> = new Resource<BindingContent
   description: "RoleBinding grants a Role or ClusterRole to users, within its namespace.",
   schema: bindingSchema,
   columns: bindingColumns,
-  protobuf: bindingMessage,
   strategy: bindings(true),
 });
 
@@ -102,7 +98,6 @@ export const ClusterRoleBinding: Resource<BindingContent> = new Resource<Binding
   description: "ClusterRoleBinding grants a ClusterRole to users in all namespaces.",
   schema: bindingSchema,
   columns: bindingColumns,
-  protobuf: bindingMessage,
   strategy: bindings(false),
 });
 

@@ -3,7 +3,6 @@ import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { object, objects, text, texts } from "./descriptions.ts";
 import { finalizerProblems, immutableProblem, membersOf, specOf } from "./problems.ts";
-import { resourceQuotaMessage } from "./protobuf.ts";
 
 /** Resource names without a domain that a quota may limit. */
 const STANDARD: ReadonlySet<string> = new Set([
@@ -114,7 +113,6 @@ export const ResourceQuota: Resource = new Resource({
     },
   },
   columns,
-  protobuf: resourceQuotaMessage,
   strategy: { generation: false, returnDeleted: true, unconditionalUpdate: true, problems },
 });
 

@@ -12,7 +12,6 @@ import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-
 import { base64Bytes, checkBase64, immutableProblems, keyProblems, MAX_DATA } from "./data.ts";
 import { flag, text, textMap } from "./descriptions.ts";
 import { countOf, finalizerProblems, immutableProblem, membersOf, textOf } from "./problems.ts";
-import { secretMessage } from "./protobuf.ts";
 
 /** Fields of a Secret. */
 export interface SecretContent {
@@ -140,7 +139,6 @@ export const Secret: Resource<SecretContent> = new Resource<SecretContent>({
   },
   columns,
   selectableFields: [".type"],
-  protobuf: secretMessage,
   strategy: { generation: false, unconditionalUpdate: true, defaults, problems },
 });
 

@@ -3,7 +3,6 @@ import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts";
 import { flag, keyed, objects, reference, text } from "./descriptions.ts";
 import { finalizerProblems, itemsOf } from "./problems.ts";
-import { serviceAccountMessage } from "./protobuf.ts";
 
 /** Fields of a ServiceAccount. */
 export interface ServiceAccountContent {
@@ -39,7 +38,6 @@ export const ServiceAccount: Resource<ServiceAccountContent> = new Resource<Serv
     },
   },
   columns: { Age: AGE },
-  protobuf: serviceAccountMessage,
   strategy: {
     generation: false,
     returnDeleted: true,

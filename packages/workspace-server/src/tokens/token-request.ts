@@ -8,7 +8,6 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { type KindSubresource, Resource, type SubresourceWrite } from "@virtual-workspaces/framework";
-import { tokenRequestMessage } from "../kinds/protobuf.ts";
 import type { AccountLookup } from "./liveness.ts";
 import type { TokenMinter } from "./minter.ts";
 
@@ -188,5 +187,4 @@ export const TokenRequest: Resource<TokenRequestContent> = new Resource<TokenReq
     },
   },
   subresources: { status: false },
-  protobuf: tokenRequestMessage,
 });

@@ -18,28 +18,40 @@ interface Access {
   readonly kubeconfig?: (url: string) => object;
 }
 
-const isProduction = TLS_CERT_FILE !== undefined && TLS_KEY_FILE !== undefined;
-const { tls, authentication, kubeconfig } = isProduction
-  ? production(TLS_CERT_FILE, TLS_KEY_FILE)
-  : await development();
-const { app, api } = createApp(authentication);
-// Headers of Kubernetes clients can be large, and their connections are idle for long.
-const server = createServer({ ...tls, maxHeaderSize: 2 ** 20, keepAliveTimeout: 120_000 }, app);
-server.maxHeadersCount = 0;
-server.on("upgrade", (req, socket, head) => void (api.upgrade(req, socket, head) || socket.destroy()));
-await api.started;
-await once(server.listen(Number(PORT), HOST), "listening");
-const url = `https://${HOST}:${(server.address() as AddressInfo).port}`;
-console.log(`The application is at ${url}, its API server at ${url}/services/my-view`);
-if (kubeconfig !== undefined) {
-  writeFileSync(`${DIR}/kubeconfig`, JSON.stringify(kubeconfig(url)), { mode: 0o600 });
-  console.log(`\nexport KUBECONFIG=${process.cwd()}/${DIR}/kubeconfig`);
+try {
+  await serve();
+} catch (error) {
+  // A missing file or a port in use: the message names it, and a stack would hide it.
+  console.error(
+    `my-view cannot start: ${(error as Error).message}. Check HOST, PORT, TLS_CERT_FILE, TLS_KEY_FILE and TOKEN_FILE.`,
+  );
+  process.exit(1);
 }
-await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
-// Ends open watches, and then idle connections.
-await api[Symbol.asyncDispose]();
-server.close();
-server.closeIdleConnections();
+
+async function serve(): Promise<void> {
+  const isProduction = TLS_CERT_FILE !== undefined && TLS_KEY_FILE !== undefined;
+  const { tls, authentication, kubeconfig } = isProduction
+    ? production(TLS_CERT_FILE, TLS_KEY_FILE)
+    : await development();
+  const { app, api } = createApp(authentication);
+  // Headers of Kubernetes clients can be large, and their connections are idle for long.
+  const server = createServer({ ...tls, maxHeaderSize: 2 ** 20, keepAliveTimeout: 120_000 }, app);
+  server.maxHeadersCount = 0;
+  server.on("upgrade", (req, socket, head) => void (api.upgrade(req, socket, head) || socket.destroy()));
+  await api.started;
+  await once(server.listen(Number(PORT), HOST), "listening");
+  const url = `https://${HOST}:${(server.address() as AddressInfo).port}`;
+  console.log(`The application is at ${url}, its API server at ${url}/services/my-view`);
+  if (kubeconfig !== undefined) {
+    writeFileSync(`${DIR}/kubeconfig`, JSON.stringify(kubeconfig(url)), { mode: 0o600 });
+    console.log(`\nexport KUBECONFIG=${process.cwd()}/${DIR}/kubeconfig`);
+  }
+  await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+  // Ends open watches, and then idle connections.
+  await api[Symbol.asyncDispose]();
+  server.close();
+  server.closeIdleConnections();
+}
 
 /** Each line of the token file is a user: token,user,uid,"group,group". */
 function production(cert: string, key: string): Access {

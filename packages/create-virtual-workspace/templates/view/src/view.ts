@@ -26,7 +26,8 @@ export const Gauge = defineResource({
 
 /**
  * Returns the current objects: replace this with what your view shows, such as files, or answers of another service. It may be
- * async, and may throw: the last objects stay, and clients get a warning. A name has lower-case letters, digits, "-" and ".".
+ * async, and may throw: the last objects stay, and clients get a warning. A name has lower-case letters, digits, "-" and ".";
+ * `objectName(key)` of the framework makes one from any other key.
  */
 function read(): SourceObject<{ spec: SpecOf<typeof Gauge> }>[] {
   return [

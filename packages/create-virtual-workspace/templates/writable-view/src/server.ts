@@ -14,13 +14,21 @@ const {
   TOKEN_FILE = "tls/tokens.csv", // lines of: token,user,uid,"group,group"
 } = process.env;
 
-await using store = await lmdbStore({ dir: DATA_DIR });
-using _history = keepHistory(store);
-await using server = createServer({
-  virtualWorkspaces: [view({ store })],
-  authentication: [tokenFile(TOKEN_FILE)],
-  tls: { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE },
-});
-const { url } = await server.listen({ host: HOST, port: Number(PORT) });
-console.log(`my-view is served at ${url}/services/my-view`);
-await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+try {
+  await using store = await lmdbStore({ dir: DATA_DIR });
+  using _history = keepHistory(store);
+  await using server = createServer({
+    virtualWorkspaces: [view({ store })],
+    authentication: [tokenFile(TOKEN_FILE)],
+    tls: { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE },
+  });
+  const { url } = await server.listen({ host: HOST, port: Number(PORT) });
+  console.log(`my-view is served at ${url}/services/my-view`);
+  await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
+} catch (error) {
+  // A missing file or a port in use: the message names it, and a stack would hide it.
+  console.error(
+    `my-view cannot start: ${(error as Error).message}. Check HOST, PORT, DATA_DIR, TLS_CERT_FILE, TLS_KEY_FILE and TOKEN_FILE.`,
+  );
+  process.exitCode = 1;
+}

@@ -5,7 +5,6 @@ import {
   dnsLabelProblems,
   isClusterName,
   type KubeObject,
-  nameProblems,
   type ObjectKey,
   type ObjectOf,
   type StoredObject,
@@ -16,6 +15,7 @@ import type { DeleteOptions, Scope } from "../../storage.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import { MAX_BODY } from "../../util/limits.ts";
 import { decodeObject, type Encoded, keyIn } from "../../watch/cache/encoded.ts";
+import { metadataProblems } from "../../write/create.ts";
 import { type Deletion, decideDeletion, isReleased } from "../../write/deletion.ts";
 import { inCluster } from "../../write/own-annotations.ts";
 import { modified } from "../../write/update.ts";
@@ -192,8 +192,7 @@ export class Registry<T extends object, When extends Timing> {
     details: ObjectDetails,
     content: (before: StoredObject<T> | undefined) => object,
   ): Steps<StoredObject<T>> {
-    const problems = nameProblems(key.name);
-    if (problems.length > 0) throw this.#invalidName(key.name, problems);
+    this.#checkName(key);
     for (;;) {
       const before = yield* this.#read(key);
       const next = { ...described(key.cluster, details, before?.metadata), content: content(before) };
@@ -247,16 +246,15 @@ export class Registry<T extends object, When extends Timing> {
     return (this.#when === "now" ? run(steps) : later(steps)) as Answer<When, R>;
   }
 
-  #invalidName(name: string, problems: readonly string[]): ApiError {
-    const { group, kind } = this.resource;
-    const causes = problems.map((message) => ({
-      reason: "FieldValueInvalid" as const,
-      field: "metadata.name",
-      message,
-    }));
-    return ApiError.invalid({ kind: { group, kind }, name, causes });
+  /** @throws ApiError 422 with the words of the writes of clients, and of `replace` */
+  #checkName({ name, namespace }: ObjectKey): void {
+    const metadata = namespace === "" ? { name } : { name, namespace };
+    const causes = metadataProblems({ ...NO_TYPE, metadata }, undefined, this.resource);
+    if (causes.length > 0) throw ApiError.invalid({ kind: this.resource, name, causes });
   }
 }
+
+const NO_TYPE = { apiVersion: "", kind: "" } as const;
 
 async function later<R>(steps: Steps<R>): Promise<R> {
   return run(steps);

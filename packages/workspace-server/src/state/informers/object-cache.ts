@@ -9,8 +9,9 @@ import { DecodedObjects, type Lister, listerOver } from "./lister.ts";
  * Objects of a kind that an informer knows, and the handlers of their changes. In memory they are the bytes that the
  * collection's watch cache has anyway, and 100 bytes each; they are parsed on use.
  *
- * Reading the watch cache itself was measured: it saves the 100 bytes and 3 µs per event, and costs each request 2 to 7 µs
- * (docs/decisions/0039-informers-of-a-shard.md).
+ * Reading the watch cache itself was measured: it saves the 100 bytes and 3 µs per event, and costs each request 2 to 7 µs.
+ *
+ * @see docs/decisions/0039-informers-of-a-shard.md
  */
 export class ObjectCache<T extends object> implements Disposable {
   readonly store: Lister<T>;

@@ -1,9 +1,9 @@
-import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework/resource";
+import type { ProtobufField, ProtobufMessage } from "./message.ts";
+import { PROTOBUF_METADATA } from "./meta.ts";
 
 // Field numbers come from Kubernetes' generated.proto files, release 1.37; they never change.
 
-/** List of strings. */
-export const texts = (name: string): ProtobufField => ({ name, form: "list" });
+const texts = (name: string): ProtobufField => ({ name, form: "list" });
 
 /** Kubernetes' LabelSelector. */
 const labelSelector: ProtobufMessage = {
@@ -23,20 +23,20 @@ const condition: ProtobufMessage = {
   6: { name: "message" },
 };
 
-export const namespaceMessage: ProtobufMessage = {
+const namespaceMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: { name: "spec", of: { 1: texts("finalizers") } },
   3: { name: "status", of: { 1: { name: "phase" }, 2: { name: "conditions", of: condition, form: "list" } } },
 };
 
-export const configMapMessage: ProtobufMessage = {
+const configMapMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: { name: "data", form: "map" },
   3: { name: "binaryData", of: "bytes", form: "map" },
   4: { name: "immutable", of: "boolean", empty: "kept" },
 };
 
-export const secretMessage: ProtobufMessage = {
+const secretMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: { name: "data", of: "bytes", form: "map" },
   3: { name: "type" },
@@ -54,7 +54,7 @@ const objectReference: ProtobufMessage = {
   7: { name: "fieldPath" },
 };
 
-export const serviceAccountMessage: ProtobufMessage = {
+const serviceAccountMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: { name: "secrets", of: objectReference, form: "list" },
   3: { name: "imagePullSecrets", of: { 1: { name: "name" } }, form: "list" },
@@ -68,7 +68,7 @@ const scopeRequirement: ProtobufMessage = {
   3: texts("values"),
 };
 
-export const resourceQuotaMessage: ProtobufMessage = {
+const resourceQuotaMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: {
     name: "spec",
@@ -81,7 +81,7 @@ export const resourceQuotaMessage: ProtobufMessage = {
   3: { name: "status", of: { 1: quantities("hard"), 2: quantities("used") } },
 };
 
-export const leaseMessage: ProtobufMessage = {
+const leaseMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: {
     name: "spec",
@@ -100,7 +100,7 @@ export const leaseMessage: ProtobufMessage = {
 const source: ProtobufMessage = { 1: { name: "component" }, 2: { name: "host" } };
 
 /** `v1` Event. */
-export const coreEventMessage: ProtobufMessage = {
+const coreEventMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: { name: "involvedObject", of: objectReference },
   3: { name: "reason" },
@@ -119,7 +119,7 @@ export const coreEventMessage: ProtobufMessage = {
 };
 
 /** `events.k8s.io/v1` Event. */
-export const eventMessage: ProtobufMessage = {
+const eventMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: { name: "eventTime", of: "microTime" },
   3: {
@@ -152,15 +152,15 @@ const rules: ProtobufField = {
   },
 };
 
-export const roleMessage: ProtobufMessage = { 1: PROTOBUF_METADATA, 2: rules };
+const roleMessage: ProtobufMessage = { 1: PROTOBUF_METADATA, 2: rules };
 
-export const clusterRoleMessage: ProtobufMessage = {
+const clusterRoleMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: rules,
   3: { name: "aggregationRule", of: { 1: { name: "clusterRoleSelectors", of: labelSelector, form: "list" } } },
 };
 
-export const bindingMessage: ProtobufMessage = {
+const bindingMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: {
     name: "subjects",
@@ -178,7 +178,7 @@ export const bindingMessage: ProtobufMessage = {
   },
 };
 
-export const tokenRequestMessage: ProtobufMessage = {
+const tokenRequestMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
   2: {
     name: "spec",
@@ -193,3 +193,30 @@ export const tokenRequestMessage: ProtobufMessage = {
   },
   3: { name: "status", of: { 1: { name: "token", empty: "kept" }, 2: { name: "expirationTimestamp", of: "time" } } },
 };
+
+const MESSAGES: Readonly<Record<string, ProtobufMessage>> = {
+  "/v1 ConfigMap": configMapMessage,
+  "/v1 Event": coreEventMessage,
+  "/v1 Namespace": namespaceMessage,
+  "/v1 ResourceQuota": resourceQuotaMessage,
+  "/v1 Secret": secretMessage,
+  "/v1 ServiceAccount": serviceAccountMessage,
+  "authentication.k8s.io/v1 TokenRequest": tokenRequestMessage,
+  "coordination.k8s.io/v1 Lease": leaseMessage,
+  "events.k8s.io/v1 Event": eventMessage,
+  "rbac.authorization.k8s.io/v1 ClusterRole": clusterRoleMessage,
+  "rbac.authorization.k8s.io/v1 ClusterRoleBinding": bindingMessage,
+  "rbac.authorization.k8s.io/v1 Role": roleMessage,
+  "rbac.authorization.k8s.io/v1 RoleBinding": bindingMessage,
+};
+
+/** Returns the encoding of one of Kubernetes' own kinds, if it is known here. */
+export function builtInMessage({ group, version, kind }: Names): ProtobufMessage | undefined {
+  return MESSAGES[`${group}/${version} ${kind}`];
+}
+
+interface Names {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
