@@ -22,7 +22,7 @@ function holdsSources(file) {
 /** @param {string} folder @param {ReadonlySet<string>} files @param {string} file @returns {string[]} */
 function problemsOf(folder, files, file) {
   if (REQUIRED.includes(file) || TEMPLATE.test(file)) return [];
-  if (!BUILT.test(file) || TESTS.test(file)) return ['is no built file: mend "files" in package.json'];
+  if (!BUILT.test(file) || TESTS.test(file)) return ['is no built file: correct "files" in package.json'];
   const path = join(folder, file);
   if (file.endsWith(".map"))
     return holdsSources(path) ? [] : ["has no sources: set inlineSources in tsconfig.package.json"];

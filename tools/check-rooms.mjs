@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { arrowsOf, cyclesOf, sourcesOf } from "./import-graph.mjs";
 import { root } from "./install.mjs";
 
-/** A file of at most so many lines whose only user stands beside it belongs into that user. */
+/** A file of at most so many lines whose only user stands beside it belongs in that user. */
 const SHORT = 60;
 /** How many cycles of types the whole repository may have. */
 const TYPE_CYCLES = 5;

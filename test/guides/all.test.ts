@@ -36,6 +36,17 @@ describe("guides", () => {
     expect([...run, STEP_BY_STEP].sort()).to.deep.equal(guides.sort());
   });
 
+  it("limit a server to this machine where a target on this machine is allowed", () => {
+    // Otherwise the server's own URL has another address of the machine, which the rule does not match.
+    const lines = guides.flatMap((name) =>
+      [...readFileSync(join(root, `docs/${name}.md`), "utf8").matchAll(/^\$ .*--mount-allow=127\.0\.0\.1.*$/gm)].map(
+        ([line]) => `${name}: ${line}`,
+      ),
+    );
+    expect(lines).to.have.length.above(3);
+    expect(lines.filter((line) => !line.includes("--bind-address=127.0.0.1"))).to.deep.equal([]);
+  });
+
   it("have listings that type-check", async () => {
     const modules = guides
       .filter((name) => name !== STEP_BY_STEP)

@@ -30,7 +30,7 @@ describe("the check of packed files", () => {
     });
     expect(await checkContents(clone.path)).to.deep.equal([
       "bad lacks LICENSE: add it",
-      'bad: dist/a.test.js is no built file: mend "files" in package.json',
+      'bad: dist/a.test.js is no built file: correct "files" in package.json',
       "bad: dist/b.js leads to b.js.map, which is not packed",
       "bad: dist/c.js.map has no sources: set inlineSources in tsconfig.package.json",
       "bad: dist/d.d.ts refers to docs/how-to/tls.md, which is not packed: use a line `@see docs/how-to/tls.md`",

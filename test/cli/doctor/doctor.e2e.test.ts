@@ -205,7 +205,7 @@ describe("virtual-workspaces doctor", function () {
     await fails(
       ["mount", "bare"],
       'its status.phase is "Unknown": Secret "default/bare" (spec.ref) not found\n',
-      "mend the Secret and the key that the message names",
+      "correct the Secret and the key that the message names",
     );
     await create(secret("down", { server: "https://127.0.0.1:1" }, { token: "any" }));
     await create(mount("down", { ref: { ...SECRET, name: "down" }, identity: { type: "Fixed" } }));
@@ -214,7 +214,7 @@ describe("virtual-workspaces doctor", function () {
     await fails(
       ["mount", "down"],
       'its status.phase is "Connecting": cannot reach the target: check that it runs',
-      "start the target, or mend its URL in the Secret, or the network",
+      "start the target, or correct its URL in the Secret, or the network",
     );
   });
 

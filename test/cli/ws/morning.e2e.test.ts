@@ -174,6 +174,12 @@ root:acme:lab:shelf   other              1      <age>`);
       expect(await ws("link/shelf")).to.match(/^1 Error: workspace "root:acme:link:shelf": .*mount/);
       expect(await ws("link")).to.equal("0 Current workspace is 'root:acme:link'.");
       expect(await ws("tree"), "of what it leads to").to.equal("0 .\n└── link\n    └── shelf\n");
+      expect(await ws("create", "box", "--type=root:universal")).to.match(
+        /^0 Workspace "box" \(type root:universal\) created\. Waiting for it to be ready\.\.\.\nWorkspace "box" \(type root:universal\) is ready at https:\S+\/clusters\/[\w:]+: enter it there, since root:acme:link is a mount\.$/,
+      );
+      expect(await ws("create", "box", "--ignore-existing", "--enter")).to.match(
+        /^1 .*Error: workspace "root:acme:link:box": .*mount/s,
+      );
       expect(await ws("-")).to.equal("0 Current workspace is 'root:acme'.");
       expect(await ws("moved")).to.equal("0 Current workspace is 'root:acme:lab' (type root:universal).");
       expect(await ws("shelf")).to.equal("0 Current workspace is 'root:acme:lab:shelf' (type root:universal).");

@@ -83,9 +83,10 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     const { status, text } = await server.send(`POST /clusters/${parentPath(place)}${KIND}`, body, { user: "root" });
     expect(status, text).to.equal(201);
   }
-  async function ws(...args: string[]): Promise<{ readonly out: string; readonly said: string }> {
+  const ws = (...args: string[]) => run("tree", ...args);
+  async function run(...args: string[]): Promise<{ readonly out: string; readonly said: string }> {
     const env = { HOME: folder.path, KUBECONFIG: join(folder.path, "config") };
-    await using program = new Program(localNode, [...PLUGIN, "tree", ...args], env);
+    await using program = new Program(localNode, [...PLUGIN, ...args], env);
     const { code } = await program.ended;
     return { out: `${code} ${program.lines.join("\n")}`, said: program.stderr.trimEnd() };
   }
@@ -106,7 +107,7 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     expect(asked.filter((url) => !url.startsWith(VIEW))).to.deep.equal([]);
   });
 
-  it("shows users no workspace that they may not enter, below the root, a home, and a cluster name", async () => {
+  it("shows users the workspaces that they may enter, and the way to them, below the root, a home, and a cluster name", async () => {
     const cluster = await makeWorkspace(server, "lab");
     const alice = async (...args: string[]) => Object.values(await ws("--user=alice", ...args));
     expect(await alice(), "none").to.deep.equal(["0 .\n└── root\n", ""]);
@@ -136,7 +137,20 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     ]);
     const binding = `apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${enter.name}`;
     await server.send(`DELETE /clusters/${cluster}/${binding}`, undefined, { user: "root" });
-    expect(await alice(), "none again").to.deep.equal(["0 .\n└── root\n", ""]);
+    const gone = ({ status }: { readonly status: number }): boolean => status === 403;
+    await until(async () => gone(await server.get(`/clusters/root:lab${KIND}`, { user: "alice" })));
+    expect(await alice(), "the way to open").to.deep.equal([
+      "0 .\n└── root\n    └── lab [no access]\n        └── open\n",
+      "",
+    ]);
+    expect((await alice("--wide"))[0]).to.match(/── lab \[no access\] +ws=- +lc=-\n +└── open +ws=Ready +lc=\w+\n/);
+    await bind(server, "root:lab:open", { ...enter, name: "read-alice", role: "cluster-admin" });
+    const [read, said] = Object.values(await run("get", "configmaps", "-r", "-o", "name", "--user=alice"));
+    expect(read, said)
+      .to.match(/^0 /)
+      .and.include("root:lab:open")
+      .and.not.match(/root:lab +configmap/);
+    expect(said).to.not.include("root:lab:");
   });
 
   it(`sends one request for ${MANY} workspaces`, async () => {

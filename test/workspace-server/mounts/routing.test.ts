@@ -168,7 +168,7 @@ describe("mounted workspaces", function () {
     const { status, body } = await world.server.get(`/clusters/root:org:leaf:a:b${MAPS}`, alice);
     expect(status).to.equal(404);
     expect(body.message).to.equal(
-      "the workspace root:org:leaf is mounted, so this server serves no workspaces below it: use root:org:leaf itself",
+      "the workspace root:org:leaf is mounted, so this server serves no workspaces below it: use the server or the workspace that it leads to",
     );
     expect((await world.server.get(`/clusters/root:org:leaf:a${MAPS}`, { user: "bob" })).status).to.equal(403);
   });

@@ -149,7 +149,7 @@ function notReady(phase: unknown, { kind, name, problem }: Unready): StepFailure
   const remedy = kind === Mount.kind ? REMEDIES.get(problem.reason) : undefined;
   return new StepFailure(
     found,
-    remedy ?? `mend what the message names; the controller of the kind ${kind} then sets the phase`,
+    remedy ?? `correct what the message names; the controller of the kind ${kind} then sets the phase`,
   );
 }
 
@@ -159,11 +159,11 @@ const REMEDIES: ReadonlyMap<string, string> = new Map(
     [
       [
         ["SecretNotFound", "SecretInvalid", "CredentialMissing"],
-        "mend the Secret and the key that the message names: kubectl create secret generic <name> --from-file=kubeconfig=<file>",
+        "correct the Secret and the key that the message names: kubectl create secret generic <name> --from-file=kubeconfig=<file>",
       ],
       [["RefNotFound", "RefNotReady", "URLMissing"], "look at the object in spec.ref of the Mount"],
-      [["URLInvalid"], "mend the URL, in the kubeconfig of the Secret or in the object in spec.ref of the Mount"],
-      [["Unreachable"], "start the target, or mend its URL in the Secret, or the network"],
+      [["URLInvalid"], "correct the URL, in the kubeconfig of the Secret or in the object in spec.ref of the Mount"],
+      [["Unreachable"], "start the target, or correct its URL in the Secret, or the network"],
       [["Untrusted"], "put the certificate authority of the target into ca.crt of the Secret"],
       [
         ["CredentialRefused"],

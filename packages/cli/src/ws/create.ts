@@ -7,7 +7,7 @@ import {
 import type { ResourceClient } from "@virtual-workspaces/client";
 import type { WorkspaceMount, WorkspaceTypeReference } from "@virtual-workspaces/kcp";
 import { Failure, UsageError } from "../process/failure.ts";
-import { typeText } from "./enter.ts";
+import { typeText, workspaceAt } from "./enter.ts";
 import type { WsCommand, WsFlags } from "./flags.ts";
 import { placeOfContext, writeContext } from "./session/contexts.ts";
 import { WORKSPACES, type Workspace, type WorkspaceContent } from "./session/kinds.ts";
@@ -22,11 +22,15 @@ export const create: WsCommand = {
     const { workspace, existed } = await made(session, { path, name, values });
     const text = `Workspace ${JSON.stringify(name)} (${whatOf(workspace)})`;
     const done = existed ? "already exists" : "created";
+    let ready = workspace;
     if (!isReady(workspace)) {
       say(`${text} ${done}. Waiting for it to be ready...`);
-      await untilReady(session.client(path).resource(WORKSPACES), workspace);
+      ready = await untilReady(session.client(path).resource(WORKSPACES), workspace);
     } else if (existed) say(`${text} ${done}.`);
-    say(`${text} is ready to use.`);
+    const parent = await workspaceAt(session, path);
+    if (parent === "missing" || parent?.spec.mount === undefined) say(`${text} is ready to use.`);
+    // The server of the mount's target serves it, and no path below the mount leads there.
+    else say(`${text} is ready at ${ready.spec.URL}: enter it there, since ${path} is a mount.`);
     await entered(session, `${path}:${name}`, values);
   },
 };
@@ -156,8 +160,8 @@ function parsed(text: string, flag: string): ReturnType<typeof parseLabelSelecto
 /** Time limit for a workspace, ms, as in kcp's `kubectl ws create`. */
 const PATIENCE = 60_000;
 
-/** Watches a workspace until it is ready. @throws Failure with the reason after a minute */
-async function untilReady(workspaces: ResourceClient<WorkspaceContent>, workspace: Workspace): Promise<void> {
+/** Watches a workspace until it is ready. Returns it then. @throws Failure with the reason after a minute */
+async function untilReady(workspaces: ResourceClient<WorkspaceContent>, workspace: Workspace): Promise<Workspace> {
   const { name = "" } = workspace.metadata;
   const patience = AbortSignal.timeout(PATIENCE);
   let seen = workspace;
@@ -172,10 +176,11 @@ async function untilReady(workspaces: ResourceClient<WorkspaceContent>, workspac
         if (event.type === "DELETED")
           throw new Failure(`Workspace ${JSON.stringify(name)} was deleted before it was ready`);
         if (event.type !== "BOOKMARK") seen = event.object;
-        if (isReady(seen)) return;
+        if (isReady(seen)) return seen;
       }
       seen = await workspaces.get(name, { signal: patience });
     }
+    return seen;
   } catch (error) {
     if (!patience.aborted) throw error;
     throw new Failure(`Workspace ${JSON.stringify(name)} is not ready after ${PATIENCE / 1000} s: ${whyNot(seen)}`);

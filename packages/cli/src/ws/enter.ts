@@ -105,7 +105,8 @@ function redirectedTo({ upstream, place }: Session, path: string, location: stri
   );
 }
 
-async function workspaceAt(session: Session, path: string): Promise<Workspace | "missing" | undefined> {
+/** Returns the Workspace of a path from its parent. `undefined` if the user may not read it, or the path has no parent. */
+export async function workspaceAt(session: Session, path: string): Promise<Workspace | "missing" | undefined> {
   const parent = parentPath(path);
   if (parent === undefined) return path === "root" ? ROOT : undefined;
   try {

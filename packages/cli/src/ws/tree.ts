@@ -43,12 +43,13 @@ interface TreeOptions {
 async function branchOf(node: TreeNode, shown: TreeOptions): Promise<Branch> {
   const name = shown.full ? node.path : baseName(node.path);
   const branches = await Promise.all(node.children.map((child) => branchOf(child, shown)));
-  const label = node.workspace?.spec.mount === undefined ? name : `${name} [m]`;
-  return { label, columns: shown.wide ? await columnsOf(node, shown) : [], branches };
+  const mark = node.denied ? " [no access]" : node.workspace?.spec.mount === undefined ? "" : " [m]";
+  return { label: `${name}${mark}`, columns: shown.wide ? await columnsOf(node, shown) : [], branches };
 }
 
 /** Returns the phases that kcp shows, and the kind and type of a mount. */
-async function columnsOf({ path, workspace }: TreeNode, { session }: TreeOptions): Promise<readonly string[]> {
+async function columnsOf({ path, workspace, denied }: TreeNode, { session }: TreeOptions): Promise<readonly string[]> {
+  if (denied) return ["ws=-", "lc=-"];
   const phase = `ws=${workspace?.status?.phase || "-"}`;
   const mount = workspace?.spec.mount;
   if (workspace === undefined || mount === undefined) return [phase, `lc=${await phaseAt(session, path)}`];

@@ -28,12 +28,12 @@ function filesAt(path: string, what: string): readonly string[] {
   if (path.includes("*")) {
     const files = globSync(path).sort();
     if (files.length > 0) return files;
-    throw new Error(`${what}: no file matches ${JSON.stringify(path)} in ${process.cwd()}: mend the pattern`);
+    throw new Error(`${what}: no file matches ${JSON.stringify(path)} in ${process.cwd()}: correct the pattern`);
   }
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined)
     throw new Error(
-      `${what}: file or folder ${JSON.stringify(path)} does not exist in ${process.cwd()}: mend the path, or add a line break to YAML text`,
+      `${what}: file or folder ${JSON.stringify(path)} does not exist in ${process.cwd()}: correct the path, or add a line break to YAML text`,
     );
   if (!found.isDirectory()) return [path];
   const files = readdirSync(path).filter((name) => /\.(ya?ml|json)$/.test(name));

@@ -89,7 +89,7 @@ function usableMount(registry: ShardRegistry, place: MountedWorkspace): string {
     throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
   if (place.below !== "")
     throw ApiError.notFoundPath(
-      `the workspace ${path} is mounted, so this server serves no workspaces below it: use ${path} itself`,
+      `the workspace ${path} is mounted, so this server serves no workspaces below it: use the server or the workspace that it leads to`,
     );
   const url = usableURL(workspace);
   if (url === undefined) throw unusable(workspace, path);

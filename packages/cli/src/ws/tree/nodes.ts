@@ -1,4 +1,4 @@
-import { isApiError, joinWorkspacePath } from "@virtual-workspaces/apimachinery";
+import { baseName, isApiError, joinWorkspacePath, parentPath } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
 import { WORKSPACES, type Workspace } from "../session/kinds.ts";
 import { ConcurrencyLimit } from "../session/requests.ts";
@@ -7,11 +7,13 @@ import type { Session } from "../session/session.ts";
 /** A workspace and its children. */
 export interface TreeNode {
   readonly path: string;
-  /** Unset for the topmost node. */
+  /** Unset for the topmost node, and when the user cannot access it. */
   readonly workspace?: Workspace;
   readonly children: readonly TreeNode[];
   /** Reason why the children are unknown. */
   readonly problem?: string;
+  /** Whether the user can access only workspaces below it. */
+  readonly denied?: true;
 }
 
 /** Path of this project's view of the workspaces that the user can access, on all shards. */
@@ -21,9 +23,9 @@ const ROOT = "root";
 const PARENT = "kcp.io/path";
 
 /**
- * Reads the tree below a workspace. If the server has the view, these are the workspaces that the user can access, with one
- * list. Otherwise, as for kcp, each workspace that the user can list is listed. An empty tree of the view does not tell
- * whether the topmost workspace exists and the user can access it.
+ * Reads the tree below a workspace. If the server has the view, these are the workspaces that the user can access and the
+ * parents that lead to them, with one list. Otherwise, as for kcp, each workspace that the user can list is listed. An empty
+ * tree of the view does not tell whether the topmost workspace exists and the user can access it.
  *
  * @throws ApiError when a workspace without the view cannot be listed, and on answers of the view other than 401, 403 and 404
  */
@@ -54,35 +56,57 @@ async function listed(session: Session, cluster: string): Promise<readonly Works
   }
 }
 
-function byParent(all: readonly Workspace[]): ReadonlyMap<string, readonly Workspace[]> {
-  return Map.groupBy(all.filter(isAlive), parentOf);
+/** A child of a workspace. It has no Workspace if the user can access only workspaces below it. */
+interface Child {
+  readonly name: string;
+  readonly workspace?: Workspace;
+}
+
+/** Returns children by the paths of their parents. */
+function byParent(all: readonly Workspace[]): ReadonlyMap<string, readonly Child[]> {
+  const known = new Set(all.map(pathOf));
+  const children = all
+    .filter(isAlive)
+    .map((workspace) => ({ parent: parentOf(workspace), child: { name: nameOf(workspace), workspace } as Child }));
+  for (const { parent } of children) {
+    const above = parentPath(parent);
+    if (above === undefined || known.has(parent)) continue;
+    known.add(parent);
+    children.push({ parent: above, child: { name: baseName(parent) } });
+  }
+  const groups = Map.groupBy(children, ({ parent }) => parent);
+  return new Map([...groups].map(([parent, group]) => [parent, group.map(({ child }) => child)]));
 }
 
 /** Returns the tree below `path`, which is an alias of `parent` if the two differ. */
 function below(
   path: string,
-  parents: ReadonlyMap<string, readonly Workspace[]>,
+  parents: ReadonlyMap<string, readonly Child[]>,
   parent: string = path,
 ): readonly TreeNode[] {
-  return [...(parents.get(parent) ?? [])].sort(byName).map((workspace) => {
-    const own = joinWorkspacePath(path, nameOf(workspace));
-    const children = workspace.spec.mount === undefined ? below(own, parents, pathOf(workspace)) : [];
-    return { path: own, workspace, children };
+  return [...(parents.get(parent) ?? [])].sort(byName).map(({ name, workspace }): TreeNode => {
+    const own = joinWorkspacePath(path, name);
+    const children = (): readonly TreeNode[] => below(own, parents, joinWorkspacePath(parent, name));
+    if (workspace === undefined) return { path: own, denied: true, children: children() };
+    return { path: own, workspace, children: workspace.spec.mount === undefined ? children() : [] };
   });
 }
 
 const nameOf = ({ metadata }: Workspace): string => metadata.name ?? "";
 const parentOf = ({ metadata }: Workspace): string => metadata.annotations?.[PARENT] ?? "";
 const pathOf = (workspace: Workspace): string => joinWorkspacePath(parentOf(workspace), nameOf(workspace));
-const byName = (a: Workspace, b: Workspace): number => (nameOf(a) < nameOf(b) ? -1 : 1);
+const byName = (a: Child, b: Child): number => (a.name < b.name ? -1 : 1);
 
 /** Excludes workspaces in deletion, which may be gone at any time. */
 export const isAlive = ({ metadata }: Workspace): boolean => metadata.deletionTimestamp === undefined;
 
-/** Returns the workspaces of a tree, the topmost first. Omits mounted ones, which belong to another server or workspace. */
-export function ownPaths({ path, workspace, children }: TreeNode): readonly string[] {
+/**
+ * Returns the workspaces of a tree, the topmost first. Omits mounted ones, which belong to another server or workspace, and
+ * those that the user cannot access.
+ */
+export function ownPaths({ path, workspace, denied, children }: TreeNode): readonly string[] {
   if (workspace?.spec.mount !== undefined) return [];
-  return [path, ...children.flatMap(ownPaths)];
+  return [...(denied ? [] : [path]), ...children.flatMap(ownPaths)];
 }
 
 /** Returns the nodes that could not be listed. */
