@@ -5,6 +5,7 @@ import { Refused, unknown, type Verdict, verdict } from "./errors.ts";
 import { Member } from "./member.ts";
 import { authenticate, type Method } from "./methods.ts";
 import type { Settings } from "./options.ts";
+import { Outage } from "./outage.ts";
 
 /** Total time of a call over all members, in ms. etcd itself gives up a proposal after 7 s. */
 const DEADLINE = 10_000;
@@ -34,6 +35,8 @@ interface PendingCall<In, Out> {
 /** All members, one of which is used until it fails, and the login. */
 export class Members implements Disposable {
   readonly name: string;
+  /** Learns from calls and streams whether etcd answers. */
+  readonly outage: Outage;
   /** Called with a member that is no longer used. */
   onleave: ((member: Member) => void) | undefined;
   readonly #members: readonly Member[];
@@ -43,6 +46,7 @@ export class Members implements Disposable {
 
   constructor(settings: Settings) {
     this.name = settings.name;
+    this.outage = new Outage(settings.onOutage);
     this.#login = new Login(settings.login);
     this.#members = settings.addresses.map((address) => new Member(address, settings));
     for (const member of this.#members) member.onhang = () => this.leave(member);
@@ -109,8 +113,12 @@ export class Members implements Disposable {
       if (this.closed.aborted) throw StoreError.closed(this.name);
       const member = this.current;
       const found = await this.#attempt(asking, member);
-      if (found.is === "answer") return found.answer;
+      if (found.is === "answer") {
+        this.outage.answered();
+        return found.answer;
+      }
       const { error } = found;
+      if (!this.closed.aborted && (found.is === "lost" || found.is === "refused")) this.outage.failed(error);
       if (found.is === "lost" && !repeatable) throw unknown(error);
       if (this.closed.aborted) throw StoreError.closed(this.name);
       if (found.is === "refused") refusal = error;
