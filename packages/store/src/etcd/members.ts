@@ -5,7 +5,6 @@ import { Refused, unknown, type Verdict, verdict } from "./errors.ts";
 import { Member } from "./member.ts";
 import { authenticate, type Method } from "./methods.ts";
 import type { Settings } from "./options.ts";
-import { Outage } from "./outage.ts";
 
 /** Total time of a call over all members, in ms. etcd itself gives up a proposal after 7 s. */
 const DEADLINE = 10_000;
@@ -15,6 +14,8 @@ const ATTEMPT = 4000;
 const PAUSE = 100;
 /** Time for etcd to check a password, in ms: the check is slow on purpose. */
 const CHECK = 4000;
+/** Outages up to this time are not reported, in ms: a member that restarts, or the election of a leader. */
+const GAP = 1000;
 
 /** Options of a call. */
 export interface AskOptions {
@@ -200,5 +201,33 @@ class Login {
       if (!/authentication is not enabled/.test(text)) throw new Refused(`login: ${text}`);
     }
     return metadata;
+  }
+}
+
+/** Reports once when etcd, which has answered before, stops answering, and once when it answers again. */
+class Outage {
+  readonly #report: (problem: StoreError | undefined) => void;
+  #hasAnswered = false;
+  #failingSince: number | undefined;
+  #isReported = false;
+
+  constructor(report: (problem: StoreError | undefined) => void = () => undefined) {
+    this.#report = report;
+  }
+
+  failed(problem: StoreError): void {
+    if (!this.#hasAnswered || this.#isReported) return;
+    this.#failingSince ??= performance.now();
+    if (performance.now() - this.#failingSince < GAP) return;
+    this.#isReported = true;
+    this.#report(problem);
+  }
+
+  answered(): void {
+    this.#hasAnswered = true;
+    this.#failingSince = undefined;
+    if (!this.#isReported) return;
+    this.#isReported = false;
+    this.#report(undefined);
   }
 }
