@@ -64,6 +64,7 @@ describe("virtual-workspaces manifests", function () {
     [["throws.ts"], /cannot load \S*throws\.ts: Error: not today/, 1],
     [["one.ts", "clash.ts"], /clash\.ts: its APIExport\.v1 e differs from that of \S+one\.ts/, 1],
     [["nowhere.ts"], /nowhere\.ts is neither a file nor a package in /, 1],
+    [["@virtual-workspaces/nothing"], /@virtual-workspaces\/nothing is neither a file nor a package in /, 1],
     [["@nobody/nothing"], /@nobody\/nothing is neither a file nor a package in /, 1],
     [[], /name files of views, or packages, as in virtual-workspaces manifests \.\/view\.ts; see/, 2],
     [["one.ts", "-o", "xml"], /invalid value "xml" for --output: use yaml or json/, 2],
@@ -88,5 +89,14 @@ describe("virtual-workspaces manifests", function () {
     expect(stdout).to.equal(
       "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: here\n---\napiVersion: v1\nkind: Widget\nmetadata:\n  name: w\n",
     );
+  });
+
+  it("finds this project's packages in a folder without packages", async () => {
+    using folder = tree({});
+    const { stdout } = await run(localNode, [...BINARY, "manifests", "@virtual-workspaces/front-proxy", "-o=json"], {
+      cwd: folder.path,
+    });
+    const [{ metadata }] = JSON.parse(stdout).items;
+    expect(metadata.name).to.equal("pathmappings.proxy.kcp.io");
   });
 });

@@ -1,7 +1,9 @@
 // Which JSON Web Tokens are accepted: attacks with tokens on a running server, and an issuer with real keys.
 import { inspect } from "node:util";
-import type { JwtAuthenticator } from "@virtual-workspaces/framework/authn";
+import { staticTokens } from "@virtual-workspaces/framework";
+import { type JwtAuthenticator, jwt } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
 import { publicJwk, type SigningKey, signed, signingKey, TestIssuer } from "../_support/issuer.ts";
 import { type JwtServer, startJwt } from "../_support/jwt-server.ts";
 
@@ -302,6 +304,19 @@ describe("tokens", () => {
     expect(await server.ask(a.token({}, { key: b.key }))).to.equal(undefined);
     expect(await server.ask(a.token({}, { key: { ...b.key, kid: a.key.kid } }))).to.equal(undefined);
     expect(a.paths.length).to.be.above(0);
+  });
+
+  it("are not logged as rejected when another authenticator accepts them", async () => {
+    await using known = await TestIssuer.start();
+    await using other = await TestIssuer.start({ authority: known.authority });
+    const { log, records } = testLog();
+    const [theirs, strange] = [other.token(), other.token({ n: 1 })];
+    const authentication = [jwt(known.config(), { log }), staticTokens({ [theirs]: { name: "robot" } })];
+    await using server = await startJwt({ authenticators: authentication, jwt: [], anonymous: undefined });
+    expect(await server.ask(theirs)).to.include({ name: "robot" });
+    expect(records).to.deep.equal([]);
+    expect(await server.ask(strange)).to.equal(undefined);
+    expect(records.map(({ message, issuer }) => [message, issuer])).to.deep.equal([["token rejected", other.url]]);
   });
 
   it("are logged at a limited rate when they are rejected, only with issuer and key id", async () => {

@@ -70,6 +70,10 @@ describe("a workspace of virtual-workspaces start", function () {
     expect((await second.get("/livez")).code).to.equal(200);
     etcd.launch();
     while ((await second.get("/readyz")).code !== 200);
+    expect(second.stderr.match(/etcd [a-z ]*answer[a-z :]*/g)).to.deep.equal([
+      "etcd does not answer: requests get ",
+      "etcd answers again",
+    ]);
     expect(await second.end("SIGTERM")).to.equal(0);
   });
 });

@@ -54,6 +54,20 @@ for (const version of versions)
       await refused("Compacted", () => new Follower(store, head - 1).reaches(head));
     });
 
+    it("an outage: reported once, and its end once", async () => {
+      await using cluster = await EtcdCluster.start({ version });
+      const problems: (string | undefined)[] = [];
+      await using store = await cluster.store({ onOutage: (problem) => problems.push(problem?.message) });
+      await cluster.kill();
+      await refused("Unavailable", () => store.head());
+      await refused("Unavailable", () => store.get("a"));
+      expect(problems).to.have.length(1);
+      expect(problems[0]).to.match(/^etcd at localhost:[0-9]+: No connection established/);
+      cluster.launch();
+      await store.head();
+      expect(problems.slice(1)).to.deep.equal([undefined]);
+    });
+
     it("an exhausted quota: writes fail with NoSpace, and reads continue", async () => {
       await using cluster = await EtcdCluster.start({ version, flags: { "quota-backend-bytes": 4 * MEBIBYTE } });
       await using store = await cluster.store();

@@ -160,7 +160,7 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
     const [, served = "serve", servedFlags] = /^virtual-workspaces (?:(serve|front-proxy) )?(--.*) &$/.exec(line) ?? [];
     const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
     const [, agent] = /^virtual-workspaces (agent --.*) &$/.exec(line) ?? [];
-    const [, signal] = /^kill(?: -(9))? %1$/.exec(line) ?? [];
+    const [, signal] = /^kill(?: -(9))? %[1%]/.exec(line) ?? [];
     const [, program] = PROGRAM.exec(line) ?? [];
     let printed = "";
     if (program !== undefined) {

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { readFlags } from "../flags/read.ts";
 import { Failure, problemOf, UsageError } from "../process/failure.ts";
-import { hookModules } from "../views/load.ts";
+import { hookModules, OUR_PACKAGES } from "../views/load.ts";
 import { MANIFESTS } from "./flags.ts";
 
 /** Runs `virtual-workspaces manifests`. @returns the exit code @throws UsageError, Failure */
@@ -30,7 +30,8 @@ export async function run(args: readonly string[]): Promise<number> {
 const REMEDY = "Write `export const manifests: Manifests = [ … ]`, with the type from @virtual-workspaces/kcp.";
 
 /**
- * Returns the named export `manifests` of the modules. A module is a file, or a package resolved from the working directory.
+ * Returns the named export `manifests` of the modules. A module is a file, or a package resolved from the working directory;
+ * this project's own packages also from this program.
  * Security: it is imported and runs with the rights of this process.
  *
  * @throws Failure naming the module and the problem
@@ -74,11 +75,13 @@ async function imported(name: string): Promise<{ readonly manifests?: unknown }>
 
 function moduleUrl(name: string): string {
   if (existsSync(name)) return pathToFileURL(resolve(name)).href;
-  try {
-    return pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(name)).href;
-  } catch {
-    throw new Failure(`${name} is neither a file nor a package in ${process.cwd()}`);
+  const isOurs = name.startsWith(OUR_PACKAGES);
+  for (const from of [join(process.cwd(), "package.json"), ...(isOurs ? [import.meta.url] : [])]) {
+    try {
+      return pathToFileURL(createRequire(from).resolve(name)).href;
+    } catch {} // it is not there
   }
+  throw new Failure(`${name} is neither a file nor a package in ${process.cwd()}`);
 }
 
 function problemIn(object: unknown): string | undefined {

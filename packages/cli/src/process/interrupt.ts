@@ -1,5 +1,29 @@
 import { Failure } from "./failure.ts";
 
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+/**
+ * Time within which the same signal counts once, ms. `kill %1` and terminals signal the whole group: this process, and the
+ * parent that forwards the signal to it, such as `npx` or the command of a clone.
+ */
+const ONCE = 1000;
+
+/** Calls a function at the first SIGINT (Ctrl-C) or SIGTERM. A second signal ends the process at once, with 1. */
+function onInterrupt(first: () => void): Disposable {
+  let before: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
+  const hear = (signal: NodeJS.Signals): void => {
+    if (before === undefined) {
+      before = { signal, at: performance.now() };
+      first();
+    } else if (signal !== before.signal || performance.now() - before.at > ONCE) process.exit(1);
+  };
+  for (const signal of SIGNALS) process.on(signal, hear);
+  return {
+    [Symbol.dispose]: () => {
+      for (const signal of SIGNALS) process.off(signal, hear);
+    },
+  };
+}
+
 /**
  * Waits for SIGINT (Ctrl-C) or SIGTERM. A second signal ends the process at once, with 1. SIGHUP keeps its default, so that
  * `nohup` works.
@@ -7,23 +31,16 @@ import { Failure } from "./failure.ts";
 export class Interrupt implements Disposable {
   /** Resolves at the first signal. */
   readonly requested: Promise<void>;
-  readonly #stack = new DisposableStack();
+  readonly #listening: Disposable;
 
   constructor() {
     const { promise, resolve } = Promise.withResolvers<void>();
-    let before = false;
-    const hear = (): void => {
-      if (before) process.exit(1);
-      before = true;
-      resolve();
-    };
-    for (const signal of ["SIGINT", "SIGTERM"] as const)
-      this.#stack.adopt(process.on(signal, hear), () => void process.off(signal, hear));
+    this.#listening = onInterrupt(resolve);
     this.requested = promise;
   }
 
   [Symbol.dispose](): void {
-    this.#stack.dispose();
+    this.#listening[Symbol.dispose]();
   }
 }
 
@@ -43,8 +60,8 @@ export function leave(code: number): number {
  */
 export function abortOnInterrupt(left?: string): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
-  const abort = (): void => controller.abort(new Failure(left === undefined ? "interrupted" : `interrupted; ${left}`));
-  process.once("SIGINT", abort).once("SIGTERM", abort);
-  const dispose = (): void => void process.off("SIGINT", abort).off("SIGTERM", abort);
-  return { signal: controller.signal, [Symbol.dispose]: dispose };
+  const listening = onInterrupt(() =>
+    controller.abort(new Failure(left === undefined ? "interrupted" : `interrupted; ${left}`)),
+  );
+  return { signal: controller.signal, [Symbol.dispose]: () => listening[Symbol.dispose]() };
 }

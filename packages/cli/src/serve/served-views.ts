@@ -66,7 +66,7 @@ async function fileViews(
     if (message !== undefined) log({ level: "warn", message });
     return files.views(undefined, OWN);
   }
-  const store = stack.use(await openStore(choice));
+  const store = stack.use(await openStore(choice, log));
   stack.use(keepHistory(store));
   const { workspaces: upstream, everywhere } = upstreams;
   return files.views({ upstream, identity: sameCaller, everywhere, store, ...(shard !== undefined && { shard }) }, OWN);

@@ -1,3 +1,4 @@
+import type { Log, LogRecord } from "@virtual-workspaces/framework/server";
 import {
   checkRestored,
   etcdStore,
@@ -13,27 +14,38 @@ import type { StoreChoice } from "./store-choice.ts";
 /** Time to wait for the folder of a killed process, ms. */
 const WAIT = 3000;
 
-/** Opens the store that the flags select. @throws Failure naming the problem and the remedy */
-export async function openStore(choice: StoreChoice): Promise<Store> {
+/**
+ * Opens the store that the flags select.
+ *
+ * @param log receives one line when etcd stops answering, and one when it answers again
+ * @throws Failure naming the problem and the remedy
+ */
+export async function openStore(choice: StoreChoice, log?: Log): Promise<Store> {
   return plainly(async () => {
     await using stack = new AsyncDisposableStack();
-    const store = stack.use(await opened(choice));
+    const store = stack.use(await opened(choice, log));
     await checkRestored(store);
     stack.move();
     return store;
   });
 }
 
-async function opened(choice: StoreChoice): Promise<Store> {
+async function opened(choice: StoreChoice, log: Log | undefined): Promise<Store> {
   if (choice.engine === "memory") return memoryStore();
   if (choice.engine === "lmdb") return lmdbStore({ dir: choice.dir, wait: WAIT });
   const { engine: _, ...etcd } = choice;
   try {
-    return await etcdStore(etcd);
+    return await etcdStore({ ...etcd, ...(log && { onOutage: (problem) => log(lineOf(problem)) }) });
   } catch (error) {
     const remedy = isStoreError(error) ? ETCD_REMEDIES[error.code] : undefined;
     throw remedy === undefined ? error : new Failure(`${(error as Error).message}. ${remedy}`);
   }
+}
+
+function lineOf(problem: Error | undefined): LogRecord {
+  return problem === undefined
+    ? { level: "info", message: "etcd answers again" }
+    : { level: "error", message: "etcd does not answer: requests get 503 until it does", error: problem.message };
 }
 
 const ETCD_REMEDIES: Partial<Record<StoreErrorCode, string>> = {

@@ -74,7 +74,13 @@ const WHERE = {
   },
 } as const satisfies FlagSet;
 
-const MODULES = {
+const FEATURES = {
+  "batteries-included": {
+    type: "list",
+    value: "names",
+    otherwise: "admin,workspace-types",
+    help: `Optional parts: admin, workspace-types, user, ${batteriesText()}, demo. +demo adds one to the default.`,
+  },
   feature: {
     type: "list",
     value: "module",
@@ -82,13 +88,7 @@ const MODULES = {
   },
 } as const satisfies FlagSet;
 
-const WHO = {
-  "batteries-included": {
-    type: "list",
-    value: "names",
-    otherwise: "admin,workspace-types",
-    help: `Optional parts: admin, workspace-types, user, ${batteriesText()}, demo. +demo adds one to the default.`,
-  },
+const WORKSPACES = {
   "enable-home-workspaces": { type: "switch", default: true, help: "Give every user a home workspace." },
   "home-workspaces-home-creator-groups": {
     type: "list",
@@ -96,6 +96,23 @@ const WHO = {
     otherwise: "system:authenticated",
     help: "Groups whose members get a home workspace.",
   },
+  "logical-cluster-total-object-limit": {
+    type: "number",
+    value: "number",
+    default: 0,
+    most: 1e12, // above what a store can hold
+    help: "Largest number of objects in a workspace; 0 for no limit.",
+  },
+  shards: {
+    type: "number",
+    value: "number",
+    default: 1,
+    most: 64, // above what one process can serve
+    help: "Minimum number of shards in this process: root, shard-1, …",
+  },
+} as const satisfies FlagSet;
+
+const WHO = {
   "client-ca-file": { ...CERTIFICATE_FLAGS["client-ca-file"], otherwise: "generated: client-ca.crt, client-ca.key" },
   ...ANONYMOUS_FLAGS,
   ...TOKEN_FLAGS,
@@ -158,20 +175,6 @@ const OBJECTS = {
     value: "folder",
     otherwise: "data in the root directory",
     help: "Folder of the embedded store.",
-  },
-  "logical-cluster-total-object-limit": {
-    type: "number",
-    value: "number",
-    default: 0,
-    most: 1e12, // above what a store can hold
-    help: "Largest number of objects in a workspace; 0 for no limit.",
-  },
-  shards: {
-    type: "number",
-    value: "number",
-    default: 1,
-    most: 64, // above what one process can serve
-    help: "Minimum number of shards in this process: root, shard-1, …",
   },
 } as const satisfies FlagSet;
 
@@ -282,7 +285,8 @@ const REFUSED: readonly RefusedFlags[] = [
  */
 const SECTIONS = {
   Serving: { ...WHERE, ...LISTENER_FLAGS },
-  Features: MODULES,
+  Features: FEATURES,
+  Workspaces: WORKSPACES,
   Authentication: WHO,
   "Service accounts": SERVICE_ACCOUNTS,
   Storage: OBJECTS,

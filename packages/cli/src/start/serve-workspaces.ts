@@ -38,7 +38,7 @@ export async function serve(options: StartOptions): Promise<number> {
   for (const message of options.warnings) log({ level: "warn", message });
   const progress = stack.use(new Progress("opening the store", options));
   const credentials = await credentialsOf(options);
-  const store = stack.use(await unless(interrupt.requested, openStore(options.store)));
+  const store = stack.use(await unless(interrupt.requested, openStore(options.store, log)));
   if (store === undefined) return 0;
   stack.use(
     keepHistory(store, {

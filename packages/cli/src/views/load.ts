@@ -163,7 +163,7 @@ function isView(value: unknown): value is VirtualWorkspace {
 
 const INSTALLED = `${sep}node_modules${sep}`;
 /** Prefix of this project's packages. */
-const OURS = "@virtual-workspaces/";
+export const OUR_PACKAGES = "@virtual-workspaces/";
 
 /**
  * Reports each file that is loaded from now on, once, except installed packages, which do not change. A file that does not
@@ -177,7 +177,7 @@ export function hookModules(tell: (file: string) => void): void {
         return nextResolve(specifier, context);
       } catch (error) {
         const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
-        if (!isMissing || !specifier.startsWith(OURS)) throw error;
+        if (!isMissing || !specifier.startsWith(OUR_PACKAGES)) throw error;
         return nextResolve(specifier, { ...context, parentURL: import.meta.url });
       }
     },

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import type * as Csv from "csv-parse/sync";
 import { authenticatedUser, type Identity, type User } from "../request/user.ts";
@@ -33,12 +34,19 @@ export interface TokenVerifier {
    * @default 10000, as in Kubernetes
    */
   readonly remember?: number;
+  /**
+   * Called with a token that no authenticator recognized, to log the reason when `verify` cannot know that it is one: a token
+   * of another kind may belong to a later authenticator. Security: do not log the token.
+   */
+  unrecognized?(token: string): void;
 }
 
 /** Authenticator for bearer tokens (Kubernetes' `authenticator.Token`). TokenReviews use it too. */
 export interface TokenAuthenticator extends Authenticator {
   /** Returns the user of a token from any source. @throws whatever the verifier throws */
   authenticateToken(token: string): Awaitable<User | undefined>;
+  /** Logs why it has no opinion on a token that no authenticator recognized. @default logs nothing */
+  unrecognized?(token: string): void;
 }
 
 /**
@@ -47,11 +55,12 @@ export interface TokenAuthenticator extends Authenticator {
  *
  * @throws Error when `remember` is not a duration
  */
-export function bearerTokens({ name, verify, remember = 10_000 }: TokenVerifier): TokenAuthenticator {
+export function bearerTokens({ name, verify, remember = 10_000, unrecognized }: TokenVerifier): TokenAuthenticator {
   const authenticateToken = whole("remember", remember, 0) > 0 ? new Verdicts(verify, remember).of : userBy(verify);
   return {
     name,
     authenticateToken,
+    ...(unrecognized && { unrecognized }),
     authenticate: (request) => {
       const token = bearerToken(request);
       return token === undefined ? undefined : authenticateToken(token);
@@ -62,6 +71,13 @@ export function bearerTokens({ name, verify, remember = 10_000 }: TokenVerifier)
 /** Whether an authenticator accepts bearer tokens. */
 export function takesTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {
   return "authenticateToken" in authenticator;
+}
+
+/** Makes authenticators log why none of them recognized the token of a request. */
+export function explainUnrecognized(authenticators: readonly Authenticator[], request: IncomingMessage): void {
+  const token = bearerToken(request);
+  if (token === undefined) return;
+  for (const one of authenticators) if (takesTokens(one)) one.unrecognized?.(token);
 }
 
 function userBy(verify: TokenVerifier["verify"]): TokenAuthenticator["authenticateToken"] {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { explainUnrecognized } from "../authn/bearer-tokens.ts";
 import { bearerToken, callersToken, impersonationLines } from "../authn/headers.ts";
 import { isAggregated } from "../discovery/negotiation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
@@ -126,7 +127,10 @@ export function rawRequest(exchange: AuthorizedExchange): RawRequest<Readonly<Re
     get via() {
       return exchange.via();
     },
-    loginFailed: () => exchange.core.authenticationFailures.failedBehind(exchange),
+    loginFailed: () => {
+      explainUnrecognized(exchange.core.authentication, exchange.req);
+      exchange.core.authenticationFailures.failedBehind(exchange);
+    },
     takeTime: () => {
       exchange.takeTime();
       exchange.leaveSeat();

@@ -1,5 +1,6 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
+import { explainUnrecognized } from "../authn/bearer-tokens.ts";
 import { type Impersonation, impersonationOf } from "../authn/headers.ts";
 import { REMOTE_USER } from "../authn/ignored-identities.ts";
 import { decide } from "../authz/authorization.ts";
@@ -69,7 +70,10 @@ function settled(exchange: Exchange, verdict: Verdict): void {
   // Most callers are known and send no identity headers: nothing of theirs is ignored.
   const isPlain = verdict !== undefined && exchange.req.headers[REMOTE_USER] === undefined;
   if (!isPlain || verdict.groups.includes(UNAUTHENTICATED)) exchange.core.ignoredIdentities.tell(exchange, verdict);
-  if (verdict === undefined) throw nobody(exchange);
+  if (verdict === undefined) {
+    explainUnrecognized([...exchange.core.authentication, ...viewsOwn(exchange)], exchange.req);
+    throw nobody(exchange);
+  }
   accepted(exchange, verdict);
 }
 

@@ -14,6 +14,8 @@ const ATTEMPT = 4000;
 const PAUSE = 100;
 /** Time for etcd to check a password, in ms: the check is slow on purpose. */
 const CHECK = 4000;
+/** Outages up to this time are not reported, in ms: a member that restarts, or the election of a leader. */
+const GAP = 1000;
 
 /** Options of a call. */
 export interface AskOptions {
@@ -34,6 +36,8 @@ interface PendingCall<In, Out> {
 /** All members, one of which is used until it fails, and the login. */
 export class Members implements Disposable {
   readonly name: string;
+  /** Learns from calls and streams whether etcd answers. */
+  readonly outage: Outage;
   /** Called with a member that is no longer used. */
   onleave: ((member: Member) => void) | undefined;
   readonly #members: readonly Member[];
@@ -43,6 +47,7 @@ export class Members implements Disposable {
 
   constructor(settings: Settings) {
     this.name = settings.name;
+    this.outage = new Outage(settings.onOutage);
     this.#login = new Login(settings.login);
     this.#members = settings.addresses.map((address) => new Member(address, settings));
     for (const member of this.#members) member.onhang = () => this.leave(member);
@@ -109,8 +114,12 @@ export class Members implements Disposable {
       if (this.closed.aborted) throw StoreError.closed(this.name);
       const member = this.current;
       const found = await this.#attempt(asking, member);
-      if (found.is === "answer") return found.answer;
+      if (found.is === "answer") {
+        this.outage.answered();
+        return found.answer;
+      }
       const { error } = found;
+      if (!this.closed.aborted && (found.is === "lost" || found.is === "refused")) this.outage.failed(error);
       if (found.is === "lost" && !repeatable) throw unknown(error);
       if (this.closed.aborted) throw StoreError.closed(this.name);
       if (found.is === "refused") refusal = error;
@@ -192,5 +201,33 @@ class Login {
       if (!/authentication is not enabled/.test(text)) throw new Refused(`login: ${text}`);
     }
     return metadata;
+  }
+}
+
+/** Reports once when etcd, which has answered before, stops answering, and once when it answers again. */
+class Outage {
+  readonly #report: (problem: StoreError | undefined) => void;
+  #hasAnswered = false;
+  #failingSince: number | undefined;
+  #isReported = false;
+
+  constructor(report: (problem: StoreError | undefined) => void = () => undefined) {
+    this.#report = report;
+  }
+
+  failed(problem: StoreError): void {
+    if (!this.#hasAnswered || this.#isReported) return;
+    this.#failingSince ??= performance.now();
+    if (performance.now() - this.#failingSince < GAP) return;
+    this.#isReported = true;
+    this.#report(problem);
+  }
+
+  answered(): void {
+    this.#hasAnswered = true;
+    this.#failingSince = undefined;
+    if (!this.#isReported) return;
+    this.#isReported = false;
+    this.#report(undefined);
   }
 }

@@ -31,6 +31,12 @@ export interface EtcdOptions {
   readonly user?: string;
   /** Password of the user. Security: it is sent as is, so use TLS. */
   readonly password?: string;
+  /**
+   * Called with the reason when etcd, which has answered before, has not answered for a second, and with `undefined` when it
+   * answers again. It must not throw.
+   * @default outages are not reported
+   */
+  readonly onOutage?: (problem: StoreError | undefined) => void;
 }
 
 /** Validated options with all defaults. */
@@ -44,11 +50,12 @@ export interface Settings {
   /** Prefix with a trailing slash. */
   readonly prefix: string;
   readonly login: { readonly name: string; readonly password: string } | undefined;
+  readonly onOutage: EtcdOptions["onOutage"];
 }
 
 /** @throws StoreError `Invalid` that names the option */
 export function settings(options: EtcdOptions): Settings {
-  const { endpoints, prefix = "/virtual-workspaces", tls, user, password } = options;
+  const { endpoints, prefix = "/virtual-workspaces", tls, user, password, onOutage } = options;
   const urls = endpoints.map(endpoint);
   const [first] = urls;
   if (first === undefined) throw invalid("endpoints is empty: set at least one, like https://host:2379");
@@ -68,6 +75,7 @@ export function settings(options: EtcdOptions): Settings {
     tls: tls ?? {},
     prefix: `${prefix.replace(/\/+$/, "")}/`,
     login: user === undefined || password === undefined ? undefined : { name: user, password },
+    onOutage,
   };
 }
 

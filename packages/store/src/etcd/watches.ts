@@ -110,7 +110,10 @@ export class Watches implements EtcdWatchHost, Disposable {
       stream = new WatchStream(await this.#members.stream(watchMethod, member), member, {
         denied: (watch, reason) => this.#denied(watch, reason),
         trusted: (asked) => trusted(this.#members, asked),
-        observed: (header) => this.#revisions.observe(header),
+        observed: (header) => {
+          this.#members.outage.answered();
+          this.#revisions.observe(header);
+        },
         behind: () => void this.#reader.head(this.#members.closed).catch(() => undefined),
       });
       this.#stream = stream;
@@ -122,6 +125,8 @@ export class Watches implements EtcdWatchHost, Disposable {
     this.#stream = undefined;
     stream?.drop();
     const found = verdict(cause, member.name);
+    if (!this.#members.closed.aborted && (found.is === "lost" || found.is === "refused"))
+      this.#members.outage.failed(found.error);
     if (found.is === "token") this.#members.forgetToken();
     if (found.is === "final") this.#failAll(found.error);
     return stream;

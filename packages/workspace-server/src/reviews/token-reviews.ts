@@ -49,8 +49,8 @@ export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
   async #status({ token, audiences, cluster }: Reviewed, options: WriteOptions): Promise<TokenReviewStatus> {
     const errors = new Set<string>();
     const { authenticators, logins } = this.#options;
-    for (const authenticator of [...authenticators, ...(logins?.(cluster) ?? [])]) {
-      if (!takesTokens(authenticator)) continue;
+    const all = [...authenticators, ...(logins?.(cluster) ?? [])].filter(takesTokens);
+    for (const authenticator of all) {
       try {
         const found = await this.#ask(authenticator, token, audiences);
         if (found !== undefined)
@@ -60,6 +60,7 @@ export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
         errors.add(error instanceof TokenRefused ? error.message : failureOf(error, options, this.#options.log));
       }
     }
+    for (const authenticator of all) authenticator.unrecognized?.(token);
     const [first = "invalid bearer token", ...more] = errors;
     return { user: {}, error: more.length === 0 ? first : `[${[first, ...more].join(", ")}]` };
   }

@@ -95,7 +95,7 @@ export class JwtConfigurations {
 
   #made(configuration: readonly JwtAuthenticator[]): Judged {
     try {
-      return new Verdicts(jwtVerifier(configuration, this.#settings), REMEMBERED, MOST_VERDICTS).of;
+      return new Verdicts(jwtVerifier(configuration, this.#settings).verify, REMEMBERED, MOST_VERDICTS).of;
     } catch (error) {
       const issuers = configuration.map(({ issuer }) => issuer.url);
       this.#settings.log({ level: "warn", message: "token issuers not usable", issuers, error: String(error) });

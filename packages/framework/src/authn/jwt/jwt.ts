@@ -7,7 +7,7 @@ import { MappingCompiler } from "./compiled.ts";
 import type { JwtAuthenticator, JwtIssuer, JwtSettings } from "./jwt-options.ts";
 import { FetchedKeys, givenKeys, type KeySource } from "./key-source.ts";
 import { ClaimMapper } from "./mapping.ts";
-import { isCompact, readToken, TokenRejection, TokenRejections, type UnverifiedToken } from "./token.ts";
+import { isCompact, type RefusedToken, readToken, TokenRejection, TokenRejections, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
 
 /** Reason for rejecting a token of an unknown issuer. */
@@ -35,7 +35,7 @@ export function jwt(
 ): TokenAuthenticator {
   return bearerTokens({
     name: "jwt",
-    verify: jwtVerifier("issuer" in authenticators ? [authenticators] : authenticators, settings),
+    ...jwtVerifier("issuer" in authenticators ? [authenticators] : authenticators, settings),
   });
 }
 
@@ -43,13 +43,16 @@ export function jwt(
 export function jwtVerifier(
   authenticators: readonly JwtAuthenticator[],
   settings: JwtSettings,
-): TokenVerifier["verify"] {
+): Required<Pick<TokenVerifier, "verify" | "unrecognized">> {
   const causes: StatusCause[] = [];
   const log = settings.log ?? warningLog;
   const issuers = issuersOf(authenticators, { ...settings, log }, causes);
   if (causes.length > 0) throw new Error(formatCauses(causes));
   const judge = new Judge(issuers, log);
-  return (token) => (isCompact(token) ? judge.verdictOn(token) : undefined);
+  return {
+    verify: (token) => (isCompact(token) ? judge.verdictOn(token) : undefined),
+    unrecognized: (token) => (isCompact(token) ? judge.tellUnknown(token) : undefined),
+  };
 }
 
 /** Issuers by the value of `iss`. */
@@ -101,21 +104,42 @@ class Judge {
     this.#strange = new TokenRejections(log);
   }
 
-  readonly verdictOn = async (text: string): Promise<TokenVerdict | undefined> => {
-    let token: UnverifiedToken | undefined;
-    let issuer: Issuer | undefined;
+  async verdictOn(text: string): Promise<TokenVerdict | undefined> {
+    const found = this.#find(text);
+    if ("reason" in found) return undefined; // another authenticator may know it
+    const { token, issuer } = found;
     try {
-      token = readToken(text);
-      issuer = this.#issuers.get(token.issuer);
-      if (issuer === undefined) throw new TokenRejection(UNKNOWN_ISSUER);
       return await issuer.verdictOn(token);
     } catch (error) {
       if (!(error instanceof TokenRejection)) throw error;
-      const { refusals = this.#strange } = issuer ?? {};
-      refusals.tell({ issuer: token?.issuer, keyId: token?.header.kid, reason: error.message });
+      issuer.refusals.tell({ issuer: token.issuer, keyId: token.header.kid, reason: error.message });
       return undefined;
     }
-  };
+  }
+
+  /** Logs why a token is of none of the issuers. */
+  tellUnknown(text: string): void {
+    const found = this.#find(text);
+    if ("reason" in found) this.#strange.tell(found);
+  }
+
+  #find(text: string): Judged | RefusedToken {
+    try {
+      const token = readToken(text);
+      const issuer = this.#issuers.get(token.issuer);
+      if (issuer !== undefined) return { token, issuer };
+      return { issuer: token.issuer, keyId: token.header.kid, reason: UNKNOWN_ISSUER };
+    } catch (error) {
+      if (!(error instanceof TokenRejection)) throw error;
+      return { reason: error.message };
+    }
+  }
+}
+
+/** Token of a configured issuer. */
+interface Judged {
+  readonly token: UnverifiedToken;
+  readonly issuer: Issuer;
 }
 
 /** How long before `nbf` a token is accepted, in ms, as OpenID Connect providers and Kubernetes do. */

@@ -92,7 +92,8 @@ export class TokenRejection extends Error {
   override readonly name = "Refusal";
 }
 
-interface RefusedToken {
+/** Rejected token, for the log. */
+export interface RefusedToken {
   /** Issuer that the token names, unverified. */
   readonly issuer?: string | undefined;
   readonly keyId?: string | undefined;
