@@ -7,7 +7,14 @@ import { MappingCompiler } from "./compiled.ts";
 import type { JwtAuthenticator, JwtIssuer, JwtSettings } from "./jwt-options.ts";
 import { FetchedKeys, givenKeys, type KeySource } from "./key-source.ts";
 import { ClaimMapper } from "./mapping.ts";
-import { isCompact, type RefusedToken, readToken, TokenRejection, TokenRejections, type UnverifiedToken } from "./token.ts";
+import {
+  isCompact,
+  type RefusedToken,
+  readToken,
+  TokenRejection,
+  TokenRejections,
+  type UnverifiedToken,
+} from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
 
 /** Reason for rejecting a token of an unknown issuer. */
