@@ -50,8 +50,10 @@ export function authenticate(exchange: Exchange): void | Promise<void> {
 /** Lets the view authenticate callers that the server does not recognize, and no others. */
 function orView(exchange: Exchange, known: Verdict): void | Promise<void> {
   if (known !== undefined) return settled(exchange, known);
-  const verdict = firstOf(exchange, viewsOwn(exchange));
-  return verdict instanceof Promise ? verdict.then((late) => settled(exchange, late)) : settled(exchange, verdict);
+  const own = viewsOwn(exchange);
+  const verdict = firstOf(exchange, own);
+  if (!(verdict instanceof Promise)) return settled(exchange, verdict, own);
+  return verdict.then((late) => settled(exchange, late, own));
 }
 
 function viewsOwn(exchange: Exchange): readonly Authenticator[] {
@@ -66,12 +68,12 @@ function viewsOwn(exchange: Exchange): readonly Authenticator[] {
   }
 }
 
-function settled(exchange: Exchange, verdict: Verdict): void {
+function settled(exchange: Exchange, verdict: Verdict, viewsOwn: readonly Authenticator[] = []): void {
   // Most callers are known and send no identity headers: nothing of theirs is ignored.
   const isPlain = verdict !== undefined && exchange.req.headers[REMOTE_USER] === undefined;
   if (!isPlain || verdict.groups.includes(UNAUTHENTICATED)) exchange.core.ignoredIdentities.tell(exchange, verdict);
   if (verdict === undefined) {
-    explainUnrecognized([...exchange.core.authentication, ...viewsOwn(exchange)], exchange.req);
+    explainUnrecognized([...exchange.core.authentication, ...viewsOwn], exchange.req);
     throw nobody(exchange);
   }
   accepted(exchange, verdict);
