@@ -47,6 +47,7 @@ export { workspaceImpersonation } from "./authz/impersonation.ts";
 export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";
 export { Loopback, loopback } from "./loopback/loopback.ts";
 export type { MountedServersOptions, MountsOptions } from "./mounts/targets.ts";
+export type { AdmissionWebhooksOptions } from "./webhooks/client.ts";
 export type { OtherServers } from "./virtual-storage/backends.ts";
 export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
 
@@ -97,3 +98,11 @@ export {
 export { ResourceQuota } from "./kinds/resource-quota.ts";
 export { Secret, type SecretContent } from "./kinds/secret.ts";
 export { ServiceAccount, type ServiceAccountContent } from "./kinds/service-account.ts";
+export {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+  type WebhookClientConfig,
+  type WebhookConfigurationContent,
+  type WebhookContent,
+  type WebhookRule,
+} from "./kinds/webhook-configuration.ts";

@@ -1,0 +1,115 @@
+import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
+import { ADMISSIONREGISTRATION_GROUP } from "../kinds/webhook-configuration.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import type { ShardContext } from "../state/context.ts";
+import { findNamespace } from "../state/namespace-lookup.ts";
+import { notRunning } from "../state/unavailable.ts";
+import { Attributes } from "../webhooks/attributes.ts";
+import type { WebhookClient } from "../webhooks/client.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+import { mutated } from "./mutation.ts";
+import { WebhookCalls } from "./webhook-calls.ts";
+
+/** Options of {@link webhookAdmission}. */
+export interface WebhookAdmissionOptions {
+  readonly shard: Pick<ShardContext, "name" | "state" | "registry" | "objects">;
+  readonly client: WebhookClient;
+}
+
+/** Admission by webhooks of configurations, one hook for each source of a kind. */
+export interface WebhookAdmission {
+  /** For built-in kinds and CustomResourceDefinitions: the webhooks of the request's logical cluster. */
+  readonly own: Admit;
+  /** For kinds of APIBindings: the webhooks of the exporting logical cluster. */
+  readonly bound: Admit;
+}
+
+/** Webhooks of one logical cluster. */
+interface Sources {
+  readonly mutating: readonly Webhook[];
+  readonly validating: readonly Webhook[];
+}
+
+/**
+ * Calls admission webhooks (kcp's `apis.kcp.io/MutatingWebhook` and `ValidatingWebhook`). As in kcp, the configurations of
+ * exactly one logical cluster count: of the exporter for a bound resource, else of the request's. Configurations themselves
+ * are exempt.
+ */
+export function webhookAdmission({ shard, client }: WebhookAdmissionOptions): WebhookAdmission {
+  const labelsOf = async (cluster: string, name: string): Promise<Readonly<Record<string, string>>> => {
+    const found = await findNamespace(cluster, name, shard);
+    if (found === undefined) throw ApiError.notFound(groupResourceOf(Namespace), name);
+    return found.metadata.labels ?? {};
+  };
+  const calls = new WebhookCalls(client, labelsOf);
+  const hook =
+    (sourcesOf: (request: AdmitRequest) => Sources | undefined): Admit =>
+    (request) => {
+      const sources = sourcesOf(request);
+      return sources === undefined ? undefined : admitted(request, sources, calls);
+    };
+  return {
+    own: hook((request) => {
+      if (shard.state.webhooks.isEmpty || request.definition.group === ADMISSIONREGISTRATION_GROUP) return undefined;
+      return sourcesIn(shard, request.params["cluster"] ?? "");
+    }),
+    bound: hook((request) => {
+      if (shard.state.webhooks.isEmpty && shard.registry.shards.every(({ state }) => state.webhooks.isEmpty))
+        return shard.registry.missing.length === 0 ? undefined : sourcesOfExporter(shard, request);
+      return sourcesOfExporter(shard, request);
+    }),
+  };
+}
+
+type Sourced = WebhookAdmissionOptions["shard"];
+
+function sourcesIn({ state }: Pick<Sourced, "state"> | { readonly state: Pick<Sourced["state"], "webhooks"> }, cluster: string): Sources | undefined {
+  const [mutating, validating] = [state.webhooks.in(cluster, "mutating"), state.webhooks.in(cluster, "validating")];
+  return mutating.length + validating.length === 0 ? undefined : { mutating, validating };
+}
+
+/** @throws ApiError 503 while the exporter's shard does not run: its webhooks are unknown */
+function sourcesOfExporter(shard: Sourced, { definition, params }: AdmitRequest): Sources | undefined {
+  const { cluster = "" } = params;
+  const { group, plural } = definition;
+  const binding = shard.state.apiBindings.store
+    .list(cluster)
+    .find(({ status }) => status?.boundResources?.some((one) => one.group === group && one.resource === plural));
+  const exporter = binding?.status?.apiExportClusterName ?? cluster;
+  if (exporter === cluster) return sourcesIn(shard, cluster);
+  const other = shard.registry.shardWith(exporter);
+  if (other !== undefined) return sourcesIn(other, exporter);
+  if (shard.registry.missing.length > 0) throw notRunning();
+  return undefined;
+}
+
+async function admitted(
+  request: AdmitRequest,
+  { mutating, validating }: Sources,
+  calls: WebhookCalls,
+): Promise<KubeObject | undefined> {
+  if (validating.length > 0)
+    request.validate((object) => {
+      const isGone = request.operation === "DELETE";
+      return validated(validating, new Attributes(request, isGone ? undefined : object), calls);
+    });
+  return mutating.length === 0 ? undefined : mutated(mutating, new Attributes(request), calls);
+}
+
+/** Calls validating webhooks at the same time. @throws ApiError of the first that rejects, in the order of configurations */
+async function validated(webhooks: readonly Webhook[], attributes: Attributes, calls: WebhookCalls): Promise<void> {
+  const matched: { readonly webhook: Webhook; readonly version: AdmitRequest["definition"] }[] = [];
+  for (const webhook of webhooks) {
+    const version = await calls.matched(webhook, attributes);
+    if (version !== undefined) matched.push({ webhook, version });
+  }
+  const results = await Promise.allSettled(
+    matched.map(({ webhook, version }, index) => {
+      const failedOpen = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`;
+      return calls.ask(webhook, attributes, { version, failedOpen });
+    }),
+  );
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+}
