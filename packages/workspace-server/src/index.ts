@@ -47,9 +47,9 @@ export { workspaceImpersonation } from "./authz/impersonation.ts";
 export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";
 export { Loopback, loopback } from "./loopback/loopback.ts";
 export type { MountedServersOptions, MountsOptions } from "./mounts/targets.ts";
-export type { AdmissionWebhooksOptions } from "./webhooks/client.ts";
 export type { OtherServers } from "./virtual-storage/backends.ts";
 export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
+export type { AdmissionWebhooksOptions } from "./webhooks/client.ts";
 
 // Who the administrators are, and the files by which they get in.
 

@@ -20,8 +20,8 @@ import { inClusterAtRoot, inClusterUrl } from "./tokens/in-cluster.ts";
 import type { ServiceAccountKeys } from "./tokens/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";
-import { type AdmissionWebhooksOptions, WebhookClient } from "./webhooks/client.ts";
 import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
+import { type AdmissionWebhooksOptions, WebhookClient } from "./webhooks/client.ts";
 
 /** Requests to the issuers that workspace types name. */
 export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log"> {}

@@ -11,9 +11,9 @@ import type { ShardUrls } from "./shard-urls.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
 import type { Meet } from "./shards/running-shard.ts";
 import { Shard } from "./shards/shard.ts";
-import type { WebhookClient } from "./webhooks/client.ts";
 import { cacheView, loopbackViews } from "./views/cache-view.ts";
 import { treeView } from "./views/tree-view.ts";
+import type { WebhookClient } from "./webhooks/client.ts";
 
 /**
  * Server of workspaces as in kcp: a tree of logical clusters below `/clusters/root`, each with its own kinds, objects and

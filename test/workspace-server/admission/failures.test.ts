@@ -80,7 +80,9 @@ describe("a failed call of a webhook", function () {
     await validate(hook(webhooks, "/untrusted", { clientConfig: { ...webhooks.config("/untrusted"), caBundle } }));
     const { status, body } = await makeMap(server, cluster, { name: "a" });
     expect(status).to.equal(500);
-    expect(body.message).to.contain("failed to call webhook").and.to.match(/certificate/);
+    expect(body.message)
+      .to.contain("failed to call webhook")
+      .and.to.match(/certificate/);
     expect(webhooks.calls("/untrusted")).to.deep.equal([]);
     expectFault(CALL);
   });
@@ -88,10 +90,16 @@ describe("a failed call of a webhook", function () {
   it("is an answer that is no AdmissionReview for the request", async () => {
     const wrong: readonly (readonly [whole: object, message: string])[] = [
       [{ code: 503 }, "unexpected status 503 instead of 200"],
-      [{ code: 302, headers: { location: `https://127.0.0.1:${webhooks.port}/elsewhere` } }, "unexpected status 302 instead of 200"],
+      [
+        { code: 302, headers: { location: `https://127.0.0.1:${webhooks.port}/elsewhere` } },
+        "unexpected status 302 instead of 200",
+      ],
       [{ body: [] }, "received invalid webhook response: the response is not a JSON object"],
       [{ body: {} }, "received invalid webhook response: webhook response was absent"],
-      [{ body: { response: { uid: "1", allowed: true } } }, 'received invalid webhook response: expected response.uid="'],
+      [
+        { body: { response: { uid: "1", allowed: true } } },
+        'received invalid webhook response: expected response.uid="',
+      ],
     ];
     await validate(hook(webhooks, "/wrong"));
     await answers();

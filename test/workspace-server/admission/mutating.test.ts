@@ -1,10 +1,10 @@
-// Mutating webhooks: their order, patches, defaults, and reinvocation.
+// Mutating webhooks: their order, patches, defaults, and second calls.
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
 import { MERGE } from "../../_support/patches.ts";
 import { define, makeWorkspace } from "../support/logical-clusters.ts";
 import type { Workspaces } from "../support/workspaces.ts";
-import { configure, hook, makeMap, MAPS, startConfigured } from "./support/configured.ts";
+import { configure, hook, MAPS, makeMap, startConfigured } from "./support/configured.ts";
 import { WebhookServer } from "./support/webhook.ts";
 
 const user = "root";
@@ -108,7 +108,10 @@ describe("mutating webhooks", function () {
     [[{ op: "remove", path: "/none" }], "returned a patch that cannot be applied: "],
     [[{ op: "jump" }], "returned a patch that cannot be applied: "],
     [[add("/metadata", "text")], "returned a patch that cannot be applied: the result is not an object with metadata"],
-    [[add("/metadata/labels", { a: 1 })], "returned a patch that cannot be applied: metadata.labels must be a map of strings"],
+    [
+      [add("/metadata/labels", { a: 1 })],
+      "returned a patch that cannot be applied: metadata.labels must be a map of strings",
+    ],
     [[add("/metadata/namespace", "kube-system")], "attempted to change metadata.namespace, which is not supported"],
     [[add("/metadata/name", "other")], "attempted to change metadata.name, which is not supported"],
     [[add("/kind", "Secret")], "attempted to change kind, which is not supported"],
@@ -119,7 +122,9 @@ describe("mutating webhooks", function () {
       await mutate("test", hook(webhooks, "/wrong"));
       const { status, body } = await makeMap(server, cluster, { name: "a" });
       expect(status).to.equal(500);
-      expect(body.message).to.contain('Internal error occurred: admission webhook "wrong.example.dev" ').and.to.contain(message);
+      expect(body.message)
+        .to.contain('Internal error occurred: admission webhook "wrong.example.dev" ')
+        .and.to.contain(message);
     });
 
   it("may not patch what a delete removes", async () => {

@@ -34,7 +34,10 @@ async function exportQuotes(server: Calls, provider: string): Promise<void> {
 async function bindQuotes(server: Calls, consumer: string, provider: string): Promise<ClusterClient> {
   const client = new ClusterClient(server, consumer);
   const about = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "quotes" } };
-  await client.create(`${APIS}/apibindings`, { ...about, spec: { reference: { export: { path: provider, name: "quotes" } } } });
+  await client.create(`${APIS}/apibindings`, {
+    ...about,
+    spec: { reference: { export: { path: provider, name: "quotes" } } },
+  });
   await client.until(`${APIS}/apibindings/quotes`, ({ body }) => body.status?.phase === "Bound");
   return client;
 }
@@ -47,14 +50,23 @@ describe("the workspace whose webhooks judge an object", function () {
   });
   afterEach(() => webhooks[Symbol.asyncDispose]());
   const seen = (path: string): string[] =>
-    webhooks.calls(path).map(({ object }) => `${object.metadata.name} ${object.metadata.annotations["kcp.io/cluster"]}`);
+    webhooks
+      .calls(path)
+      .map(({ object }) => `${object.metadata.name} ${object.metadata.annotations["kcp.io/cluster"]}`);
 
   it("is the exporter's for a bound resource, and never the consumer's", async () => {
     await using server = await startConfigured();
     const [provider, consumer] = [await makeWorkspace(server, "provider"), await makeWorkspace(server, "consumer")];
-    for (const [cluster, path] of [[provider, "/provider"], [consumer, "/consumer"]] as const)
+    for (const [cluster, path] of [
+      [provider, "/provider"],
+      [consumer, "/consumer"],
+    ] as const)
       for (const kind of ["Mutating", "Validating"] as const)
-        await configure(server, cluster, { kind, name: "test", webhooks: [hook(webhooks, `${path}/${kind.toLowerCase()}`, ofQuotes)] });
+        await configure(server, cluster, {
+          kind,
+          name: "test",
+          webhooks: [hook(webhooks, `${path}/${kind.toLowerCase()}`, ofQuotes)],
+        });
     await exportQuotes(server, provider);
     const client = await bindQuotes(server, consumer, provider);
     await client.create(QUOTES, quote("a"));
@@ -72,7 +84,11 @@ describe("the workspace whose webhooks judge an object", function () {
     await exportQuotes(server, provider);
     const client = await bindQuotes(server, consumer, provider);
     await client.create(QUOTES, quote("before"));
-    await configure(server, provider, { kind: "Validating", name: "test", webhooks: [hook(webhooks, "/far", ofQuotes)] });
+    await configure(server, provider, {
+      kind: "Validating",
+      name: "test",
+      webhooks: [hook(webhooks, "/far", ofQuotes)],
+    });
     await client.create(QUOTES, quote("a"));
     expect(seen("/far")).to.deep.equal([`a ${consumer}`]);
   });
@@ -81,8 +97,15 @@ describe("the workspace whose webhooks judge an object", function () {
     await using server = await startConfigured();
     const parent = await makeWorkspace(server, "parent");
     const ofWorkspaces = rules("tenancy.kcp.io", "workspaces");
-    for (const [cluster, path] of [["root", "/root"], [parent, "/parent"]] as const)
-      await configure(server, cluster, { kind: "Validating", name: "test", webhooks: [hook(webhooks, path, ofWorkspaces)] });
+    for (const [cluster, path] of [
+      ["root", "/root"],
+      [parent, "/parent"],
+    ] as const)
+      await configure(server, cluster, {
+        kind: "Validating",
+        name: "test",
+        webhooks: [hook(webhooks, path, ofWorkspaces)],
+      });
     webhooks.at("/root", ({ name }) => ({ allowed: name !== "forbidden" }));
     const make = (name: string) => {
       const spec = { type: { name: "universal", path: "root" } };

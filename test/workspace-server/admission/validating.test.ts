@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
 import { makeAdmin, makeNamespace, makeWorkspace } from "../support/logical-clusters.ts";
 import type { Workspaces } from "../support/workspaces.ts";
-import { configure, hook, makeMap, MAPS, startConfigured } from "./support/configured.ts";
+import { configure, hook, MAPS, makeMap, startConfigured } from "./support/configured.ts";
 import { WebhookServer } from "./support/webhook.ts";
 
 const user = "root";
@@ -82,7 +82,9 @@ describe("validating webhooks", function () {
   });
 
   it("are called for updates, patches and deletes with the objects before and after", async () => {
-    const rules = [{ operations: ["UPDATE", "DELETE"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }];
+    const rules = [
+      { operations: ["UPDATE", "DELETE"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] },
+    ];
     await validate(hook(webhooks, "/change", { rules }));
     await makeMap(server, cluster, { name: "a", data: { n: "1" } });
     const { body } = await send(`GET ${MAPS}/a`);
@@ -134,6 +136,7 @@ describe("validating webhooks", function () {
     await validate(hook(webhooks, "/dry", { rules, sideEffects: "NoneOnDryRun" }));
     expect((await makeMap(server, cluster, { name: "a", query: "?dryRun=All" })).status).to.equal(201);
     expect(webhooks.calls("/dry").map(({ dryRun }) => dryRun)).to.deep.equal([true]);
+    expect((await send(`GET ${MAPS}/a`)).status).to.equal(404);
   });
 
   it("match rules by group, version, resource, subresource, scope and operation", async () => {
@@ -172,7 +175,9 @@ describe("validating webhooks", function () {
   });
 
   it("match labels of the object before or after the request, and of its namespace", async () => {
-    const rules = [{ operations: ["*"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps", "namespaces"] }];
+    const rules = [
+      { operations: ["*"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps", "namespaces"] },
+    ];
     const selector = { matchLabels: { judged: "yes" } };
     await validate(
       hook(webhooks, "/object", { rules, objectSelector: selector }),
@@ -185,7 +190,11 @@ describe("validating webhooks", function () {
     await send(`PUT ${MAPS}/b`, { ...body, metadata: { ...body.metadata, labels: {} } });
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "judged", labels } };
     await send("POST api/v1/namespaces", namespace);
-    await send("POST api/v1/namespaces/judged/configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } });
+    await send("POST api/v1/namespaces/judged/configmaps", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "c" },
+    });
     const told = (path: string) => webhooks.calls(path).map(({ operation, name }) => `${operation} ${name}`);
     expect(told("/object")).to.deep.equal(["CREATE b", "UPDATE b", "CREATE judged"]);
     expect(told("/namespace")).to.deep.equal(["CREATE judged", "CREATE c"]);
@@ -196,11 +205,23 @@ describe("validating webhooks", function () {
     await validate(hook(webhooks, "/exempt", { rules }));
     const path = "apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
     const { body } = await send(`GET ${path}/test`);
-    expect((await send(`PUT ${path}/test`, { ...body, webhooks: [{ ...body.webhooks[0], timeoutSeconds: 1 }] })).status).to.equal(200);
+    expect(
+      (await send(`PUT ${path}/test`, { ...body, webhooks: [{ ...body.webhooks[0], timeoutSeconds: 1 }] })).status,
+    ).to.equal(200);
     expect((await makeMap(server, "root", { name: `other-${count}` })).status).to.equal(201);
     expect((await send(`DELETE ${path}/test`)).status).to.equal(200);
     expect((await makeMap(server, cluster, { name: "a" })).status).to.equal(201);
     expect(webhooks.calls("/exempt")).to.deep.equal([]);
+  });
+
+  it("judge reviews, as in Kubernetes", async () => {
+    const rules = [{ operations: ["*"], apiGroups: ["authorization.k8s.io"], apiVersions: ["*"], resources: ["*"] }];
+    webhooks.at("/reviews", () => ({ allowed: false }));
+    await validate(hook(webhooks, "/reviews", { rules }));
+    const about = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview" };
+    const spec = { resourceAttributes: { verb: "get", resource: "secrets" } };
+    const review = await send("POST apis/authorization.k8s.io/v1/selfsubjectaccessreviews", { ...about, spec });
+    expect([review.status, webhooks.calls("/reviews")[0].kind.kind]).to.deep.equal([400, "SelfSubjectAccessReview"]);
   });
 
   it("keep their connections", async () => {

@@ -1,4 +1,11 @@
-import { ApiError, isApiError, isJsonObject, type KubeObject, normalizeMetadata, quote } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isApiError,
+  isJsonObject,
+  type KubeObject,
+  normalizeMetadata,
+  quote,
+} from "@virtual-workspaces/apimachinery";
 import { cloneJson, equalJson } from "@virtual-workspaces/apimachinery/json";
 import { applyJsonPatch } from "@virtual-workspaces/apimachinery/patch";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
@@ -6,11 +13,11 @@ import { type Attributes, withoutCluster } from "../webhooks/attributes.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { WebhookCalls } from "./webhook-calls.ts";
 
-/** Kubernetes reinvokes once. */
+/** Kubernetes calls webhooks again once. */
 const ROUNDS = 2;
 
 /**
- * Calls mutating webhooks one after the other; each sees the changes of those before it. Those with the reinvocation policy
+ * Calls mutating webhooks one after the other; each sees the changes of those before it. Those with the `reinvocationPolicy`
  * IfNeeded are called once more when a later one has changed the object.
  *
  * @returns the object, if it has changed
@@ -76,7 +83,11 @@ async function callOne({ webhook, version, attributes, calls, place }: Call): Pr
 }
 
 /** Returns the object after a patch, with defaults, in the version of the request. @throws ApiError 500 for a wrong patch */
-function patched({ webhook, version, attributes }: Omit<Call, "calls" | "place">, before: KubeObject, patch: unknown): KubeObject {
+function patched(
+  { webhook, version, attributes }: Omit<Call, "calls" | "place">,
+  before: KubeObject,
+  patch: unknown,
+): KubeObject {
   const by = `admission webhook ${quote(webhook.name)}`;
   try {
     const result = cloneJson(applyJsonPatch(attributes.as(before, version), patch)) as KubeObject;
@@ -84,8 +95,7 @@ function patched({ webhook, version, attributes }: Omit<Call, "calls" | "place">
       throw ApiError.badRequest("the result is not an object with metadata");
     normalizeMetadata(result as never);
     const fixed = changedIdentity(result, attributes.as(before, version) ?? before);
-    if (fixed !== undefined)
-      throw ApiError.internalError(`${by} attempted to change ${fixed}, which is not supported`);
+    if (fixed !== undefined) throw ApiError.internalError(`${by} attempted to change ${fixed}, which is not supported`);
     const next = attributes.as(result, attributes.request.definition) ?? result;
     attributes.keepCluster(next);
     attributes.request.conform(next);

@@ -1,8 +1,8 @@
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
-import { ADMISSIONREGISTRATION_GROUP } from "../kinds/webhook-configuration.ts";
 import { Namespace } from "../kinds/namespace.ts";
+import { ADMISSIONREGISTRATION_GROUP } from "../kinds/webhook-configuration.ts";
 import type { ShardContext } from "../state/context.ts";
 import { findNamespace } from "../state/namespace-lookup.ts";
 import { notRunning } from "../state/unavailable.ts";
@@ -65,7 +65,10 @@ export function webhookAdmission({ shard, client }: WebhookAdmissionOptions): We
 
 type Sourced = WebhookAdmissionOptions["shard"];
 
-function sourcesIn({ state }: Pick<Sourced, "state"> | { readonly state: Pick<Sourced["state"], "webhooks"> }, cluster: string): Sources | undefined {
+function sourcesIn(
+  { state }: Pick<Sourced, "state"> | { readonly state: Pick<Sourced["state"], "webhooks"> },
+  cluster: string,
+): Sources | undefined {
   const [mutating, validating] = [state.webhooks.in(cluster, "mutating"), state.webhooks.in(cluster, "validating")];
   return mutating.length + validating.length === 0 ? undefined : { mutating, validating };
 }

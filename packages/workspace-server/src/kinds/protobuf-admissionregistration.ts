@@ -17,7 +17,7 @@ const clientConfig: ProtobufMessage = {
   3: { name: "url", empty: "kept" },
 };
 
-/** The message has the rule in a field of its own, which JSON inlines. */
+/** The message has the rule in a field of its own, unlike JSON. */
 const rules: ProtobufField = {
   name: "rules",
   form: "list",

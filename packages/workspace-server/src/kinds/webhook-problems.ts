@@ -17,7 +17,7 @@ import { addressProblems, ruleProblems, selectorProblems, supported, textsOf } f
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an update may keep, because the stored object has it. */
+/** Properties that an update may keep, because the stored object has them. */
 interface Kept {
   readonly sideEffects: boolean;
   readonly versions: boolean;

@@ -37,7 +37,10 @@ export interface ClustersViewOptions extends ShardViewOptions {
  * Serves logical clusters under `/clusters/<name or path>`, mounted workspaces by their paths, and all logical clusters of a
  * shard under `/clusters/*`.
  */
-export function clustersView(clusters: Clusters, { documents, mounts, logins, metrics }: ClustersViewOptions): VirtualWorkspace {
+export function clustersView(
+  clusters: Clusters,
+  { documents, mounts, logins, metrics }: ClustersViewOptions,
+): VirtualWorkspace {
   const isShut = (cluster: string): boolean => {
     const found = clusters.shardOf(cluster).context.state.logicalCluster(cluster);
     return found !== undefined && isInactive(found);

@@ -71,7 +71,10 @@ export function ownViews({
   const authorizer: Authorizer<ClusterParams> = (question) =>
     clusters.shardOf(question.params.cluster ?? "").authorizer(question);
   return {
-    virtualWorkspaces: [clustersView(clusters, { documents, mounts, logins, metrics: ofProcess }), rootView(shard, { documents })],
+    virtualWorkspaces: [
+      clustersView(clusters, { documents, mounts, logins, metrics: ofProcess }),
+      rootView(shard, { documents }),
+    ],
     impersonation: workspaceImpersonation(authorizer),
   };
 }

@@ -58,9 +58,9 @@ import { ShardState } from "../state/shard-state.ts";
 import { KindsOfClusters, type StoredKind } from "../state/stored-kinds.ts";
 import type { TokenSubresourceOptions } from "../tokens/token-request.ts";
 import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/virtual-storage.ts";
+import type { WebhookClient } from "../webhooks/client.ts";
 import { admitPathAnnotation, workspaceAdmissions } from "../workspaces/admission/workspace-admissions.ts";
 import { workspaceContent } from "../workspaces/logical-cluster/content.ts";
-import type { WebhookClient } from "../webhooks/client.ts";
 import { ObjectCounts, objectLimit } from "../workspaces/object-limit.ts";
 import { workspaceControllers } from "../workspaces/workspace-controllers.ts";
 
@@ -189,7 +189,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.#base = [
       ...inGroupOrder([
         ...baseKinds({ objects, admit: all, token: options.token }),
-        ...reviewKinds({ ...options, authorizer: this.authorizer }),
+        ...reviewKinds({ ...options, authorizer: this.authorizer, admit: webhooks.own }),
       ]),
       this.#crds.serve(),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),

@@ -151,8 +151,7 @@ export class WebhookClient implements AsyncDisposable {
 
   #target(origin: string, ca: string | undefined, key: string): Target {
     const calls = this.#calls;
-    if (calls === undefined)
-      throw new Error("this server calls no admission webhooks: ask its operator to allow it");
+    if (calls === undefined) throw new Error("this server calls no admission webhooks: ask its operator to allow it");
     return this.#targets.of(key, "", () => new Target(origin, ca, calls));
   }
 }

@@ -1,6 +1,6 @@
-import type { ResourceDefinition } from "@virtual-workspaces/framework";
-import type { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
+import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { WebhookRule } from "../kinds/webhook-configuration.ts";
 import type { Attributes } from "./attributes.ts";

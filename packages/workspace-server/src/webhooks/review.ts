@@ -14,7 +14,11 @@ export function reviewRequest(attributes: Attributes, version: ResourceDefinitio
   const hasExtra = Object.keys(extra).length > 0;
   return {
     uid,
-    ...{ kind: kindOf(version), resource: resourceOf(version), ...(subresource !== "" && { subResource: subresource }) },
+    ...{
+      kind: kindOf(version),
+      resource: resourceOf(version),
+      ...(subresource !== "" && { subResource: subresource }),
+    },
     ...{ requestKind: kindOf(definition), requestResource: resourceOf(definition) },
     ...(subresource !== "" && { requestSubResource: subresource }),
     ...(name !== "" && { name }),
@@ -88,7 +92,9 @@ export function readResponse(body: Buffer, { uid, version, mutates }: ExpectedRe
     allowed: fields["allowed"] === true,
     result: isJsonObject(status) ? status : {},
     warnings: Array.isArray(warnings) ? warnings.filter((one) => typeof one === "string") : [],
-    auditAnnotations: Object.fromEntries(annotations.filter((one): one is [string, string] => typeof one[1] === "string")),
+    auditAnnotations: Object.fromEntries(
+      annotations.filter((one): one is [string, string] => typeof one[1] === "string"),
+    ),
     patch: mutates && patch !== "" ? patchOf(patch) : undefined,
   };
 }

@@ -1,6 +1,11 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import {
+  everyLabel,
+  type LabelSelector,
+  type LabelSelectorObject,
+  labelSelectorFromObject,
+} from "@virtual-workspaces/apimachinery/selectors";
 import type { Expression } from "@virtual-workspaces/framework/resource";
-import { everyLabel, type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import { matchConditions } from "../kinds/match-conditions.ts";
 import type { WebhookConfigurationContent, WebhookContent, WebhookRule } from "../kinds/webhook-configuration.ts";
 

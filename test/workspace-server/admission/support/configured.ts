@@ -35,7 +35,11 @@ export function hook(server: WebhookServer, path: string, more: object = {}): ob
 export async function configure(
   server: Calls,
   cluster: string,
-  { kind, name, webhooks }: { readonly kind: "Validating" | "Mutating"; readonly name: string; readonly webhooks: readonly object[] },
+  {
+    kind,
+    name,
+    webhooks,
+  }: { readonly kind: "Validating" | "Mutating"; readonly name: string; readonly webhooks: readonly object[] },
 ): Promise<void> {
   const full = `${kind}WebhookConfiguration`;
   const path = `/clusters/${cluster}/apis/${GROUP}/${full.toLowerCase()}s` as const;
@@ -49,7 +53,12 @@ export const MAPS = "api/v1/namespaces/default/configmaps";
 export function makeMap(
   server: Calls,
   cluster: string,
-  { name, query = "", user = "root", ...content }: { name: string; query?: string; user?: string; data?: object; labels?: object },
+  {
+    name,
+    query = "",
+    user = "root",
+    ...content
+  }: { name: string; query?: string; user?: string; data?: object; labels?: object },
 ): Promise<Answer> {
   const { labels, ...rest } = content;
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...(labels && { labels }) }, ...rest };

@@ -53,7 +53,10 @@ export class WebhookServer implements AsyncDisposable {
       const { patch, whole, silent, ...response } = (await webhooks.#decide.get(path)?.(request)) ?? {};
       if (silent === true) return;
       if (whole !== undefined) {
-        res.status(whole.code ?? 200).set(whole.headers ?? {}).json(whole.body ?? {});
+        res
+          .status(whole.code ?? 200)
+          .set(whole.headers ?? {})
+          .json(whole.body ?? {});
         return;
       }
       const patched = patch && { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };
@@ -76,7 +79,10 @@ export class WebhookServer implements AsyncDisposable {
 
   /** Returns `clientConfig` for a path. */
   config(path: string): object {
-    return { url: `https://127.0.0.1:${this.port}${path}`, caBundle: Buffer.from(this.#authority.ca).toString("base64") };
+    return {
+      url: `https://127.0.0.1:${this.port}${path}`,
+      caBundle: Buffer.from(this.#authority.ca).toString("base64"),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
