@@ -151,6 +151,13 @@ describe("webhook configurations", () => {
     expect(body.message).to.contain('webhooks[1].name: Duplicate value: "quotes.example.dev"');
   });
 
+  it("may not use the variable authorizer, which has no value in a workspace", async () => {
+    const matchConditions = [{ name: "a", expression: "authorizer.path('/a').check('get').allowed()" }];
+    const { status, body } = await make("ValidatingWebhookConfiguration", "authorizer", [{ ...HOOK, matchConditions }]);
+    expect(status).to.equal(422);
+    expect(body.message).to.contain("undeclared reference to");
+  });
+
   it("are listed with the number of their webhooks", async () => {
     await make("ValidatingWebhookConfiguration", "listed", [HOOK, { ...HOOK, name: "other.example.dev" }]);
     const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };

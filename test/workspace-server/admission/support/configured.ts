@@ -7,7 +7,7 @@ import type { Answer, Calls } from "../../../_support/plain.ts";
 import { startWorkspaces, type Workspaces, type WorkspacesOptions } from "../../support/workspaces.ts";
 import type { WebhookServer } from "./webhook.ts";
 
-export const GROUP = "admissionregistration.k8s.io/v1";
+const GROUP = "admissionregistration.k8s.io/v1";
 const root = { user: "root" };
 
 /** Connects without restrictions. */
