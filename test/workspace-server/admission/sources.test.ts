@@ -1,13 +1,17 @@
 // Whose webhooks judge an object: those of exactly one workspace.
+import { apiExportView } from "@virtual-workspaces/apiexport";
 import { defineResource } from "@virtual-workspaces/framework";
 import { exportManifests } from "@virtual-workspaces/kcp";
+import { memoryStore } from "@virtual-workspaces/store";
+import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
 import type { Calls } from "../../_support/plain.ts";
 import { makeOn, Stores, startSharded } from "../shards/support.ts";
 import { define, makeWorkspace } from "../support/logical-clusters.ts";
 import { ClusterClient } from "../support/objects.ts";
-import { anywhere, configure, hook, startConfigured } from "./support/configured.ts";
+import { startWorkspaces } from "../support/workspaces.ts";
+import { anywhere, configure, hook, makeMap, startConfigured } from "./support/configured.ts";
 import { WebhookServer } from "./support/webhook.ts";
 
 const Quote = defineResource({
@@ -91,6 +95,49 @@ describe("the workspace whose webhooks judge an object", function () {
     });
     await client.create(QUOTES, quote("a"));
     expect(seen("/far")).to.deep.equal([`a ${consumer}`]);
+  });
+
+  it("is the same for requests through the view of an export, whose user the webhook sees", async () => {
+    const own = loopback();
+    const { upstream, identity } = own;
+    const view = apiExportView({ upstream, identity, kinds: builtInKinds.map(({ resource }) => resource) });
+    await using server = await startConfigured({ loopback: own, virtualWorkspaces: [view] });
+    const [provider, consumer] = [await makeWorkspace(server, "provider"), await makeWorkspace(server, "consumer")];
+    webhooks.at("/view", ({ name }) => ({ allowed: name !== "no", status: { message: "no" } }));
+    await configure(server, provider, {
+      kind: "Validating",
+      name: "test",
+      webhooks: [hook(webhooks, "/view", ofQuotes)],
+    });
+    await exportQuotes(server, provider);
+    await bindQuotes(server, consumer, provider);
+    const path = `/services/apiexport/${provider}/quotes/clusters/${consumer}${QUOTES}` as const;
+    const statuses: number[] = [];
+    for (const name of ["yes", "no"])
+      statuses.push((await server.send(`POST ${path}`, quote(name), { user: "root" })).status);
+    expect(statuses).to.deep.equal([201, 400]);
+    expect(seen("/view")).to.deep.equal([`yes ${consumer}`, `no ${consumer}`]);
+    expect(webhooks.calls("/view").map(({ userInfo }) => userInfo.username)).to.deep.equal([
+      "shard-admin",
+      "shard-admin",
+    ]);
+  });
+
+  it("keeps its configurations over a restart, and in the cache view", async () => {
+    await using store = memoryStore();
+    const webhook = hook(webhooks, "/kept", { failurePolicy: "Fail" });
+    const start = () => startWorkspaces(store, { admissionWebhooks: anywhere });
+    await using before = await start();
+    await configure(before, "root", { kind: "Validating", name: "kept", webhooks: [webhook] });
+    await before[Symbol.asyncDispose]();
+    webhooks.at("/kept", () => ({ allowed: false }));
+    await using server = await start();
+    expect((await makeMap(server, "root", { name: "a" })).status).to.equal(400);
+    const kinds = "apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    const cached = await server.get(`/services/cache/shards/*/clusters/*/${kinds}`, { user: "root" });
+    expect(cached.body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).to.deep.equal([
+      "kept",
+    ]);
   });
 
   it("is root for Workspaces everywhere", async () => {

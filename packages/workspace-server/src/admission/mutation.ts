@@ -8,9 +8,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { cloneJson, equalJson } from "@virtual-workspaces/apimachinery/json";
 import { applyJsonPatch } from "@virtual-workspaces/apimachinery/patch";
-import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import { type Attributes, withoutCluster } from "../webhooks/attributes.ts";
-import type { Webhook } from "../webhooks/webhook.ts";
+import type { Candidate } from "../webhooks/match.ts";
 import type { WebhookCalls } from "./webhook-calls.ts";
 
 /** Kubernetes calls webhooks again once. */
@@ -24,23 +23,22 @@ const ROUNDS = 2;
  * @throws ApiError of a rejection, a failed call or a wrong patch
  */
 export async function mutated(
-  webhooks: readonly Webhook[],
+  candidates: readonly Candidate[],
   attributes: Attributes,
   calls: WebhookCalls,
 ): Promise<KubeObject | undefined> {
   let isChanged = false;
-  const [called, again] = [new Set<Webhook>(), new Set<Webhook>()];
+  const [called, again] = [new Set<Candidate>(), new Set<Candidate>()];
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, webhook] of webhooks.entries()) {
-      if (round > 0 && !again.has(webhook)) continue;
-      const version = await calls.matched(webhook, attributes);
-      if (version === undefined) continue;
-      if (await callOne({ webhook, version, attributes, calls, place: `round_${round}_index_${index}` })) {
+    for (const candidate of candidates) {
+      if (round > 0 && !again.has(candidate)) continue;
+      if (!(await calls.matches(candidate, attributes))) continue;
+      if (await callOne({ candidate, attributes, calls, place: `round_${round}_index_${candidate.index}` })) {
         isChanged = true;
         for (const earlier of called) again.add(earlier);
         called.clear();
       }
-      if (webhook.isReinvoked) called.add(webhook);
+      if (candidate.webhook.isReinvoked) called.add(candidate);
     }
     if (again.size === 0) break;
   }
@@ -50,28 +48,28 @@ export async function mutated(
 }
 
 interface Call {
-  readonly webhook: Webhook;
-  readonly version: ResourceDefinition;
+  readonly candidate: Candidate;
   readonly attributes: Attributes;
   readonly calls: WebhookCalls;
   readonly place: string;
 }
 
 /** Calls one webhook, and applies its patch. @returns whether the object has changed */
-async function callOne({ webhook, version, attributes, calls, place }: Call): Promise<boolean> {
+async function callOne({ candidate, attributes, calls, place }: Call): Promise<boolean> {
+  const { webhook } = candidate;
   const { audit } = attributes.request;
   const about = { configuration: webhook.configuration, webhook: webhook.name };
   const failedOpen = `failed-open.mutation.webhook.admission.k8s.io/${place}`;
   let isChanged = false;
   try {
-    const { patch } = (await calls.ask(webhook, attributes, { version, failedOpen })) ?? {};
+    const { patch } = (await calls.ask(candidate, attributes, failedOpen)) ?? {};
     if (patch === undefined || (Array.isArray(patch) && patch.length === 0)) return false;
     const before = attributes.object;
     if (before === undefined)
       throw ApiError.internalError(
         `admission webhook ${quote(webhook.name)} attempted to modify the object, which is not supported for this operation`,
       );
-    const next = patched({ webhook, version, attributes }, before, patch);
+    const next = patched({ candidate, attributes }, before, patch);
     isChanged = !equalJson(next, before);
     attributes.object = next;
     const recorded = JSON.stringify({ ...about, patch, patchType: "JSONPatch" });
@@ -84,7 +82,7 @@ async function callOne({ webhook, version, attributes, calls, place }: Call): Pr
 
 /** Returns the object after a patch, with defaults, in the version of the request. @throws ApiError 500 for a wrong patch */
 function patched(
-  { webhook, version, attributes }: Omit<Call, "calls" | "place">,
+  { candidate: { webhook, version }, attributes }: Omit<Call, "calls" | "place">,
   before: KubeObject,
   patch: unknown,
 ): KubeObject {

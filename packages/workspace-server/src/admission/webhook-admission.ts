@@ -8,6 +8,7 @@ import { findNamespace } from "../state/namespace-lookup.ts";
 import { notRunning } from "../state/unavailable.ts";
 import { Attributes } from "../webhooks/attributes.ts";
 import type { WebhookClient } from "../webhooks/client.ts";
+import { type Candidate, candidatesOf } from "../webhooks/match.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import { mutated } from "./mutation.ts";
 import { WebhookCalls } from "./webhook-calls.ts";
@@ -48,7 +49,7 @@ export function webhookAdmission({ shard, client }: WebhookAdmissionOptions): We
     (sourcesOf: (request: AdmitRequest) => Sources | undefined): Admit =>
     (request) => {
       const sources = sourcesOf(request);
-      return sources === undefined ? undefined : admitted(request, sources, calls);
+      return sources && admitted(request, sources, calls);
     };
   return {
     own: hook((request) => {
@@ -88,11 +89,14 @@ function sourcesOfExporter(shard: Sourced, { definition, params }: AdmitRequest)
   return undefined;
 }
 
-async function admitted(
+/** Registers the validating webhooks, and calls the mutating ones. Synchronous without any whose rules match. */
+function admitted(
   request: AdmitRequest,
-  { mutating, validating }: Sources,
+  sources: Sources,
   calls: WebhookCalls,
-): Promise<KubeObject | undefined> {
+): Promise<KubeObject | undefined> | undefined {
+  const mutating = candidatesOf(sources.mutating, request);
+  const validating = candidatesOf(sources.validating, request);
   if (validating.length > 0)
     request.validate((object) => {
       const isGone = request.operation === "DELETE";
@@ -102,16 +106,13 @@ async function admitted(
 }
 
 /** Calls validating webhooks at the same time. @throws ApiError of the first that rejects, in the order of configurations */
-async function validated(webhooks: readonly Webhook[], attributes: Attributes, calls: WebhookCalls): Promise<void> {
-  const matched: { readonly webhook: Webhook; readonly version: AdmitRequest["definition"] }[] = [];
-  for (const webhook of webhooks) {
-    const version = await calls.matched(webhook, attributes);
-    if (version !== undefined) matched.push({ webhook, version });
-  }
+async function validated(candidates: readonly Candidate[], attributes: Attributes, calls: WebhookCalls): Promise<void> {
+  const matched: Candidate[] = [];
+  for (const candidate of candidates) if (await calls.matches(candidate, attributes)) matched.push(candidate);
   const results = await Promise.allSettled(
-    matched.map(({ webhook, version }, index) => {
+    matched.map((candidate, index) => {
       const failedOpen = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`;
-      return calls.ask(webhook, attributes, { version, failedOpen });
+      return calls.ask(candidate, attributes, failedOpen);
     }),
   );
   for (const result of results) if (result.status === "rejected") throw result.reason;

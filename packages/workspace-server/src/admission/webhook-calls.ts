@@ -3,7 +3,7 @@ import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import type { Attributes } from "../webhooks/attributes.ts";
 import type { WebhookClient } from "../webhooks/client.ts";
-import { matchedVersion, type NamespaceLabels } from "../webhooks/match.ts";
+import { type Candidate, isSelected, type NamespaceLabels } from "../webhooks/match.ts";
 import type { WebhookOutcome } from "../webhooks/meter.ts";
 import { dryRunRejection, rejection, WebhookCallError } from "../webhooks/rejection.ts";
 import { encodeReview, type ReviewResponse, readResponse, reviewRequest } from "../webhooks/review.ts";
@@ -20,17 +20,17 @@ export class WebhookCalls {
   }
 
   /**
-   * Returns the version in which a webhook gets the object; `undefined` if it is not called.
+   * Returns whether a webhook is called, by its selectors and match conditions.
    *
    * @throws ApiError 403 when a match condition fails and failures reject, and 404 for a missing namespace
    */
-  async matched(webhook: Webhook, attributes: Attributes): Promise<ResourceDefinition | undefined> {
-    const version = await matchedVersion(webhook, attributes, this.#labelsOf);
-    if (version === undefined || webhook.conditions.isEmpty) return version;
+  async matches({ webhook, version }: Candidate, attributes: Attributes): Promise<boolean> {
+    if (!(await isSelected(webhook, attributes, this.#labelsOf))) return false;
+    if (webhook.conditions.isEmpty) return true;
     try {
-      return webhook.conditions.hold(conditionValues(attributes, version)) ? version : undefined;
+      return webhook.conditions.hold(conditionValues(attributes, version));
     } catch (error) {
-      if (webhook.isIgnored) return undefined;
+      if (webhook.isIgnored) return false;
       const { request, name } = attributes;
       const resource = groupResourceOf(request.definition);
       throw ApiError.forbidden({ resource, name, message: (error as Error).message });
@@ -45,9 +45,9 @@ export class WebhookCalls {
    * @throws ApiError 400 for a dry run of a webhook with side effects, 500 for a failed call, and the webhook's own
    */
   async ask(
-    webhook: Webhook,
+    { webhook, version }: Candidate,
     attributes: Attributes,
-    { version, failedOpen }: { readonly version: ResourceDefinition; readonly failedOpen: string },
+    failedOpen: string,
   ): Promise<ReviewResponse | undefined> {
     const { request } = attributes;
     if (request.dryRun && webhook.hasSideEffects) throw dryRunRejection(webhook);

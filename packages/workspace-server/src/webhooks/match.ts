@@ -1,6 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
-import type { ResourceDefinition } from "@virtual-workspaces/framework";
+import type { AdmitRequest, ResourceDefinition } from "@virtual-workspaces/framework";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { WebhookRule } from "../kinds/webhook-configuration.ts";
 import type { Attributes } from "./attributes.ts";
@@ -11,35 +11,58 @@ export type NamespaceLabels = (cluster: string, namespace: string) => Awaitable<
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Returns the version in which a webhook gets the object; `undefined` if its rules or selectors do not match. */
-export async function matchedVersion(
-  webhook: Webhook,
-  attributes: Attributes,
-  labelsOf: NamespaceLabels,
-): Promise<ResourceDefinition | undefined> {
-  const definition = matchedRule(webhook, attributes);
-  if (definition === undefined) return undefined;
-  if (!webhook.objectSelector.empty && !matchesObject(webhook.objectSelector, attributes)) return undefined;
-  if (webhook.namespaceSelector.empty) return definition;
-  const labels = await namespaceLabels(attributes, labelsOf);
-  return labels === undefined || webhook.namespaceSelector.matches(labels) ? definition : undefined;
+/** Webhook whose rules match a request. */
+export interface Candidate {
+  readonly webhook: Webhook;
+  /** Place among all webhooks of the phase. */
+  readonly index: number;
+  /** Version in which it gets the object. */
+  readonly version: ResourceDefinition;
 }
 
-function matchedRule(
+const NONE: readonly Candidate[] = Object.freeze([]);
+
+/** Returns the webhooks whose rules match. Cheap, because most webhooks match few requests. */
+export function candidatesOf(webhooks: readonly Webhook[], request: AdmitRequest): readonly Candidate[] {
+  let found: Candidate[] | undefined;
+  for (const [index, webhook] of webhooks.entries()) {
+    const version = matchedVersion(webhook, request);
+    if (version === undefined) continue;
+    found ??= [];
+    found.push({ webhook, index, version });
+  }
+  return found ?? NONE;
+}
+
+function matchedVersion(
   { rules, isEquivalent }: Webhook,
-  { request: { definition, operation, subresource, versions } }: Attributes,
+  { definition, operation, subresource, versions }: AdmitRequest,
 ): ResourceDefinition | undefined {
-  const candidates = rules.filter((rule) => has(rule.operations, operation) && hasScope(rule, definition));
-  if (candidates.length === 0) return undefined;
   const matches = (rule: WebhookRule, one: ResourceDefinition): boolean =>
-    has(rule.apiGroups, one.group) && has(rule.apiVersions, one.version) && hasResource(rule, one.plural, subresource);
-  if (candidates.some((rule) => matches(rule, definition))) return definition;
+    has(rule.apiGroups, one.group) &&
+    hasResource(rule, one.plural, subresource) &&
+    has(rule.apiVersions, one.version) &&
+    has(rule.operations, operation) &&
+    hasScope(rule, definition);
+  if (rules.some((rule) => matches(rule, definition))) return definition;
   if (!isEquivalent || versions === undefined) return undefined;
-  for (const rule of candidates) {
+  for (const rule of rules) {
     const found = versions.definitions.find((one) => matches(rule, one));
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Returns whether the selectors of a webhook match. @throws ApiError 404 for a missing namespace */
+export async function isSelected(
+  { objectSelector, namespaceSelector }: Webhook,
+  attributes: Attributes,
+  labelsOf: NamespaceLabels,
+): Promise<boolean> {
+  if (!objectSelector.empty && !matchesObject(objectSelector, attributes)) return false;
+  if (namespaceSelector.empty) return true;
+  const labels = await namespaceLabels(attributes, labelsOf);
+  return labels === undefined || namespaceSelector.matches(labels);
 }
 
 function has(values: readonly string[], wanted: string): boolean {
@@ -52,6 +75,7 @@ function hasScope({ scope = "*" }: WebhookRule, definition: ResourceDefinition):
 
 function hasResource({ resources }: WebhookRule, plural: string, subresource: string): boolean {
   return resources.some((text) => {
+    if (text === plural) return subresource === "";
     const [resource = "", sub = ""] = text.split("/", 2);
     return (resource === "*" || resource === plural) && (sub === "*" || sub === subresource);
   });
