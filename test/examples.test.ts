@@ -13,6 +13,7 @@ import notes from "../examples/notes.ts";
 import { recipesIn } from "../examples/polled/recipes.ts";
 import quotes from "../examples/quotes.ts";
 import roles from "../examples/roles.ts";
+import { createApp as createWebhooks } from "../examples/webhooks/admission-webhook.ts";
 import whoSeesWhat from "../examples/who-sees-what.ts";
 import { root } from "../tools/install.mjs";
 import { expectFault } from "./_setup/faults.ts";
@@ -272,5 +273,22 @@ describe("examples", () => {
       api.drain();
       await api[Symbol.asyncDispose]();
     }
+  });
+
+  it("webhooks/admission-webhook.ts: sets a color, and rejects sizes that are not in stock", async () => {
+    await using server = await startListener(createWebhooks());
+    const ask = async (path: string, spec: object) => {
+      const headers = { "content-type": "application/json", connection: "close" };
+      const body = JSON.stringify({ request: { uid: "1", object: { spec } } });
+      const answer = await fetch(server.url + path, { method: "POST", headers, body });
+      return ((await answer.json()) as { response: { allowed: boolean; patch?: string } }).response;
+    };
+    const { patch = "" } = await ask("/default", { size: 1 });
+    expect(JSON.parse(Buffer.from(patch, "base64").toString())).to.deep.equal([
+      { op: "add", path: "/spec/color", value: "red" },
+    ]);
+    expect(await ask("/default", { size: 1, color: "blue" })).to.deep.equal({ uid: "1", allowed: true });
+    expect(await ask("/validate", { size: 9 })).to.deep.equal({ uid: "1", allowed: true });
+    expect((await ask("/validate", { size: 10 })).allowed).to.equal(false);
   });
 });

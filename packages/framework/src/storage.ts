@@ -35,6 +35,15 @@ export interface Scope {
   readonly via?: string;
 }
 
+/** Receives annotations of a request's audit events. */
+export interface AuditAnnotations {
+  /**
+   * Adds an annotation; one that exists stays. Beyond a limit on their length, annotations are left out.
+   * @param level `Request` for an annotation with parts of the object: only events with the object have it. @default all events
+   */
+  annotate(key: string, value: string, level?: "Request"): void;
+}
+
 /** Data of one request. */
 export interface RequestOptions {
   readonly user: User;
@@ -43,6 +52,8 @@ export interface RequestOptions {
   readonly requestId: string;
   /** Adds a `Warning` header (code 299) to the response; kubectl prints it. */
   readonly warn: (text: string) => void;
+  /** Annotations of the request's audit events. @default the request is not recorded */
+  readonly audit?: AuditAnnotations | undefined;
   /** `Accept-Encoding` of the request, for a storage that proxies the response of another server. */
   readonly acceptEncoding?: string | undefined;
   /** Request headers by lower-case name, for custom headers. @default none, where there is no request */

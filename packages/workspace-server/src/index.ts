@@ -49,6 +49,7 @@ export { Loopback, loopback } from "./loopback/loopback.ts";
 export type { MountedServersOptions, MountsOptions } from "./mounts/targets.ts";
 export type { OtherServers } from "./virtual-storage/backends.ts";
 export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
+export type { AdmissionWebhooksOptions } from "./webhooks/client.ts";
 
 // Who the administrators are, and the files by which they get in.
 
@@ -97,3 +98,11 @@ export {
 export { ResourceQuota } from "./kinds/resource-quota.ts";
 export { Secret, type SecretContent } from "./kinds/secret.ts";
 export { ServiceAccount, type ServiceAccountContent } from "./kinds/service-account.ts";
+export {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+  type WebhookClientConfig,
+  type WebhookConfigurationContent,
+  type WebhookContent,
+  type WebhookRule,
+} from "./kinds/webhook-configuration.ts";

@@ -21,6 +21,7 @@ import type { ServiceAccountKeys } from "./tokens/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";
 import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
+import { type AdmissionWebhooksOptions, WebhookClient } from "./webhooks/client.ts";
 
 /** Requests to the issuers that workspace types name. */
 export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log"> {}
@@ -115,6 +116,11 @@ export interface WorkspaceServerOptions
    */
   readonly mounts?: false | MountsOptions;
   /**
+   * Calls of the webhooks that MutatingWebhookConfigurations and ValidatingWebhookConfigurations name.
+   * @default webhooks cannot be called: their failure policies decide
+   */
+  readonly admissionWebhooks?: AdmissionWebhooksOptions;
+  /**
    * Lets users of the issuers that a workspace's type names log in to it (WorkspaceType's
    * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`). The options control requests to those issuers.
    * Security: users who may create a workspace can make the server send GET requests to any https URL, unless `dial` limits
@@ -159,6 +165,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
     ...(options.virtualStorage !== undefined && { virtualStorage: options.virtualStorage }),
     mounts: options.mounts !== false,
+    webhooks: new WebhookClient({ calls: options.admissionWebhooks, log }),
     ...(clock !== undefined && { clock }),
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
@@ -168,7 +175,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
 /** Returns the options that all listeners share. */
 export function commonListenerOptions(
   options: WorkspaceServerOptions,
-  { authenticators: authentication }: CommonShardOptions,
+  { authenticators: authentication, webhooks }: CommonShardOptions,
   externalURL: () => string,
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
@@ -178,6 +185,7 @@ export function commonListenerOptions(
     authentication,
     retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
+    viewMetrics: () => webhooks.meter.families(),
     log,
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),

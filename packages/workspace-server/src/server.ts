@@ -13,6 +13,7 @@ import type { Meet } from "./shards/running-shard.ts";
 import { Shard } from "./shards/shard.ts";
 import { cacheView, loopbackViews } from "./views/cache-view.ts";
 import { treeView } from "./views/tree-view.ts";
+import type { WebhookClient } from "./webhooks/client.ts";
 
 /**
  * Server of workspaces as in kcp: a tree of logical clusters below `/clusters/root`, each with its own kinds, objects and
@@ -26,6 +27,7 @@ export class WorkspaceServer implements AsyncDisposable {
   readonly #services: OwnServices;
   readonly #itself: Loopback;
   readonly #mounts: Mounts;
+  readonly #webhooks: WebhookClient;
   #listening: Listening | undefined;
   readonly #meet: Meet | undefined;
   #peers: AsyncDisposable | undefined;
@@ -36,6 +38,7 @@ export class WorkspaceServer implements AsyncDisposable {
     const { store, shards, virtualWorkspaces = [] } = options;
     this.#options = options;
     const common = shardOptions(options);
+    this.#webhooks = common.webhooks;
     const itself = options.loopback ?? loopback();
     this.#itself = itself;
     this.#mounts = new Mounts({
@@ -139,7 +142,7 @@ export class WorkspaceServer implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#services.leave();
     await Promise.all([this.#server.close(), this.#shards?.closeListeners()]);
-    await this.#mounts[Symbol.asyncDispose]();
+    await Promise.all([this.#mounts[Symbol.asyncDispose](), this.#webhooks[Symbol.asyncDispose]()]);
     await Promise.all([this.#itself[Symbol.asyncDispose](), this.#services[Symbol.asyncDispose]()]);
     await Promise.all([this.#shard.stop(), this.#shards?.stop()]);
     await this.#shards?.[Symbol.asyncDispose]();

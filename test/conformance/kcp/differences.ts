@@ -4,7 +4,7 @@ import { isEmpty, isNothing, isStatus, type Known, kindOf, messageOf, refuses } 
 import { OF_WAITING } from "./lifecycle-differences.ts";
 import { OF_VIEWS } from "./view-differences.ts";
 
-const NOT_SERVED = /(?:admissionregistration\.k8s|certificates\.k8s|cache\.kcp)\.io/;
+const NOT_SERVED = /(?:certificates\.k8s|cache\.kcp)\.io/;
 
 export const KNOWN: readonly Known[] = [
   ...OF_WAITING,
@@ -25,6 +25,13 @@ export const KNOWN: readonly Known[] = [
     is: ({ sent, at, expected, ours }) =>
       (/\/body\/(?:groups|order|names of groups)/.test(at) && NOT_SERVED.test(at + JSON.stringify(expected))) ||
       (NOT_SERVED.test(sent) && ours.status === 404),
+  },
+  {
+    name: "Admission policies",
+    is: ({ sent, at, actual }) =>
+      sent.endsWith("/admissionregistration.k8s.io/v1") &&
+      /\/(?:mutat|validat)ingadmissionpolic/.test(at) &&
+      actual === undefined,
   },
   {
     name: "Addresses in discovery",

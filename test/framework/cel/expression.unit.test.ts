@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import {
+  ANY,
   ANY_OBJECT,
   type Expression,
   ExpressionCompiler,
@@ -12,8 +13,10 @@ import {
 } from "../../../packages/framework/src/cel/expression.ts";
 import { computed } from "../../_support/cpu.ts";
 
-const anything = new ExpressionCompiler("claims", ANY_OBJECT);
-const typed = new ExpressionCompiler("user", objectShape({ name: { type: "string" }, age: { type: "integer" } }));
+const anything = new ExpressionCompiler({ claims: ANY_OBJECT });
+const typed = new ExpressionCompiler({
+  user: objectShape({ name: { type: "string" }, age: { type: "integer" } }),
+});
 
 function compiled(compiler: ExpressionCompiler, source: string): Expression {
   const result = compiler.compile(source);
@@ -21,7 +24,7 @@ function compiled(compiler: ExpressionCompiler, source: string): Expression {
   return result.expression;
 }
 
-const evaluate = (source: string, json: unknown): unknown => compiled(anything, source).evaluate(json);
+const evaluate = (source: string, json: unknown): unknown => compiled(anything, source).evaluate({ claims: json });
 
 describe("expressions over anything", () => {
   const claims = { s: "x", n: 3, big: 2n ** 60n, none: null, list: ["a", "b"], "a.b": { "c-d": true }, yes: true };
@@ -73,7 +76,7 @@ describe("expressions over anything", () => {
   });
 
   it("report which fields they select", () => {
-    const selects = (source: string): boolean => compiled(anything, source).selects("email");
+    const selects = (source: string): boolean => compiled(anything, source).selects("claims", "email");
     for (const source of [
       "claims.email",
       "has(claims.email)",
@@ -97,7 +100,26 @@ describe("expressions over an object", () => {
     expect(problem("user.nam")).to.include("undefined field 'nam'");
     expect(problem("user.name == 3")).to.include("no matching overload");
     expect(problem("claims.name")).to.include("undeclared reference to 'claims'");
-    expect(compiled(typed, "user.name.size() > user.age").evaluate({ name: "ada", age: 3n })).to.equal(false);
+    expect(compiled(typed, "user.name.size() > user.age").evaluate({ user: { name: "ada", age: 3n } })).to.equal(false);
+  });
+});
+
+describe("expressions over several variables", () => {
+  const compiler = new ExpressionCompiler(
+    {
+      object: ANY,
+      request: objectShape({ name: { type: "string" } }),
+      user: objectShape({ age: { type: "integer" } }),
+    },
+    { wholeNumbers: "int" },
+  );
+  it("use each of them, with whole numbers as integers", () => {
+    const source = "object.spec.replicas + 1 == user.age && object.spec.ratio == 0.5 && request.name == 'a'";
+    const values = { object: { spec: { replicas: 2, ratio: 0.5 } }, request: { name: "a" }, user: { age: 3 } };
+    expect(compiled(compiler, source).evaluate(values)).to.equal(true);
+    expect(compiler.compile("request.age == 3")).to.have.property("problem").that.includes("undefined field 'age'");
+    expect(compiler.compile("object.spec", "bool")).to.deep.equal({ problem: "must evaluate to bool" });
+    expect(compiled(compiler, "object == null").evaluate({ object: null })).to.equal(true);
   });
 });
 
@@ -128,7 +150,7 @@ describe("expressions over claims that Kubernetes evaluated", () => {
     const result = anything.compile(source);
     if ("problem" in result) return { fails: "compile" };
     try {
-      return { value: told(result.expression.evaluate(claims)) };
+      return { value: told(result.expression.evaluate({ claims })) };
     } catch (error) {
       expect(error).to.be.instanceOf(ExpressionError);
       return { fails: "run" };

@@ -2,8 +2,8 @@
 // order, and real processes. It compares the output with the page.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
@@ -26,7 +26,10 @@ export function isSession(markdown: string): boolean {
   return /^---\n(?:.*\n)*?session: page\n(?:.*\n)*?---\n/.test(markdown);
 }
 
-/** Returns the steps of a page. A block is a file when its first line names it: `// view.ts` or `# mount.yaml`. */
+/**
+ * Returns the steps of a page. A block is a file when its first line names it: `// view.ts` or `# mount.yaml`. A file of the
+ * repository that the page shows is saved under its own name.
+ */
 export function sectionsOf(markdown: string): Section[] {
   return markdown
     .split(/^## /m)
@@ -36,11 +39,17 @@ export function sectionsOf(markdown: string): Section[] {
 }
 
 function stepsOf(markdown: string): Step[] {
-  return [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, language, text = ""]): Step[] => {
-    if (language === "console") return text.split(/^\$ /m).slice(1).map(commandOf);
-    const [, path] = /^(?:\/\/|#) ([\w./-]+\.\w+)\n/.exec(text) ?? [];
-    return path === undefined ? [] : [{ kind: "file", path, text }];
-  });
+  return [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$|^<<< (\S+)$/gm)].flatMap(
+    ([, language, text = "", file]): Step[] => {
+      if (file !== undefined) {
+        const path = join(root, "docs/how-to", file);
+        return [{ kind: "file", path: basename(path), text: readFileSync(path, "utf8") }];
+      }
+      if (language === "console") return text.split(/^\$ /m).slice(1).map(commandOf);
+      const [, path] = /^(?:\/\/|#) ([\w./-]+\.\w+)\n/.exec(text) ?? [];
+      return path === undefined ? [] : [{ kind: "file", path, text }];
+    },
+  );
 }
 
 function commandOf(block: string): Step {

@@ -50,9 +50,13 @@ async function told(made: World, object: RbacObject, options: Attempt = {}): Pro
       user,
       params: { cluster },
       dryRun: false,
+      fieldManager: "",
+      versions: undefined,
       signal: new AbortController().signal,
       settled: Promise.resolve(),
       warn: () => undefined,
+      audit: undefined,
+      conform: () => undefined,
       validate: () => undefined,
     });
     return "";

@@ -193,6 +193,8 @@ describe("Kubernetes' own kinds", () => {
       "clusterroles.rbac.authorization.k8s.io": "Created At",
       "rolebindings.rbac.authorization.k8s.io": binding,
       "roles.rbac.authorization.k8s.io": "Created At",
+      "mutatingwebhookconfigurations.admissionregistration.k8s.io": "Webhooks,Age",
+      "validatingwebhookconfigurations.admissionregistration.k8s.io": "Webhooks,Age",
       "events.events.k8s.io": event,
       "customresourcedefinitions.apiextensions.k8s.io": "Created At",
     });

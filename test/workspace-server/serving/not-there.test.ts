@@ -10,8 +10,6 @@ describe("unsupported admission rules", () => {
   it("cannot be created, or show no enforcement in their status", async () => {
     await using server = await startWorkspaces();
     for (const path of [
-      "/apis/admissionregistration.k8s.io/v1",
-      "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
       "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
       "/apis/certificates.k8s.io/v1/certificatesigningrequests",
     ])

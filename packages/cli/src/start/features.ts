@@ -1,4 +1,5 @@
 import type { WorkspaceServerFeature } from "@virtual-workspaces/workspace-server";
+import { admissionWebhooks } from "./features/admission-webhooks.ts";
 import { clusterProxy } from "./features/cluster-proxy.ts";
 import { kcpViews } from "./features/kcp-views.ts";
 import { mounts, workspaceMounts } from "./features/mounts.ts";
@@ -31,6 +32,7 @@ export function startFeatures(modules: readonly ListedFeature[] = []): readonly 
     // Before workspaceMounts, whose controller needs the export of the kind Mount.
     { feature: mounts, battery: "the kind Mount and its view" },
     { feature: workspaceMounts },
+    { feature: admissionWebhooks },
     { feature: kcpViews },
     { feature: pathMappings },
     // After those of the command, so that modules find their kinds, and can replace kcp's views.

@@ -218,7 +218,7 @@ const IGNORED: readonly KnownFlags[] = [
   { names: "max-connection-bytes-per-sec debug-socket-path", why: "it has no effect" },
   {
     names: "proxy-client-cert-file proxy-client-key-file",
-    why: "the server calls no webhooks or aggregated API servers",
+    why: "webhooks get no client certificate, and there are no aggregated API servers",
   },
   { names: "emulated-version min-compatibility-version", why: "the server has one version" },
   {
@@ -281,7 +281,8 @@ const REFUSED: readonly RefusedFlags[] = [
 
 /**
  * Flags with the names, defaults and meanings of `kcp start`. This project adds `feature`, `view`, `shards`,
- * `keep-kubeconfig`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`.
+ * `keep-kubeconfig`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `admission-webhook-allow`, `mount-allow`, `mount-ca-file` and
+ * `mount-caller-hosts`.
  */
 const SECTIONS = {
   Serving: { ...WHERE, ...LISTENER_FLAGS },

@@ -4,7 +4,7 @@ import { MAX_NODES, measure, workOf } from "./cost/size.ts";
 import { createEnvironment, declareShape } from "./library/environment.ts";
 import { evaluationMessage, formatProblems } from "./library/messages.ts";
 import { descendants, detached, type Node } from "./library/node.ts";
-import { dynamicSource, type Prepared, Preparer } from "./library/prepare.ts";
+import { dynamicSource, type Prepared, Preparer, usesVariable } from "./library/prepare.ts";
 import { escapeName, type Shape, shapeOf } from "./values/shape.ts";
 
 /** Limit of an expression, in steps of about 100 ns: it runs in the main thread, which serves all requests. */
@@ -15,7 +15,8 @@ export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
 
-const ANY: Shape = { type: "dyn", max: 0, minSize: 1, fields: undefined, element: undefined };
+/** Shape of values without a schema. */
+export const ANY: Shape = { type: "dyn", max: 0, minSize: 1, fields: undefined, element: undefined };
 /** Shape of objects without a schema: `map<string, dyn>`. */
 export const ANY_OBJECT: Shape = { ...ANY, type: "map", element: ANY };
 
@@ -24,24 +25,36 @@ export function objectShape(properties: Readonly<Record<string, JsonSchema>>): S
   return shapeOf({ type: "object", properties }, false) as Shape;
 }
 
-/** Compiled expression over one variable, or its error with Kubernetes' text. */
+/** Compiled expression, or its error with Kubernetes' text. */
 export type CompiledExpression = { readonly expression: Expression } | { readonly problem: string };
 
-/** Compiles expressions over one variable, with Kubernetes' functions. */
+/** Options of an {@link ExpressionCompiler}. */
+export interface CompilerOptions {
+  /** Type of whole numbers in values without a schema: `int` as in objects, or `double` as in claims. @default "double" */
+  readonly wholeNumbers?: "int" | "double";
+}
+
+/** Compiles expressions over some variables, with Kubernetes' functions. */
 export class ExpressionCompiler {
-  readonly #variable: string;
+  readonly #variables: readonly string[];
+  readonly #integers: boolean;
   readonly #preparer = new Preparer();
   readonly #dynamic: Environment;
   readonly #typed: Environment;
   readonly #fields: ReadonlyMap<string, ReadonlySet<string>>;
 
-  constructor(variable: string, shape: Shape) {
-    this.#variable = variable;
+  /** @param variables their shapes, by name */
+  constructor(variables: Readonly<Record<string, Shape>>, { wholeNumbers = "double" }: CompilerOptions = {}) {
+    this.#variables = Object.keys(variables);
+    this.#integers = wholeNumbers === "int";
     const base = createEnvironment();
-    this.#dynamic = base.clone().registerVariable(variable, "dyn");
+    this.#dynamic = base.clone();
     this.#typed = base.clone();
-    const { type, fields } = declareShape(this.#typed, shape);
-    this.#typed.registerVariable(variable, type);
+    const fields = new Map<string, ReadonlySet<string>>();
+    for (const [name, shape] of Object.entries(variables)) {
+      this.#dynamic.registerVariable(name, "dyn");
+      this.#typed.registerVariable(name, declareShape(this.#typed, shape, fields).type);
+    }
     this.#fields = fields;
   }
 
@@ -53,15 +66,18 @@ export class ExpressionCompiler {
     const run = this.#preparer.prepareOwn(dynamicSource(typed.root), this.#dynamic);
     if ("message" in run) return { problem: `compilation failed: ${formatProblems(source, [run])}` };
     const root = detached(typed.root);
-    return { expression: new Expression({ source, variable: this.#variable, root, run: run.run }) };
+    const variables = this.#variables.filter((name) => usesVariable(root, name));
+    return { expression: new Expression({ source, variables, root, run: run.run, integers: this.#integers }) };
   }
 }
 
 interface ExpressionParts {
   readonly source: string;
-  readonly variable: string;
+  /** Variables that it uses. */
+  readonly variables: readonly string[];
   readonly root: Node;
   readonly run: Prepared["run"];
+  readonly integers: boolean;
 }
 
 /** Compiled expression. */
@@ -79,12 +95,12 @@ export class Expression {
     return this.#parts.source;
   }
 
-  /** Returns whether it selects a field of the variable by name: `claims.email`, `has(claims.email)`, `claims.?email`. */
-  selects(field: string): boolean {
+  /** Returns whether it selects a field of a variable by name: `claims.email`, `has(claims.email)`, `claims.?email`. */
+  selects(variable: string, field: string): boolean {
     for (const { op, args } of descendants(this.#parts.root)) {
       if (op !== "." && op !== ".?") continue;
       const [operand, name] = args;
-      if (name === field && operand.op === "id" && operand.args === this.#parts.variable) return true;
+      if (name === field && operand.op === "id" && operand.args === variable) return true;
     }
     return false;
   }
@@ -93,23 +109,24 @@ export class Expression {
    * Evaluates the expression in the main thread. It fails if the sizes of the inputs could make it take longer than some 100
    * ms.
    *
-   * @param json value of the variable; its numbers are doubles
+   * @param values JSON of the variables, by name
    * @throws ExpressionError without any of the values
    */
-  evaluate(json: unknown): unknown {
-    const { variable, root, run } = this.#parts;
-    const caps = measure([[json, "all"]]);
+  evaluate(values: Readonly<Record<string, unknown>>): unknown {
+    const { variables, root, run } = this.#parts;
+    const caps = measure(variables.map((name) => [values[name], "all"]));
     if (caps.nodes > MAX_NODES || workOf(root, caps) > MOST_STEPS)
       throw new ExpressionError("input is too large to be evaluated in time");
     try {
-      return run({ [variable]: this.#valueOf(json) });
+      return run(Object.fromEntries(variables.map((name) => [name, this.#valueOf(values[name])])));
     } catch (error) {
       throw new ExpressionError(withoutValues(evaluationMessage(error)));
     }
   }
 
   #valueOf(json: unknown): unknown {
-    if (typeof json === "bigint") return Number(json);
+    if (typeof json === "bigint") return this.#parts.integers ? json : Number(json);
+    if (typeof json === "number") return this.#parts.integers && Number.isSafeInteger(json) ? BigInt(json) : json;
     if (Array.isArray(json)) return json.map((element) => this.#valueOf(element));
     if (!isJsonObject(json)) return json;
     const values = new Map<string, unknown>();

@@ -6,6 +6,8 @@
 
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "../body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "../body/protobuf/meta.ts";
+export type { CompiledExpression, CompilerOptions, Expression } from "../cel/expression.ts";
+export { LazyExpressions, type VariableType } from "../cel/lazy-expressions.ts";
 export {
   groupResourceOf,
   type KindVersion,

@@ -12,6 +12,7 @@ export { MemoryPart } from "../resource/collection/memory-part.ts";
 export type { ObjectDetails } from "../resource/collection/object-details.ts";
 export { Registry, type RegistryOptions } from "../resource/collection/registry.ts";
 export type {
+  AuditAnnotations,
   CacheLease,
   Change,
   ChangesOptions,

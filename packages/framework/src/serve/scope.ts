@@ -41,8 +41,8 @@ function refuseEverywhere({ info }: AuthorizedExchange, resource: GroupResource)
 }
 
 /** Returns the options that belong to this request alone. */
-export function requestOptions({ user, requestId, signal, warn, req }: AuthorizedExchange): RequestOptions {
-  return { user, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
+export function requestOptions({ user, requestId, signal, warn, audited, req }: AuthorizedExchange): RequestOptions {
+  return { user, requestId, signal, warn, audit: audited, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
 }
 
 function acceptEncodingOf({ headers }: AuthorizedExchange["req"]): string | undefined {

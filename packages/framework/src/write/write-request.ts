@@ -1,8 +1,8 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
-import type { ResourceDefinition } from "../definition.ts";
+import type { KindVersions, ResourceDefinition } from "../definition.ts";
 import type { User } from "../request/user.ts";
-import type { Scope, WriteOptions } from "../storage.ts";
+import type { AuditAnnotations, Scope, WriteOptions } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import type { Part } from "./update.ts";
 
@@ -67,11 +67,22 @@ export interface AdmitRequest<T extends KubeObject = KubeObject> {
   readonly params: Readonly<Record<string, string>>;
   /** Whether this is a dry run: the hook must persist nothing. */
   readonly dryRun: boolean;
+  /** Manager of the fields that the write sets. */
+  readonly fieldManager: string;
+  /** All versions of the kind, where it has several. */
+  readonly versions: KindVersions | undefined;
   readonly signal: AbortSignal;
   /** Resolves once the object was stored or the write has failed: until then the storage may not show it. Never rejects. */
   readonly settled: Promise<void>;
   /** Adds a `Warning` header to the response. */
   readonly warn: (text: string) => void;
+  /** Annotations of the request's audit events; `undefined` where it is not recorded. */
+  readonly audit: AuditAnnotations | undefined;
+  /**
+   * Makes a changed object conform to the schema, in place: without unknown fields, with defaults. The framework does so
+   * after all hooks; a hook needs it only between changes of its own.
+   */
+  readonly conform: (object: T) => void;
   /**
    * Registers a check that runs when the object is valid, before it is stored (Kubernetes' validating admission). Rules that
    * only reject belong here, so that clients first learn of errors that no rule could allow. The check receives the object to

@@ -215,12 +215,15 @@ export class Writer {
     if (admit === undefined) return { object: (sent ?? oldObject) as KubeObject, validate: () => undefined };
     const checks: AdmitCheck[] = [];
     const validate = (check: AdmitCheck): void => void checks.push(check);
-    const { user, dryRun, signal, warn } = options;
+    const { user, dryRun, signal, warn, audit, fieldManager } = options;
+    const { versions } = this.#storage;
+    const conform = (object: KubeObject): void => this.conform(object, { ...request, unknown: () => undefined });
     const drafted = part === "scale" ? cloneJson(sent as KubeObject) : undefined;
     const about = { operation, definition: this.#definition, object: sent, oldObject, deletion, subresource: part };
-    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, settled, warn, validate });
+    const by = { user, params: scope.params, dryRun, fieldManager, signal, settled };
+    const changed = await admit({ ...about, ...by, versions, warn, audit, conform, validate });
     const object = (changed ?? sent ?? oldObject) as KubeObject;
-    if (changed !== undefined && changed !== null) this.conform(object, { ...request, unknown: () => undefined });
+    if (changed !== undefined && changed !== null) conform(object);
     return {
       object: drafted === undefined ? object : withReplicasOf(object, drafted, this.#definition),
       validate: async (next) => {

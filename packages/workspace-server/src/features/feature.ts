@@ -72,7 +72,7 @@ export interface FeatureParts {
 }
 
 /** Options of a workspace server that features can set. */
-export type FeatureServerOptions = Pick<WorkspaceServerOptions, "mounts" | "virtualStorage">;
+export type FeatureServerOptions = Pick<WorkspaceServerOptions, "admissionWebhooks" | "mounts" | "virtualStorage">;
 
 /** Shard as features see it: its workspaces, and its addresses. */
 export interface FeatureShard extends Required<Omit<Workspaces, "identity">> {

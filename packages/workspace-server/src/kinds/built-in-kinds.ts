@@ -9,6 +9,7 @@ import { rbacKinds } from "./rbac.ts";
 import { resourceQuotas } from "./resource-quota.ts";
 import { secrets } from "./secret.ts";
 import { serviceAccounts } from "./service-account.ts";
+import { webhookConfigurations } from "./webhook-configuration.ts";
 
 /**
  * Kubernetes' own kinds that are stored, as a kcp workspace serves them, in discovery order. Events appear twice:
@@ -23,6 +24,7 @@ export const builtInKinds: readonly BuiltInKind[] = [
   serviceAccounts,
   leases,
   ...rbacKinds,
+  ...webhookConfigurations,
   events,
   customResourceDefinitions,
 ];

@@ -1,18 +1,15 @@
-import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
-import { decodeObject } from "@virtual-workspaces/framework/storage";
-import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
-import { scopeOf } from "../state/informers/key-index.ts";
-import type { ShardObjects } from "../state/objects.ts";
+import { Namespace } from "../kinds/namespace.ts";
+import { findNamespace, type NamespaceSources } from "../state/namespace-lookup.ts";
 import type { ShardState } from "../state/shard-state.ts";
 
 /** Namespaces that cannot be deleted unless the logical cluster is. */
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
-/** Sources of namespaces. */
-export interface NamespaceLifecycleOptions {
-  readonly objects: ShardObjects;
+/** Sources of namespaces and of their logical clusters. */
+export interface NamespaceLifecycleOptions extends NamespaceSources {
   readonly state: Pick<ShardState, "namespaces" | "logicalCluster">;
 }
 
@@ -25,22 +22,11 @@ export function namespaceLifecycle(options: NamespaceLifecycleOptions): Admit {
     if (request.operation === "DELETE") refuseImmortal(request, options);
     if (request.operation !== "CREATE" || request.definition.scope !== "Namespaced") return;
     const { namespace = "", name } = request.object?.metadata ?? {};
-    const there = await lookUp({ cluster: request.params["cluster"] ?? "", namespace: "", name: namespace }, options);
+    const there = await findNamespace(request.params["cluster"] ?? "", namespace, options);
     if (there === undefined) throw ApiError.notFound(groupResourceOf(Namespace), namespace);
     if (there.metadata.deletionTimestamp === undefined && there.status?.phase !== "Terminating") return;
     throw terminating(request, { namespace, name });
   };
-}
-
-/** Falls back to the store: the cache may lack a new namespace. */
-async function lookUp(
-  key: { readonly cluster: string; readonly namespace: string; readonly name: string },
-  { objects, state }: NamespaceLifecycleOptions,
-): Promise<(KubeObject & NamespaceContent) | undefined> {
-  const known = state.namespaces.store.get(key);
-  if (known !== undefined) return known;
-  const kept = await objects.of(Namespace).get(scopeOf(key), key);
-  return kept && (decodeObject(kept) as KubeObject & NamespaceContent);
 }
 
 function refuseImmortal(

@@ -1,5 +1,5 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Authenticator, AuthorizeRequest, Authorizer, ServedResource } from "@virtual-workspaces/framework";
+import type { Admit, Authenticator, AuthorizeRequest, Authorizer, ServedResource } from "@virtual-workspaces/framework";
 import {
   LocalSubjectAccessReview,
   type RulesContent,
@@ -30,6 +30,8 @@ export interface ReviewKindsOptions {
   /** Authorizer of the shard. */
   readonly authorizer: ShardAuthorizer;
   readonly registry: ShardRegistry;
+  /** Admission of all these kinds: webhooks judge them too, as in Kubernetes. */
+  readonly admit: Admit;
   readonly log: Log;
 }
 
@@ -40,7 +42,8 @@ type AnyAuthorizer = Authorizer<Readonly<Record<string, string>>>;
  * the framework's, which every authenticated user may create: kcp allows them only where the user has access.
  */
 export function reviewKinds(options: ReviewKindsOptions): readonly ServedResource[] {
-  const { authenticators, audiences, registry, log } = options;
+  const { authenticators, audiences, registry, log, admit: all } = options;
+  const served = { admit: all as never };
   const authorizer = ofEach(options);
   // Below `:cluster` the parameter is set; at the server's root it is missing, but only `system:masters` has access.
   const [own, review, deep] = [authorizer, authorizer.review, authorizer.deep] as unknown as AnyAuthorizer[];
@@ -48,12 +51,12 @@ export function reviewKinds(options: ReviewKindsOptions): readonly ServedResourc
   const instead = (request: WriteOptions, { params }: Scope): AnyAuthorizer | undefined =>
     isDeepReview(request, params["cluster"] ?? "") ? deep : undefined;
   return [
-    SelfSubjectReview.serve(new SelfReviews()),
-    TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(registry), audiences, log })),
-    LocalSubjectAccessReview.serve(new LocalSubjectAccessReviews(reviews)),
-    SelfSubjectAccessReview.serve(new SelfSubjectAccessReviews({ authorizer: own as AnyAuthorizer, log })),
-    SelfSubjectRulesReview.serve(new SelfSubjectRulesReviews(authorizer)),
-    SubjectAccessReview.serve(new SubjectAccessReviews({ ...reviews, instead })),
+    SelfSubjectReview.serve(new SelfReviews(), served),
+    TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(registry), audiences, log }), served),
+    LocalSubjectAccessReview.serve(new LocalSubjectAccessReviews(reviews), served),
+    SelfSubjectAccessReview.serve(new SelfSubjectAccessReviews({ authorizer: own as AnyAuthorizer, log }), served),
+    SelfSubjectRulesReview.serve(new SelfSubjectRulesReviews(authorizer), served),
+    SubjectAccessReview.serve(new SubjectAccessReviews({ ...reviews, instead }), served),
   ];
 }
 

@@ -29,13 +29,18 @@ export interface ClustersViewOptions extends ShardViewOptions {
   readonly mounts: Mounts;
   /** Returns further authenticators for the name or path of a logical cluster. @default none */
   readonly logins?: WorkspaceLogins | undefined;
+  /** Metrics of the process. @default none */
+  readonly metrics?: VirtualWorkspace["metrics"] | undefined;
 }
 
 /**
  * Serves logical clusters under `/clusters/<name or path>`, mounted workspaces by their paths, and all logical clusters of a
  * shard under `/clusters/*`.
  */
-export function clustersView(clusters: Clusters, { documents, mounts, logins }: ClustersViewOptions): VirtualWorkspace {
+export function clustersView(
+  clusters: Clusters,
+  { documents, mounts, logins, metrics }: ClustersViewOptions,
+): VirtualWorkspace {
   const isShut = (cluster: string): boolean => {
     const found = clusters.shardOf(cluster).context.state.logicalCluster(cluster);
     return found !== undefined && isInactive(found);
@@ -89,6 +94,7 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
         ? whenLoaded(clusters.load(cluster), () => clusters.shardOf(cluster).metadataOf({ group, resource }))
         : undefined,
     documents,
+    ...(metrics && { metrics }),
     ready: () => clusters.started,
   });
 }

@@ -39,6 +39,8 @@ export interface CommonListenerOptions
   readonly documents: ShardViewOptions["documents"];
   /** Mounted workspaces of all shards. */
   readonly mounts: Mounts;
+  /** Metrics of the process besides those of requests. */
+  readonly viewMetrics: NonNullable<VirtualWorkspace["metrics"]>;
 }
 
 /** Logical clusters of a listener. */
@@ -49,7 +51,7 @@ export interface ListenerClusters extends ClustersViewOptions {
 }
 
 /** Content of a listener. */
-export interface ListenerContent extends Omit<ListenerClusters, "documents" | "mounts" | "logins"> {
+export interface ListenerContent extends Omit<ListenerClusters, "documents" | "mounts" | "logins" | "metrics"> {
   /** Shard with `root`, which authorizes readers of metrics. */
   readonly root: ServedShard;
   /** Views below `/services`. */
@@ -64,23 +66,27 @@ export function ownViews({
   documents,
   mounts,
   logins,
+  metrics: ofProcess,
 }: ListenerClusters): Pick<ServerOptions, "virtualWorkspaces"> & Required<Pick<ServerOptions, "impersonation">> {
   const authorizer: Authorizer<ClusterParams> = (question) =>
     clusters.shardOf(question.params.cluster ?? "").authorizer(question);
   return {
-    virtualWorkspaces: [clustersView(clusters, { documents, mounts, logins }), rootView(shard, { documents })],
+    virtualWorkspaces: [
+      clustersView(clusters, { documents, mounts, logins, metrics: ofProcess }),
+      rootView(shard, { documents }),
+    ],
     impersonation: workspaceImpersonation(authorizer),
   };
 }
 
 /** Returns the options of a listener for one shard's logical clusters, or for all of the process. */
 export function listenerOptions(
-  { documents, mounts, ...common }: CommonListenerOptions,
+  { documents, mounts, viewMetrics, ...common }: CommonListenerOptions,
   content: ListenerContent,
 ): ServerOptions {
   const { shard, clusters, root, virtualWorkspaces, checks } = content;
   const logins = workspaceLogins(shard.context.registry);
-  const own = ownViews({ shard, clusters, documents, mounts, logins });
+  const own = ownViews({ shard, clusters, documents, mounts, logins, metrics: viewMetrics });
   return {
     ...common,
     virtualWorkspaces: [...own.virtualWorkspaces, ...virtualWorkspaces],

@@ -12,6 +12,7 @@ import {
 import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
+import { webhookAdmission } from "../admission/webhook-admission.ts";
 import { access, deepAccess } from "../authz/access.ts";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/role-escalation.ts";
@@ -57,6 +58,7 @@ import { ShardState } from "../state/shard-state.ts";
 import { KindsOfClusters, type StoredKind } from "../state/stored-kinds.ts";
 import type { TokenSubresourceOptions } from "../tokens/token-request.ts";
 import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/virtual-storage.ts";
+import type { WebhookClient } from "../webhooks/client.ts";
 import { admitPathAnnotation, workspaceAdmissions } from "../workspaces/admission/workspace-admissions.ts";
 import { workspaceContent } from "../workspaces/logical-cluster/content.ts";
 import { ObjectCounts, objectLimit } from "../workspaces/object-limit.ts";
@@ -91,6 +93,8 @@ export interface ShardOptions {
   readonly virtualStorage?: false | VirtualStorageOptions;
   /** Whether workspaces may be mounted. @default true */
   readonly mounts?: boolean;
+  /** Calls of admission webhooks. */
+  readonly webhooks: WebhookClient;
   /** Views of the shard's listener. @default none */
   readonly services?: OwnServices;
   /** Time of delays and backoff of controllers. @default the machine's */
@@ -146,15 +150,16 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.authorizer = shardAuthorizer({ state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
-    // Admission of all kinds. The missing plugins in docs/reference/kcp/differences.md belong here, in kcp's order: mutating
-    // webhooks and policies before the labels of claims (`admitClaims`, the last mutation). Validating ones and ResourceQuota
-    // come after it, where the object is final.
+    // Admission of all kinds, in kcp's order: its own rules, webhooks, the path annotation, the labels of claims (`admitClaims`,
+    // the last mutation). The missing plugins in docs/reference/kcp/differences.md belong here: policies after webhooks, and
+    // ResourceQuota after the claims, where the object is final.
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
     const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit, admitNamedSecrets(isAllowed));
+    const webhooks = webhookAdmission({ shard: this.context, client: options.webhooks });
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
     const path = admitPathAnnotation({ state });
-    const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat(), path);
+    const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat());
     const elsewhere = this.#virtualStorage(options);
     this.#bindings = this.#controllers.use(
       new Bindings(this.context, {
@@ -162,18 +167,18 @@ export class Shard implements ServedShard, AsyncDisposable {
         kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
         mayAccess: isAllowed,
         kindsOf: (cluster, resource) => this.#keptKinds(cluster, normalizedGroupResource(resource)),
-        admit,
+        admit: admitInOrder(admit, webhooks.bound, path),
         elsewhere,
         kept,
         ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
       }),
     );
-    const all = admitInOrder(admit, roles, path, this.#bindings.admitClaims);
+    const all = admitInOrder(admit, roles, webhooks.own, path, this.#bindings.admitClaims);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
         store,
-        admit: admitInOrder(admit, this.#bindings.admitClaims),
+        admit: admitInOrder(admit, webhooks.own, this.#bindings.admitClaims),
         known: (cluster) => registry.load(cluster),
         taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
         objects: { garbageCollected: true, ...kept },
@@ -184,7 +189,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.#base = [
       ...inGroupOrder([
         ...baseKinds({ objects, admit: all, token: options.token }),
-        ...reviewKinds({ ...options, authorizer: this.authorizer }),
+        ...reviewKinds({ ...options, authorizer: this.authorizer, admit: webhooks.own }),
       ]),
       this.#crds.serve(),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),

@@ -41,6 +41,7 @@ export type PeerState = Pick<
   | "logicalClusters"
   | "rbac"
   | "shards"
+  | "webhooks"
   | "workspaceAuthenticationConfigurations"
   | "workspaces"
   | "workspaceTypes"

@@ -29,6 +29,9 @@ import {
   Role,
   RoleBinding,
 } from "../kinds/rbac.ts";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../kinds/webhook-configuration.ts";
+import { WebhookConfigurations } from "../webhooks/configurations.ts";
+import type { WebhookPhase } from "../webhooks/webhook.ts";
 import type { Informer } from "./informers/informer.ts";
 import type { ShardObjects } from "./objects.ts";
 
@@ -41,6 +44,8 @@ type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
  */
 export class ShardState {
   readonly rbac: RbacState;
+  /** Webhooks of configurations, by logical cluster. */
+  readonly webhooks: WebhookConfigurations;
   readonly namespaces: Informer<NamespaceContent>;
   readonly logicalClusters: Informer<ContentOf<typeof LogicalCluster>>;
   /**
@@ -73,6 +78,7 @@ export class ShardState {
   constructor(objects: ShardObjects) {
     const read = "withCluster";
     this.rbac = new RbacState(objects);
+    this.webhooks = webhookState(objects);
     this.namespaces = objects.informer(Namespace, { read });
     this.logicalClusters = objects.informer(LogicalCluster, { read });
     this.workspaces = objects.informer(Workspace, {
@@ -184,4 +190,17 @@ class RbacState {
     });
     return informer;
   }
+}
+
+/** Webhooks of a shard, as current as the informers. */
+function webhookState(objects: ShardObjects): WebhookConfigurations {
+  const all = new WebhookConfigurations();
+  const kinds = { mutating: MutatingWebhookConfiguration, validating: ValidatingWebhookConfiguration } as const;
+  for (const [phase, kind] of Object.entries(kinds) as [WebhookPhase, (typeof kinds)[WebhookPhase]][])
+    objects.informer(kind).mirror({
+      added: (object, { key }) => all.set(key.cluster, phase, object),
+      updated: (object, _, { key }) => all.set(key.cluster, phase, object),
+      deleted: (_, { key }) => all.delete(key.cluster, phase, key.name),
+    });
+  return all;
 }

@@ -21,6 +21,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import { type BindingContent, ClusterRole, ClusterRoleBinding, type RoleContent } from "../kinds/rbac.ts";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../kinds/webhook-configuration.ts";
 import type { ownViews } from "../serving/listener.ts";
 import { whenLoaded } from "../serving/served-shard.ts";
 import type { Informer } from "../state/informers/informer.ts";
@@ -44,7 +45,7 @@ export interface CacheViewOptions {
 
 /**
  * Serves `/services/cache/shards/<shard or *>/clusters/<name or *>`: the objects that shards share, at the URLs of kcp's
- * cache server. These are exports with their schemas and slices, shards, workspace types, and those roles, bindings and
+ * cache server. These are exports with their schemas and slices, shards, workspace types, webhook configurations, and those roles, bindings and
  * logical clusters that other shards need. They are no copies but the shards' objects, read-only, with the annotations of
  * kcp's copies. Security: only `system:masters` have access, since the view has no permissions of its own.
  */
@@ -73,9 +74,10 @@ export function cacheView({ registry, ready, log }: CacheViewOptions): VirtualWo
 const SHARD_NAME = /^[a-z0-9:-]{0,61}$/;
 
 const KINDS: readonly ReplicatedKind<object>[] = [
-  ...[APIExport, APIExportEndpointSlice, APIResourceSchema, APIConversion, Shard, WorkspaceType].map((resource) => ({
-    resource,
-  })),
+  ...[
+    ...[APIExport, APIExportEndpointSlice, APIResourceSchema, APIConversion, Shard, WorkspaceType],
+    ...[MutatingWebhookConfiguration, ValidatingWebhookConfiguration],
+  ].map((resource) => ({ resource })),
   {
     resource: LogicalCluster,
     choose: ({ state }: ShardPeer) => ({

@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import {
   fieldDuplicate,
   fieldInvalid,
@@ -7,8 +5,8 @@ import {
   nameProblems,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import type { Expression, ExpressionCompiler } from "../../cel/expression.ts";
-import { siblingModule } from "../../util/worker/pool.ts";
+import type { Expression } from "../../cel/expression.ts";
+import { LazyExpressions } from "../../cel/lazy-expressions.ts";
 import type { ClaimMappings, ClaimValidationRule, JwtAuthenticator, UserValidationRule } from "./jwt-options.ts";
 
 /** Expression and the path of its field, for logs. */
@@ -129,8 +127,8 @@ export class MappingCompiler {
 
   /** Security: a user can claim any email address, so an unverified address must not name a user. */
   #requireVerifiedEmail(username: PlacedExpression | undefined, others: readonly PlacedExpression[]): void {
-    if (username === undefined || !username.expression.selects("email")) return;
-    if ([username, ...others].some(({ expression }) => expression.selects("email_verified"))) return;
+    if (username === undefined || !username.expression.selects("claims", "email")) return;
+    if ([username, ...others].some(({ expression }) => expression.selects("claims", "email_verified"))) return;
     const detail =
       "claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression";
     this.#causes.push(fieldInvalid(username.field, username.expression.source, detail));
@@ -188,33 +186,14 @@ const USER = {
   extra: { type: "object", additionalProperties: TEXTS },
 } as const;
 
-interface Compilers {
-  readonly claims: ExpressionCompiler;
-  readonly user: ExpressionCompiler;
-}
-
-/** Compiles the expressions of a configuration. Loads the CEL library with the first expression. */
-class LazyCompilers {
-  #compilers: Compilers | undefined;
-
-  get of(): Compilers {
-    if (this.#compilers === undefined) {
-      const file = fileURLToPath(siblingModule("../../cel/expression", import.meta.url));
-      const module = createRequire(import.meta.url)(file) as typeof import("../../cel/expression.ts");
-      this.#compilers = {
-        claims: new module.ExpressionCompiler("claims", module.ANY_OBJECT),
-        user: new module.ExpressionCompiler("user", module.objectShape(USER)),
-      };
-    }
-    return this.#compilers;
-  }
-}
-
-const compilers = new LazyCompilers();
+const compilers = {
+  claims: new LazyExpressions({ claims: "map" }),
+  user: new LazyExpressions({ user: USER }),
+};
 
 interface ExpressionPlace {
   readonly field: string;
-  readonly sees: keyof Compilers;
+  readonly sees: keyof typeof compilers;
   readonly wanted?: "bool";
 }
 
@@ -224,7 +203,7 @@ function compileField(
   { field, sees, wanted }: ExpressionPlace,
   causes: StatusCause[],
 ): Expression | undefined {
-  const compiled = compilers.of[sees].compile(source, wanted);
+  const compiled = compilers[sees].compile(source, wanted);
   if ("expression" in compiled) return compiled.expression;
   causes.push(fieldInvalid(field, source, compiled.problem));
   return undefined;

@@ -31,7 +31,7 @@ export class ClaimMapper {
   #username(claims: JsonObject): string {
     const { claim = "", prefix = "" } = this.#config.claimMappings.username;
     const { username } = this.#compiled;
-    if (username !== undefined) return text(evaluate(username, claims), username.field);
+    if (username !== undefined) return text(evaluate(username, { claims }), username.field);
     const name = claimText(claims, claim);
     if (claim === "email" && Object.hasOwn(claims, "email_verified") && claims["email_verified"] !== true)
       throw new TokenRejection("email is not verified: claim email_verified is not true");
@@ -41,7 +41,7 @@ export class ClaimMapper {
   #groups(claims: JsonObject): readonly string[] {
     const { claim = "", prefix = "" } = this.#config.claimMappings.groups ?? {};
     const { groups } = this.#compiled;
-    if (groups !== undefined) return texts(evaluate(groups, claims), groups.field);
+    if (groups !== undefined) return texts(evaluate(groups, { claims }), groups.field);
     if (claim === "") return [];
     if (!Object.hasOwn(claims, claim)) refuseDistributed(claims, claim);
     return texts(memberOf(claims, claim), `claim ${claim}`).map((group) => prefix + group);
@@ -50,7 +50,7 @@ export class ClaimMapper {
   #uid(claims: JsonObject): string {
     const { claim = "" } = this.#config.claimMappings.uid ?? {};
     const { uid } = this.#compiled;
-    if (uid !== undefined) return text(evaluate(uid, claims), uid.field);
+    if (uid !== undefined) return text(evaluate(uid, { claims }), uid.field);
     return claim === "" ? "" : claimText(claims, claim);
   }
 
@@ -59,7 +59,7 @@ export class ClaimMapper {
     const extra: [string, readonly string[]][] =
       typeof id === "string" && id !== "" ? [[CREDENTIAL_ID, [`JTI=${id}`]]] : [];
     for (const placed of this.#compiled.extra) {
-      const values = texts(evaluate(placed, claims), placed.field);
+      const values = texts(evaluate(placed, { claims }), placed.field);
       if (values.length > 0) extra.push([placed.key, values]);
     }
     return Object.fromEntries(extra);
@@ -70,25 +70,25 @@ export class ClaimMapper {
       if (claim !== "" && claimText(claims, claim) !== requiredValue)
         throw new TokenRejection(`claim ${claim} does not have the required value`);
     }
-    for (const rule of this.#compiled.claimRules) check(rule, claims);
+    for (const rule of this.#compiled.claimRules) check(rule, { claims });
   }
 
   #checkUser({ name, ...user }: Identity): void {
-    for (const rule of this.#compiled.userRules) check(rule, { username: name, ...user });
+    for (const rule of this.#compiled.userRules) check(rule, { user: { username: name, ...user } });
   }
 }
 
-function check(rule: PlacedExpression, about: unknown): void {
-  const holds = evaluate(rule, about);
+function check(rule: PlacedExpression, values: Readonly<Record<string, unknown>>): void {
+  const holds = evaluate(rule, values);
   if (holds === true) return;
   throw new TokenRejection(
     rule.message === "" ? `${rule.field} is not satisfied` : `${rule.field} is not satisfied: ${rule.message}`,
   );
 }
 
-function evaluate({ expression, field }: PlacedExpression, about: unknown): unknown {
+function evaluate({ expression, field }: PlacedExpression, values: Readonly<Record<string, unknown>>): unknown {
   try {
-    return expression.evaluate(about);
+    return expression.evaluate(values);
   } catch (error) {
     if (!isExpressionError(error)) throw error;
     throw new TokenRejection(`${field} could not be evaluated: ${error.message}`);

@@ -6,7 +6,7 @@ import { PROTOBUF_METADATA } from "./meta.ts";
 const texts = (name: string): ProtobufField => ({ name, form: "list" });
 
 /** Kubernetes' LabelSelector. */
-const labelSelector: ProtobufMessage = {
+export const labelSelector: ProtobufMessage = {
   1: { name: "matchLabels", form: "map" },
   2: {
     name: "matchExpressions",

@@ -128,9 +128,12 @@ const LIBRARY_NAMES: Readonly<Record<string, string>> = {
   duration: "google.protobuf.Duration",
 };
 
-/** Declares the types of a shape's objects. */
-export function declareShape(environment: Environment, shape: Shape): Declared {
-  const all = new Map<string, ReadonlySet<string>>();
+/** Declares the types of a shape's objects. @param all types of the environment, to which these are added */
+export function declareShape(
+  environment: Environment,
+  shape: Shape,
+  all: Map<string, ReadonlySet<string>> = new Map(),
+): Declared {
   const declare = ({ type, element, fields }: Shape): string => {
     if (type === "list" && element !== undefined) return `list<${declare(element)}>`;
     if (type === "map" && element !== undefined) return `map<string, ${declare(element)}>`;

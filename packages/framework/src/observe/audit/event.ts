@@ -1,5 +1,4 @@
 import { bearerToken, utf8 } from "../../authn/headers.ts";
-import type { Decision } from "../../authz/authorization.ts";
 import { statusOf } from "../../encode/respond.ts";
 import { clientCertificate } from "../../listener/connections.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
@@ -144,21 +143,24 @@ function annotations(request: AuditedRequest, known: string, stage: AuditStage):
 }
 
 /** Returns annotations that are known with the response. */
-function verdict({ decision }: AuditedRequest, { omitted }: AuditRecord): string {
+function verdict({ decision }: AuditedRequest, { omitted, annotations: added }: AuditRecord): string {
   const cut = omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`;
-  if (decision === undefined) return cut;
-  const more = decided(decision);
+  // Those of admission first: a webhook must not replace those of the decision.
+  const own = decision?.annotations;
+  const more = added === undefined && own === undefined ? "" : texts({ ...Object.fromEntries(added ?? []), ...own });
+  if (decision === undefined) return more + cut;
   if (decision.allowed === true) return cut === "" && more === "" ? ALLOWED : ALLOWED + more + cut;
   const reason = JSON.stringify(String(decision.reason ?? ""));
   return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}${more}${cut}`;
 }
 
-/** Returns the rule's own annotations, without those that the server sets. */
-function decided({ annotations }: Decision): string {
-  if (annotations === undefined) return "";
-  const own = Object.entries(annotations).filter(([key]) => !/^(authorization|audit)\.k8s\.io\//.test(key));
+/** Encodes annotations, without those that the server sets. */
+function texts(annotations: Readonly<Record<string, unknown>>): string {
+  const own = Object.entries(annotations).filter(([key]) => key !== WORKSPACE && !OF_SERVER.test(key));
   return own.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(String(value))}`).join("");
 }
+
+const OF_SERVER = /^(?:authorization\.k8s\.io|audit\.k8s\.io|virtual-workspaces\.dev)\//;
 
 const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';
 

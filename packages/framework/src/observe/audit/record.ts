@@ -4,6 +4,7 @@ import zlib from "node:zlib";
 import { isJsonObject, type JsonObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import { parseJson, parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { jsonOf } from "../../encode/respond.ts";
+import type { AuditAnnotations } from "../../storage.ts";
 import type { ObservedRequest } from "../observer.ts";
 import type { AuditDecision } from "./audit-rules.ts";
 import type { Origin } from "./origin.ts";
@@ -16,7 +17,7 @@ export interface AuditedRequest extends ObservedRequest {
 }
 
 /** Data of one request for its audit events. */
-export class AuditRecord {
+export class AuditRecord implements AuditAnnotations {
   readonly decision: AuditDecision;
   /** Whether the request was admitted with guaranteed room for its events. */
   admitted = false;
@@ -28,6 +29,9 @@ export class AuditRecord {
   requestObject: string | undefined;
   /** Reason why objects are left out of the events: too long, or not JSON. */
   omitted: string | undefined;
+  /** Annotations of admission. */
+  annotations: Map<string, string> | undefined;
+  #annotated = 0;
   readonly #limit: number;
   readonly #answer: Capture | undefined;
 
@@ -37,6 +41,14 @@ export class AuditRecord {
     this.#limit = limit;
     const { isResource = false, longRunning = true } = request.info ?? {};
     if (decision.response && isResource && !longRunning) this.#answer = new Capture(request.res, limit);
+  }
+
+  annotate(key: string, value: string, level?: "Request"): void {
+    if (level === "Request" && !this.decision.request) return;
+    this.annotations ??= new Map();
+    this.#annotated += key.length + value.length;
+    if (this.annotations.has(key) || this.#annotated > this.#limit) return;
+    this.annotations.set(key, value);
   }
 
   /** Records a decoded request body, before any change. */

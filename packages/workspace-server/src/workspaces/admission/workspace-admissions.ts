@@ -68,7 +68,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
 
 /**
  * Sets the path annotation of exports, bindings and workspace types, and corrects it on other kinds (kcp's plugin
- * `kcp.io/PathAnnotation`). It runs for all kinds, before their other rules.
+ * `kcp.io/PathAnnotation`). It runs for all kinds, after their own rules and webhooks.
  */
 export function admitPathAnnotation({ state }: Pick<ShardContext, "state">): Admit {
   return (request: AdmitRequest) => {

@@ -1,0 +1,33 @@
+import type { WorkspaceServerFeature } from "@virtual-workspaces/workspace-server";
+import type { FlagSet } from "../../flags/table.ts";
+import { orFail } from "../../process/failure.ts";
+
+const FLAGS = {
+  "admission-webhook-allow": {
+    type: "list",
+    value: "hosts",
+    otherwise: "none",
+    help: "Restricted hosts that admission webhooks may use. Restricted are names, addresses and networks of this machine, its links, and metadata services of clouds.",
+  },
+} as const satisfies FlagSet;
+
+/**
+ * Calls of the webhooks that configurations in workspaces name. Security: users who may create a configuration choose the URL, so
+ * the same hosts are restricted as for mounts.
+ */
+export const admissionWebhooks: WorkspaceServerFeature<typeof FLAGS> = {
+  name: "admission-webhooks",
+  heading: "Admission",
+  flags: FLAGS,
+  read({ values: { "admission-webhook-allow": allow = [] } }) {
+    const dialer = async () =>
+      (await import("@virtual-workspaces/mounts")).mountedServers({ allow, whose: "admission webhooks" });
+    return {
+      options: async () => {
+        // Validates the hosts at the start. Without any, the module is loaded only when needed.
+        if (allow.length > 0) await orFail(dialer);
+        return { admissionWebhooks: { dial: async (...target) => (await dialer()).dial(...target) } };
+      },
+    };
+  },
+};

@@ -1,0 +1,38 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { siblingModule } from "../util/worker/pool.ts";
+import type { CompiledExpression, CompilerOptions, ExpressionCompiler } from "./expression.ts";
+import type { Shape } from "./values/shape.ts";
+
+/** Type of a variable: any value, a map from strings to any values, or an object with the fields of these schemas. */
+export type VariableType = "any" | "map" | Readonly<Record<string, JsonSchema>>;
+
+/** Compiles expressions over some variables. Loads the CEL library with the first expression. */
+export class LazyExpressions {
+  readonly #variables: Readonly<Record<string, VariableType>>;
+  readonly #options: CompilerOptions;
+  #compiler: ExpressionCompiler | undefined;
+
+  constructor(variables: Readonly<Record<string, VariableType>>, options: CompilerOptions = {}) {
+    this.#variables = variables;
+    this.#options = options;
+  }
+
+  /** Compiles an expression. @param wanted required type of its value. @default any */
+  compile(source: string, wanted?: "bool"): CompiledExpression {
+    this.#compiler ??= this.#load();
+    return this.#compiler.compile(source, wanted);
+  }
+
+  #load(): ExpressionCompiler {
+    const file = fileURLToPath(siblingModule("expression", import.meta.url));
+    const cel = createRequire(import.meta.url)(file) as typeof import("./expression.ts");
+    const shapeOf = (type: VariableType): Shape => {
+      if (type === "any") return cel.ANY;
+      return type === "map" ? cel.ANY_OBJECT : cel.objectShape(type);
+    };
+    const shapes = Object.entries(this.#variables).map(([name, type]) => [name, shapeOf(type)] as const);
+    return new cel.ExpressionCompiler(Object.fromEntries(shapes), this.#options);
+  }
+}
