@@ -4,10 +4,6 @@ import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { int32, keyed, object, objects, text, textMap, texts } from "./descriptions.ts";
 import { itemsOf } from "./problems.ts";
-import {
-  mutatingWebhookConfigurationMessage,
-  validatingWebhookConfigurationMessage,
-} from "./protobuf-admissionregistration.ts";
 import { webhookProblems } from "./webhook-problems.ts";
 
 /** API group of configurations of admission. */
@@ -145,7 +141,6 @@ export const MutatingWebhookConfiguration: Resource<WebhookConfigurationContent>
         }),
       },
     },
-    protobuf: mutatingWebhookConfigurationMessage,
     strategy: { problems: webhookProblems },
   });
 
@@ -156,7 +151,6 @@ export const ValidatingWebhookConfiguration: Resource<WebhookConfigurationConten
     kind: "ValidatingWebhookConfiguration",
     description: "ValidatingWebhookConfiguration describes webhooks that accept and reject objects.",
     schema: { type: "object", properties: { webhooks: webhooks("Webhooks, called at the same time.") } },
-    protobuf: validatingWebhookConfigurationMessage,
     strategy: { problems: webhookProblems },
   });
 

@@ -1,19 +1,8 @@
+import { mutatingWebhookConfigurationMessage, validatingWebhookConfigurationMessage } from "./admission-messages.ts";
 import type { ProtobufField, ProtobufMessage } from "./message.ts";
-import { PROTOBUF_METADATA } from "./meta.ts";
+import { labelSelector, PROTOBUF_METADATA, texts } from "./meta.ts";
 
 // Field numbers come from Kubernetes' generated.proto files, release 1.37; they never change.
-
-const texts = (name: string): ProtobufField => ({ name, form: "list" });
-
-/** Kubernetes' LabelSelector. */
-export const labelSelector: ProtobufMessage = {
-  1: { name: "matchLabels", form: "map" },
-  2: {
-    name: "matchExpressions",
-    form: "list",
-    of: { 1: { name: "key", empty: "kept" }, 2: { name: "operator", empty: "kept" }, 3: texts("values") },
-  },
-};
 
 const condition: ProtobufMessage = {
   1: { name: "type", empty: "kept" },
@@ -201,6 +190,8 @@ const MESSAGES: Readonly<Record<string, ProtobufMessage>> = {
   "/v1 ResourceQuota": resourceQuotaMessage,
   "/v1 Secret": secretMessage,
   "/v1 ServiceAccount": serviceAccountMessage,
+  "admissionregistration.k8s.io/v1 MutatingWebhookConfiguration": mutatingWebhookConfigurationMessage,
+  "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration": validatingWebhookConfigurationMessage,
   "authentication.k8s.io/v1 TokenRequest": tokenRequestMessage,
   "coordination.k8s.io/v1 Lease": leaseMessage,
   "events.k8s.io/v1 Event": eventMessage,

@@ -53,3 +53,16 @@ export const PROTOBUF_DELETE_OPTIONS: ProtobufMessage = {
   4: { name: "propagationPolicy", empty: "kept" },
   5: { name: "dryRun", form: "list" },
 };
+
+/** Field with a list of texts. */
+export const texts = (name: string): ProtobufField => ({ name, form: "list" });
+
+/** Kubernetes' LabelSelector. */
+export const labelSelector: ProtobufMessage = {
+  1: { name: "matchLabels", form: "map" },
+  2: {
+    name: "matchExpressions",
+    form: "list",
+    of: { 1: { name: "key", empty: "kept" }, 2: { name: "operator", empty: "kept" }, 3: texts("values") },
+  },
+};

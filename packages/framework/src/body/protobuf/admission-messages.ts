@@ -1,5 +1,5 @@
-import { PROTOBUF_METADATA, type ProtobufField, type ProtobufMessage } from "@virtual-workspaces/framework/resource";
-import { labelSelector, texts } from "./protobuf.ts";
+import type { ProtobufField, ProtobufMessage } from "./message.ts";
+import { labelSelector, PROTOBUF_METADATA, texts } from "./meta.ts";
 
 // Field numbers come from Kubernetes' generated.proto files, release 1.37; they never change.
 
