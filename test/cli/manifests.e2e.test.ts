@@ -26,6 +26,7 @@ const FILES = {
   "rights.ts": `export const permissions = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }];`,
   "rightless.ts": `export const permissions = [{ resources: ["configmaps"], verbs: ["list"] }];`,
   "right.ts": `export const permissions = {};`,
+  "away.yaml": `{clusters: [{name: a, cluster: {server: "https://127.0.0.1:1/clusters/root"}}], users: [{name: a, user: {}}], contexts: [{name: a, context: {cluster: a, user: a}}], current-context: a}`,
   "throws.ts": `throw new Error("not today");`,
 };
 
@@ -73,12 +74,15 @@ describe("virtual-workspaces manifests", function () {
     [["--rbac", "--user=a", "one.ts"], /one\.ts has no export "permissions"\. Write `export const permissions: P/, 1],
     [["--rbac", "--user=a", "right.ts"], /right\.ts: its export "permissions" is not a list\. Write /, 1],
     [["--rbac", "--user=a", "rightless.ts"], /rightless\.ts: permissions\[0\] is no rule of a ClusterRole: give it/, 1],
+    [["--timeout=1s", "one.ts"], /--timeout has no effect without --apply: set both/, 2],
+    [["--apply", "--kubeconfig=away.yaml", "--timeout=1s", "one.ts"], /cannot apply the manifests within 1 s: /, 1],
     [["--user=a", "one.ts"], /--user has no effect without --rbac: set both/, 2],
     [["one.ts", "-o", "xml"], /invalid value "xml" for --output: use yaml or json/, 2],
   ] as const)
     it(`${args.join(" ") || "nothing"}: reports the problem`, async () => {
       using folder = tree(FILES);
-      const inFolder = args.map((arg) => (Object.hasOwn(FILES, arg) ? join(folder.path, arg) : arg));
+      const placed = (arg: string): string => (Object.hasOwn(FILES, arg) ? join(folder.path, arg) : arg);
+      const inFolder = args.map((arg) => arg.replace(/[^=]+$/, placed));
       const said = await cli("manifests", ...inFolder);
       expect(said.stderr)
         .to.match(why)

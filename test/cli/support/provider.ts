@@ -1,4 +1,4 @@
-// A provider's workspace with the export of examples/over-workspaces/inventory.ts, a workspace that has bound it and has an Item,
+// A provider's workspace with the export of examples/operator/inventory.ts, a workspace that has bound it and has an Item,
 // and a kubeconfig of a user who may do in the provider's workspace what `manifests --rbac` prints, and nothing else anywhere.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,14 @@ import { cli } from "./dev.ts";
 import { made, workspace } from "./exported.ts";
 import { Start } from "./start.ts";
 
-export const INVENTORY: string = join(root, "examples/over-workspaces/inventory.ts");
+export const INVENTORY: string = join(root, "examples/operator/inventory.ts");
 
 const TOKENS = [
   'root-token,shard-root,1,"system:masters"',
   "views-token,inventory-server,2",
   "alice-token,alice,3",
   "bob-token,bob,4",
+  'admin-token,kcp-admin,5,"system:kcp:admin"',
   "",
 ].join("\n");
 const BINDING = {
@@ -44,8 +45,8 @@ const READS = {
 const APIS = "/clusters/root:provider/apis";
 
 export interface ProviderOptions {
-  /** User to whom the printed role is bound. @default that of {@link Provider.kubeconfig} */
-  readonly bound?: string;
+  /** Installs the export and the role in `root:provider`. @default what `manifests` prints, by kubectl */
+  readonly prepare?: (shard: Start, folder: Tree) => Promise<void>;
 }
 
 /** A workspace server with the provider `root:provider`, where `alice` may read stocks. */
@@ -61,24 +62,12 @@ export class Provider implements AsyncDisposable {
     this.consumer = consumer;
   }
 
-  static async ready({ bound = "inventory-server" }: ProviderOptions = {}): Promise<Provider> {
+  static async ready({ prepare = byKubectl }: ProviderOptions = {}): Promise<Provider> {
     await using stack = new AsyncDisposableStack();
     const shard = stack.use(await Start.ready({ files: { "tokens.csv": TOKENS } }));
     const folder = stack.use(tree({}));
     await workspace(shard, "provider", "root");
-    const lists = [
-      ["manifests", INVENTORY],
-      ["manifests", "--rbac", `--user=${bound}`, INVENTORY],
-    ];
-    for (const [at, words] of lists.entries()) {
-      const file = join(folder.path, `${at}.yaml`);
-      const { code, stdout, stderr } = await cli(...words);
-      if (code !== 0) throw new Error(stderr);
-      writeFileSync(file, stdout);
-      const server = ["--context", "base", "-s", `${shard.url}/clusters/root:provider`];
-      const applied = await shard.kubectl(...server, "--token=root-token", "apply", "-f", file);
-      if (!applied.startsWith("0 ")) throw new Error(applied);
-    }
+    await prepare(shard, folder);
     await made(shard, `${APIS}/rbac.authorization.k8s.io/v1/clusterroles`, READER);
     await made(shard, `${APIS}/rbac.authorization.k8s.io/v1/clusterrolebindings`, READS);
     const consumer = await workspace(shard, "consumer", "root");
@@ -98,20 +87,41 @@ export class Provider implements AsyncDisposable {
     return new Provider(shard, folder, consumer);
   }
 
-  /** Returns the text of a kubeconfig of the server's user, scoped to the provider's workspace as kcp-operator's. */
+  /** Kubeconfig of the server's user. */
   get kubeconfig(): string {
-    const ca = Buffer.from(this.shard.text("apiserver.crt")).toString("base64");
-    const cluster = { server: `${this.shard.url}/clusters/root:provider`, "certificate-authority-data": ca };
-    return stringify({
-      ...{ apiVersion: "v1", kind: "Config", "current-context": "default" },
-      clusters: [{ name: "default", cluster }],
-      users: [{ name: "default", user: { token: "views-token" } }],
-      contexts: [{ name: "default", context: { cluster: "default", user: "default" } }],
-    });
+    return kubeconfigOf(this.shard, "views-token");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shard[Symbol.asyncDispose]();
     this.folder[Symbol.dispose]();
+  }
+}
+
+/** Returns a kubeconfig that is scoped to the provider's workspace, as those of kcp-operator. */
+export function kubeconfigOf(shard: Start, token: string): string {
+  const ca = Buffer.from(shard.text("apiserver.crt")).toString("base64");
+  const cluster = { server: `${shard.url}/clusters/root:provider`, "certificate-authority-data": ca };
+  return stringify({
+    ...{ apiVersion: "v1", kind: "Config", "current-context": "default" },
+    clusters: [{ name: "default", cluster }],
+    users: [{ name: "default", user: { token } }],
+    contexts: [{ name: "default", context: { cluster: "default", user: "default" } }],
+  });
+}
+
+async function byKubectl(shard: Start, folder: Tree): Promise<void> {
+  const lists = [
+    ["manifests", INVENTORY],
+    ["manifests", "--rbac", "--user=inventory-server", INVENTORY],
+  ];
+  for (const [at, words] of lists.entries()) {
+    const file = join(folder.path, `${at}.yaml`);
+    const { code, stdout, stderr } = await cli(...words);
+    if (code !== 0) throw new Error(stderr);
+    writeFileSync(file, stdout);
+    const server = ["--context", "base", "-s", `${shard.url}/clusters/root:provider`];
+    const applied = await shard.kubectl(...server, "--token=root-token", "apply", "-f", file);
+    if (!applied.startsWith("0 ")) throw new Error(applied);
   }
 }

@@ -1,28 +1,36 @@
 import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { readFlags } from "../flags/read.ts";
 import { Failure, UsageError } from "../process/failure.ts";
-import { MANIFESTS } from "./flags.ts";
+import { MANIFESTS, type ManifestsFlags } from "./flags.ts";
 import { imported } from "./modules.ts";
-import { readRbac, withoutRbac } from "./rbac.ts";
+import { readRbac } from "./rbac.ts";
 
 /** Runs `virtual-workspaces manifests`. @returns the exit code @throws UsageError, Failure */
 export async function run(args: readonly string[]): Promise<number> {
   const { values, words } = readFlags(args, MANIFESTS);
-  const { output, rbac } = values;
+  const { output, rbac, apply } = values;
   if (words.length === 0 && rbac !== true)
     throw new UsageError(
       "no module given: name files of views, or packages, as in virtual-workspaces manifests ./view.ts",
     );
   if (output !== "yaml" && output !== "json")
     throw new UsageError(`invalid value "${output}" for --output: use yaml or json`);
-  if (rbac !== true) withoutRbac(values);
+  if (rbac !== true) refuseNeedless(values, "rbac", ["user", "group", "name"]);
+  if (apply !== true) refuseNeedless(values, "apply", ["kubeconfig", "context", "timeout"]);
   const items = rbac === true ? await readRbac(words, values) : await readManifests(words);
+  if (apply === true) return (await import("./apply.ts")).applied(items, values);
   const text =
     output === "json"
       ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`
       : items.map(yamlOf).join("---\n");
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
   return 0;
+}
+
+/** @throws UsageError for a flag that needs another one */
+function refuseNeedless(flags: ManifestsFlags, main: string, names: readonly (keyof ManifestsFlags)[]): void {
+  const needless = names.find((name) => flags[name] !== undefined);
+  if (needless !== undefined) throw new UsageError(`--${needless} has no effect without --${main}: set both`);
 }
 
 const REMEDY = "Write `export const manifests: Manifests = [ … ]`, with the type from @virtual-workspaces/kcp.";

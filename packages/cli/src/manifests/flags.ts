@@ -6,15 +6,16 @@ export const MANIFESTS = commandLine({
   words: "<view>...",
   summary: "print the manifests that views need",
   usage: ["<file or package>... [flags]", "--rbac --user <names> [<file or package>...] [flags]"],
-  description: `Prints the objects that views need in the workspace of their provider: kinds, exports with schemas, roles. A module exports them as \`manifests\`. Security: the module runs with your rights. Nothing is applied.
+  description: `Prints the objects that views need in the workspace of their provider: kinds, exports with schemas, roles. A module exports them as \`manifests\`. Security: the module runs with your rights. Nothing is applied without --apply.
 
 With --rbac it prints what the user of \`serve --kcp-views=false\` needs instead: a ClusterRole with the rights of the server itself, and those that the modules export as \`permissions\`, and its binding. kcp's own views need a user in system:masters, and no role can replace that.
 
 Examples:
   virtual-workspaces manifests ./view.ts | kubectl apply -f -
   virtual-workspaces manifests --rbac --user=inventory ./inventory.ts | kubectl apply -f -
+  virtual-workspaces manifests --apply --kubeconfig=init.kubeconfig ./inventory.ts
 
-Apply the list twice when it has objects of a kind that the list itself defines.`,
+Apply the list twice with kubectl when it has objects of a kind that the list itself defines. --apply needs no kubectl, waits for the workspace and for kinds, and may run at each start and several times at once, as in an init container.`,
   sections: {
     Flags: {
       output: {
@@ -36,6 +37,18 @@ Apply the list twice when it has objects of a kind that the list itself defines.
         value: "name",
         otherwise: "virtual-workspaces-serve",
         help: "With --rbac: name of the ClusterRole and of the binding.",
+      },
+      apply: {
+        type: "switch",
+        help: "Apply the objects in the workspace of --kubeconfig by server-side apply, and take over all their fields.",
+      },
+      kubeconfig: { type: "path", value: "file", otherwise: "like kubectl", help: "With --apply: kubeconfig." },
+      context: { type: "text", value: "name", otherwise: "the current context", help: "With --apply: its context." },
+      timeout: {
+        type: "duration",
+        value: "time",
+        otherwise: "3m",
+        help: "With --apply: time to retry until all objects are applied.",
       },
     },
   },

@@ -39,12 +39,6 @@ export async function readRbac(modules: readonly string[], flags: ManifestsFlags
   ];
 }
 
-/** @throws UsageError for a flag that needs `--rbac` */
-export function withoutRbac(flags: ManifestsFlags): void {
-  const [needless] = (["user", "group", "name"] as const).filter((name) => flags[name] !== undefined);
-  if (needless !== undefined) throw new UsageError(`--${needless} has no effect without --rbac: set both`);
-}
-
 function subjectsOf(kind: Subject["kind"], names: readonly string[] = []): readonly Subject[] {
   return names.map((name) => ({ kind, apiGroup: GROUP, name }));
 }
