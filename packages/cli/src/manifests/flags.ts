@@ -8,14 +8,14 @@ export const MANIFESTS = commandLine({
   usage: ["<file or package>... [flags]", "--rbac --user <names> [<file or package>...] [flags]"],
   description: `Prints the objects that views need in the workspace of their provider: kinds, exports with schemas, roles. A module exports them as \`manifests\`. Security: the module runs with your rights. Nothing is applied without --apply.
 
-With --rbac it prints what the user of \`serve --kcp-views=false\` needs instead: a ClusterRole with the rights of the server itself, and those that the modules export as \`permissions\`, and its binding. kcp's own views need a user in system:masters, and no role can replace that.
+With --rbac it prints the rights of the user of \`serve --kcp-views=false\` instead: a ClusterRole and its binding. The role has the rights of the server itself, and those that the modules export as \`permissions\`. kcp's own views need a user in system:masters, and no role can replace that.
 
 Examples:
   virtual-workspaces manifests ./view.ts | kubectl apply -f -
   virtual-workspaces manifests --rbac --user=inventory ./inventory.ts | kubectl apply -f -
   virtual-workspaces manifests --apply --kubeconfig=init.kubeconfig ./inventory.ts
 
-Apply the list twice with kubectl when it has objects of a kind that the list itself defines. --apply needs no kubectl, waits for the workspace and for kinds, and may run at each start and several times at once, as in an init container.`,
+Apply the list twice with kubectl when it has objects of a kind that the list itself defines. The flag --apply needs no kubectl. It waits for the workspace and for kinds, and may run again and several times at once, as in an init container.`,
   sections: {
     Flags: {
       output: {
