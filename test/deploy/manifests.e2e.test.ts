@@ -100,6 +100,23 @@ describe("the manifests in deploy", function () {
     });
   }
 
+  it("of kubernetes let the workspace server alone reach etcd", () => {
+    const objects = built("kubernetes") as unknown as readonly { readonly kind: string; readonly spec: unknown }[];
+    const component = (name: string) => ({
+      matchLabels: { "app.kubernetes.io/name": "virtual-workspaces", "app.kubernetes.io/component": name },
+    });
+    const policy = objects.find(({ kind }) => kind === "NetworkPolicy");
+    expect(policy?.spec).to.deep.equal({
+      podSelector: component("etcd"),
+      policyTypes: ["Ingress"],
+      ingress: [{ from: [{ podSelector: component("start") }], ports: [{ port: "client" }] }],
+    });
+    const labels = built("kubernetes").flatMap(({ kind, spec }) =>
+      /^(Deployment|StatefulSet)$/.test(kind) ? [spec.template.metadata.labels["app.kubernetes.io/component"]] : [],
+    );
+    expect(labels).to.have.members(["etcd", "start", "serve", "front-proxy"]);
+  });
+
   it("would not pass with a misspelt field, another type, or a missing one", () => {
     const [deployment] = built("kubernetes/agent").filter(({ kind }) => kind === "Deployment");
     const { spec } = deployment as Built;
