@@ -100,7 +100,7 @@ describe("the manifests in deploy", function () {
     });
   }
 
-  it("of kubernetes let the workspace server alone reach etcd", () => {
+  it("let the workspace server of Kubernetes alone reach etcd", () => {
     const objects = built("kubernetes") as unknown as readonly { readonly kind: string; readonly spec: unknown }[];
     const component = (name: string) => ({
       matchLabels: { "app.kubernetes.io/name": "virtual-workspaces", "app.kubernetes.io/component": name },
