@@ -12,7 +12,7 @@ import { INVENTORY, kubeconfigOf, Provider } from "../cli/support/provider.ts";
 import type { Start } from "../cli/support/start.ts";
 import { type Answer, ask } from "../cli/support/views-of-workspaces.ts";
 import { Container, needsNamespaces } from "./support/container.ts";
-import { volume } from "./support/image.ts";
+import { imageRoot, volume } from "./support/image.ts";
 import { type RenderedContainer, rendered, type VirtualWorkspace } from "./support/operator.ts";
 
 const read = (name: string): string => readFileSync(join(root, "deploy/kcp-operator", name), "utf8");
@@ -73,6 +73,7 @@ describe("a VirtualWorkspace of kcp-operator", function () {
 
   before(async function () {
     needsNamespaces.call(this);
+    await imageRoot(); // once, before two containers start at the same time
     provider = await Provider.ready({
       prepare: async (shard, folder) => {
         secrets = secretsOf(shard, folder);
