@@ -23,6 +23,10 @@ const FILES = {
   "nameless.ts": `export const manifests = [${object("Widget", "w")}, { apiVersion: "v1", kind: "Widget", metadata: {} }];`,
   "kindless.ts": `export const manifests = [{ metadata: { name: "x" } }];`,
   "text.ts": `export const manifests = ["Widget"];`,
+  "rights.ts": `export const permissions = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }];`,
+  "rightless.ts": `export const permissions = [{ resources: ["configmaps"], verbs: ["list"] }];`,
+  "right.ts": `export const permissions = {};`,
+  "away.yaml": `{clusters: [{name: a, cluster: {server: "https://127.0.0.1:1/clusters/root"}}], users: [{name: a, user: {}}], contexts: [{name: a, context: {cluster: a, user: a}}], current-context: a}`,
   "throws.ts": `throw new Error("not today");`,
 };
 
@@ -67,17 +71,47 @@ describe("virtual-workspaces manifests", function () {
     [["@virtual-workspaces/nothing"], /@virtual-workspaces\/nothing is neither a file nor a package in /, 1],
     [["@nobody/nothing"], /@nobody\/nothing is neither a file nor a package in /, 1],
     [[], /name files of views, or packages, as in virtual-workspaces manifests \.\/view\.ts; see/, 2],
+    [["--rbac", "one.ts"], /--rbac needs --user or --group: set it to the user of the kubeconfig of serve/, 2],
+    [["--rbac", "--user=a", "one.ts"], /one\.ts has no export "permissions"\. Write `export const permissions: P/, 1],
+    [["--rbac", "--user=a", "right.ts"], /right\.ts: its export "permissions" is not a list\. Write /, 1],
+    [["--rbac", "--user=a", "rightless.ts"], /rightless\.ts: permissions\[0\] is no rule of a ClusterRole: give it/, 1],
+    [["--timeout=1s", "one.ts"], /--timeout has no effect without --apply: set both/, 2],
+    [["--apply", "--kubeconfig=away.yaml", "--timeout=1s", "one.ts"], /cannot apply the manifests within 1 s: /, 1],
+    [["--user=a", "one.ts"], /--user has no effect without --rbac: set both/, 2],
     [["one.ts", "-o", "xml"], /invalid value "xml" for --output: use yaml or json/, 2],
   ] as const)
     it(`${args.join(" ") || "nothing"}: reports the problem`, async () => {
       using folder = tree(FILES);
-      const inFolder = args.map((arg) => (Object.hasOwn(FILES, arg) ? join(folder.path, arg) : arg));
+      const placed = (arg: string): string => (Object.hasOwn(FILES, arg) ? join(folder.path, arg) : arg);
+      const inFolder = args.map((arg) => arg.replace(/[^=]+$/, placed));
       const said = await cli("manifests", ...inFolder);
       expect(said.stderr)
         .to.match(why)
         .and.not.match(/node:internal|packages\/cli/);
       expect([said.code, said.stdout]).to.deep.equal([code, ""]);
     });
+
+  it("prints the rights of serve, with those of its views", async () => {
+    using folder = tree(FILES);
+    const words = ["--rbac", "--group=views", "--user=a,b", "--name=narrow", "-o=json"];
+    const { items } = JSON.parse((await cli("manifests", ...words, join(folder.path, "rights.ts"))).stdout);
+    const [role, binding] = items;
+    expect(items).to.have.length(2);
+    expect([role.kind, role.metadata, binding.kind, binding.metadata]).to.deep.equal([
+      ...["ClusterRole", { name: "narrow" }, "ClusterRoleBinding", { name: "narrow" }],
+    ]);
+    expect(role.rules.at(-1)).to.deep.equal({ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] });
+    expect(role.rules.slice(0, -1)).to.deep.equal(
+      JSON.parse((await cli("manifests", "--rbac", "--user=a", "-o=json")).stdout).items[0].rules,
+    );
+    const subjects = binding.subjects.map(({ kind, name }: { kind: string; name: string }) => `${kind} ${name}`);
+    expect(subjects).to.deep.equal(["User a", "User b", "Group views"]);
+    expect(binding.roleRef).to.deep.equal({
+      apiGroup: "rbac.authorization.k8s.io",
+      kind: "ClusterRole",
+      name: "narrow",
+    });
+  });
 
   it("finds packages from the working directory", async () => {
     using folder = tree({

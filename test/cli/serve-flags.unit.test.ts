@@ -6,7 +6,10 @@ import { expect } from "chai";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/read.ts";
 import { entryOf } from "../../packages/cli/src/flags/table.ts";
 import { SERVE } from "../../packages/cli/src/serve/flags.ts";
+import { serveOptions } from "../../packages/cli/src/serve/serve-options.ts";
 import { root } from "../../tools/install.mjs";
+import { tree } from "../_setup/tree.ts";
+import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
 
 const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-virtual-workspaces-flags.txt"), "utf8")
   .trim()
@@ -60,5 +63,78 @@ describe("the flags of kcp's virtual-workspaces", () => {
   it("are accepted if they ask for the only behavior", () => {
     const asked = ["--authentication-skip-lookup", "--tls-min-version=VersionTLS12", "--disable-http2-serving=false"];
     expect(readFlags(asked, SERVE).warnings).to.deep.equal([]);
+  });
+});
+
+describe("the credentials of serve", () => {
+  const [clients, proxies] = [Authority.root("clients"), Authority.root("proxies")];
+  const { cert, key } = clients.issue({ name: "views", usages: [SERVER_AUTH] });
+  const FILES = {
+    kubeconfig: "",
+    "view.ts": "",
+    "tls.crt": cert,
+    "tls.key": key,
+    "clients.crt": clients.cert,
+    "proxies.crt": proxies.cert,
+    "both.crt": proxies.cert + clients.cert,
+    "issuers.yaml":
+      "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\njwt:\n- issuer: {url: https://idp.example.com, audiences: [vw]}\n  claimMappings: {username: {claim: sub, prefix: ''}}\n",
+  };
+  const NEEDED = ["--kubeconfig=kubeconfig", "--tls-cert-file=tls.crt", "--tls-private-key-file=tls.key"];
+
+  /** Names the authenticators that the flags select. Files are in the working directory. */
+  function authenticators(...args: readonly string[]): readonly string[] {
+    using folder = tree(FILES);
+    const before = process.cwd();
+    process.chdir(folder.path);
+    try {
+      return serveOptions([...NEEDED, ...args], {}).authenticators.map(({ name }) => name);
+    } finally {
+      process.chdir(before);
+    }
+  }
+
+  it("are the same as with the command start: issuers by flags, or by a file", () => {
+    const oidc = authenticators("--oidc-issuer-url=https://idp.example.com", "--oidc-client-id=vw");
+    expect(oidc).to.deep.equal(authenticators("--authentication-config=issuers.yaml"));
+    expect(oidc).to.have.length(2);
+    expect(authenticators("--anonymous-auth=false")).to.deep.equal([]);
+  });
+
+  for (const [args, why] of [
+    [["--oidc-client-id=vw"], /--oidc-client-id has no effect without --oidc-issuer-url: set both/],
+    [
+      ["--oidc-issuer-url=https://idp.example.com", "--oidc-client-id=vw", "--authentication-config=issuers.yaml"],
+      /--oidc-issuer-url and --authentication-config both configure issuers: use only one/,
+    ],
+    [["--requestheader-allowed-names=front"], /has no effect without --requestheader-client-ca-file: set both/],
+    [
+      ["--requestheader-username-headers=X-Remote-User"],
+      /has no effect without --requestheader-client-ca-file: set both/,
+    ],
+    [
+      ["--requestheader-group-headers=X-Remote-Group"],
+      /has no effect without --requestheader-client-ca-file: set both/,
+    ],
+    [
+      ["--client-ca-file=clients.crt", "--requestheader-client-ca-file=both.crt"],
+      /share an authority, so that each of its users could act as any user: set --requestheader-allowed-names/,
+    ],
+    [["--kcp-views=false"], /--kcp-views=false leaves no view: name files of views with --view/],
+  ] as const)
+    it(`are not ${args.join(" ")}`, () => {
+      expect(() => authenticators(...args)).to.throw(why);
+    });
+
+  it("may share an authority when the names of proxies are listed", () => {
+    const shared = ["--client-ca-file=clients.crt", "--requestheader-client-ca-file=both.crt"];
+    expect(authenticators(...shared, "--requestheader-allowed-names=front")).to.deep.equal([
+      "request headers",
+      "client certificates",
+      "anonymous",
+    ]);
+    expect(authenticators("--client-ca-file=clients.crt", "--requestheader-client-ca-file=proxies.crt")).to.have.length(
+      3,
+    );
   });
 });

@@ -118,3 +118,22 @@ describe("a rejected identity is logged with its reason", () => {
       expect(await server.ask(keys, ...headers), headers.join()).to.deep.equal([code, []]);
   });
 });
+
+describe("a header of a proxy beside the certificate of a user", () => {
+  const strict = clientCertificates({ ca: clients.cert, proxyHeaders: ["X-Remote-User"] });
+
+  it("is rejected with 400 where the server reserves it for proxies, also when another authenticator follows", async () => {
+    await using server = await start([fronts, strict, staticTokens({ token: { name: "bob" } }), anonymous()]);
+    const shard = clients.issue({ name: "shard", organizations: ["system:masters"] });
+    for (const headers of [[ALICE], ["x-remote-user:"], [ALICE, "Authorization: Bearer token"]])
+      expect((await server.ask(shard, ...headers))[0], headers.join()).to.equal(400);
+    expect((await server.ask(shard))[0]).to.equal(200);
+    expect((await server.ask(shard, "X-Remote-Group: staff"))[0]).to.equal(200);
+    expect((await server.ask(proxies.issue({ name: "front-proxy" }), ALICE))[0]).to.equal(200);
+  });
+
+  it("has no effect elsewhere, as in Kubernetes", async () => {
+    await using server = await start([fronts, users]);
+    expect((await server.ask(clients.issue({ name: "shard" }), ALICE))[0]).to.equal(200);
+  });
+});

@@ -1,4 +1,4 @@
-import type { Upstream } from "@virtual-workspaces/transport";
+import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { OutboundIdentity } from "./upstream/identity.ts";
 
 /**
@@ -12,13 +12,29 @@ import type { OutboundIdentity } from "./upstream/identity.ts";
  * ```
  */
 export interface Workspaces {
-  /** API server. Security: requests without an `identity` have administrator rights, for any caller. The command closes it. */
+  /**
+   * API server. Security: requests without an `identity` have the rights of the kubeconfig's user, those of an administrator in
+   * `virtual-workspaces start`, for any caller. The command closes it.
+   */
   readonly upstream: Upstream;
   /**
    * Identity for `forward()`: the caller with all scopes, warrants and system groups. The server knows them by the same
    * names, because it, or its front proxy, authenticates the callers.
    */
   readonly identity: OutboundIdentity;
+  /**
+   * Workspace in the URL of the kubeconfig, by name or path. It is the only one that a credential of a single workspace can
+   * reach, such as one that kcp-operator creates.
+   * @default none: `virtual-workspaces start`, or a kubeconfig whose URL names no workspace
+   */
+  readonly workspace?: string;
+  /**
+   * Returns the options of a connection to another URL with the credential and the authorities of the kubeconfig, such as to a URL
+   * in an endpoint slice: `connect: (url) => ({ upstream: connectionTo(url), cluster: "*" })`. Security: it sends the credential to
+   * that URL, so pass only URLs that the provider's workspace lists.
+   * @default none: `virtual-workspaces start`
+   */
+  readonly connectionTo?: (url: string) => UpstreamOptions;
   /**
    * Name of the shard of these workspaces, with which a view publishes its URL (`publishURLs` of `@virtual-workspaces/kcp`).
    *

@@ -16,6 +16,7 @@ export {
   type ExportManifestsOptions,
   exportManifests,
   type Manifests,
+  type Permissions,
   schemaManifest,
 } from "./apis/manifests.ts";
 export {

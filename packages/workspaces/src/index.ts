@@ -55,6 +55,7 @@ export {
   LogicalCluster,
   lifecycleController,
   type Manifests,
+  type Permissions,
   type PublishURLsOptions,
   publishURLs,
   ROOT_CLUSTER,

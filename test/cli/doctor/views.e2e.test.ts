@@ -113,9 +113,13 @@ describe("virtual-workspaces doctor, of views in a process of their own", functi
     const url = `https://127.0.0.1:${apart.wire.port}/services/mirror/clusters/root`;
     const by = [`--client-certificate=${file("alice.crt")}`, `--client-key=${file("alice.key")}`];
     const flags = ["--kubeconfig=/dev/null", ...by, `--certificate-authority=${file("ca.crt")}`];
-    await serveWith({ "--client-ca-file": file("proxies.crt") });
+    await serveWith({ "--client-ca-file": file("proxies.crt"), "--requestheader-allowed-names": "front-proxy" });
     expect(await failure(url, flags)).to.match(/rejects the credentials: 401\n.*--client-ca-file/);
-    await serveWith({ "--client-ca-file": undefined, "--requestheader-client-ca-file": undefined });
+    await serveWith({
+      "--client-ca-file": undefined,
+      "--requestheader-client-ca-file": undefined,
+      "--requestheader-allowed-names": undefined,
+    });
     expect(await failure(url, flags)).to.match(/system:anonymous.*\n.*--client-ca-file/);
   });
 
@@ -125,7 +129,7 @@ describe("virtual-workspaces doctor, of views in a process of their own", functi
       const { code, stderr } = await cli(...args.with(args.indexOf("--context") + 1, "root"), ...more);
       expect([code, stderr]).to.deep.equal([
         1,
-        'virtual-workspaces serve: --kubeconfig: the user "kcp-admin" is not in system:masters, whose rights views need: set --context to one of such a user, shard-base in kcp\'s admin.kubeconfig\n',
+        "virtual-workspaces serve: --kubeconfig: the user \"kcp-admin\" is not in system:masters, whose rights kcp's own views need: set --context to one of such a user, shard-base in kcp's admin.kubeconfig, or leave these views out with --kcp-views=false\n",
       ]);
     }
   });

@@ -84,7 +84,8 @@ export async function makeWidget(server: Start, name: string, workspace = "consu
   await made(server, `/clusters/root:${workspace}/apis/example.dev/v1/widgets`, widget);
 }
 
-async function workspace(server: Start, name: string, shard: string): Promise<string> {
+/** Creates a workspace in `root` on a shard, and waits until it is ready. @returns its logical cluster */
+export async function workspace(server: Start, name: string, shard: string): Promise<string> {
   const location = { selector: { matchLabels: { name: shard } } };
   const spec = { type: { name: "universal", path: "root" }, location };
   const object = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
@@ -99,7 +100,8 @@ async function workspace(server: Start, name: string, shard: string): Promise<st
   );
 }
 
-async function made(server: Start, path: string, object: object): Promise<void> {
+/** Creates an object. @throws Error unless it is 201 */
+export async function made(server: Start, path: string, object: object): Promise<void> {
   const { code, body } = await server.create(path, object);
   if (code !== 201) throw new Error(`${path}: ${code} ${body}`);
 }

@@ -68,6 +68,11 @@ export class Program implements AsyncDisposable {
     }
   }
 
+  /** Process id; 0 if the program could not be started. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Sends a signal. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);

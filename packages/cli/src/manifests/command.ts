@@ -1,24 +1,24 @@
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { readFlags } from "../flags/read.ts";
-import { Failure, problemOf, UsageError } from "../process/failure.ts";
-import { hookModules, OUR_PACKAGES } from "../views/load.ts";
-import { MANIFESTS } from "./flags.ts";
+import { Failure, UsageError } from "../process/failure.ts";
+import { MANIFESTS, type ManifestsFlags } from "./flags.ts";
+import { imported } from "./modules.ts";
+import { readRbac } from "./rbac.ts";
 
 /** Runs `virtual-workspaces manifests`. @returns the exit code @throws UsageError, Failure */
 export async function run(args: readonly string[]): Promise<number> {
   const { values, words } = readFlags(args, MANIFESTS);
-  const { output } = values;
-  if (words.length === 0)
+  const { output, rbac, apply } = values;
+  if (words.length === 0 && rbac !== true)
     throw new UsageError(
       "no module given: name files of views, or packages, as in virtual-workspaces manifests ./view.ts",
     );
   if (output !== "yaml" && output !== "json")
     throw new UsageError(`invalid value "${output}" for --output: use yaml or json`);
-  const items = await readManifests(words);
+  if (rbac !== true) refuseNeedless(values, "rbac", ["user", "group", "name"]);
+  if (apply !== true) refuseNeedless(values, "apply", ["kubeconfig", "context", "timeout"]);
+  const items = rbac === true ? await readRbac(words, values) : await readManifests(words);
+  if (apply === true) return (await import("./apply.ts")).applied(items, values);
   const text =
     output === "json"
       ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items }, undefined, 2)}\n`
@@ -27,17 +27,16 @@ export async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
+/** @throws UsageError for a flag that needs another one */
+function refuseNeedless(flags: ManifestsFlags, main: string, names: readonly (keyof ManifestsFlags)[]): void {
+  const needless = names.find((name) => flags[name] !== undefined);
+  if (needless !== undefined) throw new UsageError(`--${needless} has no effect without --${main}: set both`);
+}
+
 const REMEDY = "Write `export const manifests: Manifests = [ … ]`, with the type from @virtual-workspaces/kcp.";
 
-/**
- * Returns the named export `manifests` of the modules. A module is a file, or a package resolved from the working directory;
- * this project's own packages also from this program.
- * Security: it is imported and runs with the rights of this process.
- *
- * @throws Failure naming the module and the problem
- */
+/** Returns the named export `manifests` of the modules. @throws Failure naming the module and the problem */
 async function readManifests(modules: readonly string[]): Promise<readonly KubeObject[]> {
-  hookModules(() => undefined);
   const all = new Map<string, { readonly object: KubeObject; readonly text: string; readonly from: string }>();
   for (const name of modules) {
     for (const object of await manifestsOf(name)) {
@@ -62,26 +61,6 @@ async function manifestsOf(name: string): Promise<readonly KubeObject[]> {
     if (problem !== undefined) throw new Failure(`${name}: manifests[${at}] ${problem}`);
     return object as KubeObject;
   });
-}
-
-async function imported(name: string): Promise<{ readonly manifests?: unknown }> {
-  const place = moduleUrl(name);
-  try {
-    return (await import(place)) as { readonly manifests?: unknown };
-  } catch (error) {
-    throw new Failure(`cannot load ${name}: ${problemOf(error)}`, { cause: error });
-  }
-}
-
-function moduleUrl(name: string): string {
-  if (existsSync(name)) return pathToFileURL(resolve(name)).href;
-  const isOurs = name.startsWith(OUR_PACKAGES);
-  for (const from of [join(process.cwd(), "package.json"), ...(isOurs ? [import.meta.url] : [])]) {
-    try {
-      return pathToFileURL(createRequire(from).resolve(name)).href;
-    } catch {} // it is not there
-  }
-  throw new Failure(`${name} is neither a file nor a package in ${process.cwd()}`);
 }
 
 function problemIn(object: unknown): string | undefined {

@@ -9,6 +9,7 @@ import {
   REFUSED_BY_ALL,
   REQUEST_HEADER_FLAGS,
   STORE_FLAGS,
+  TOKEN_FLAGS,
 } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type KnownFlags, type RefusedFlags, type Values } from "../flags/table.ts";
 import { GROUP_FLAGS } from "./workers/group-options.ts";
@@ -17,7 +18,7 @@ const WORKSPACES = {
   kubeconfig: {
     type: "path",
     value: "file",
-    help: "Kubeconfig of an administrator of the workspaces of a shard, in system:masters.",
+    help: "Kubeconfig of the server with the workspaces. kcp's own views need a user in system:masters; with --kcp-views=false, one with the rights that virtual-workspaces manifests --rbac prints.",
   },
   context: { type: "text", value: "name", otherwise: "the current context", help: "Context of --kubeconfig." },
   "cache-kubeconfig": {
@@ -39,6 +40,11 @@ const VIEWS = {
     type: "list",
     value: "file",
     help: "File whose default export is a view, a list of views, or a function that returns either. Repeat for several files.",
+  },
+  "kcp-views": {
+    type: "switch",
+    default: true,
+    help: "Serve kcp's own views as well. Their user must be in system:masters; --kcp-views=false leaves them out.",
   },
   "shard-name": { type: "text", value: "name", help: "Name of the shard, for views that publish their URLs." },
 } as const satisfies FlagSet;
@@ -72,6 +78,7 @@ const WHO = {
     help: "Certificate authorities of users and shards. Security: a member of system:masters may impersonate any user.",
   },
   ...ANONYMOUS_FLAGS,
+  ...TOKEN_FLAGS,
   ...REQUEST_HEADER_FLAGS,
 } as const satisfies FlagSet;
 
@@ -90,6 +97,7 @@ const REFUSED: readonly RefusedFlags[] = [
     unless: ["true"],
     why: "the server does not get certificate authorities from kcp: set them with --client-ca-file and --requestheader-client-ca-file",
   },
+  { names: "oidc-signing-algs", why: "the issuer's keys decide (RS, PS and ES): remove the flag" },
   { names: "cache-server-kubeconfig-file", why: "kcp has renamed it: use --cache-kubeconfig" },
 ];
 
@@ -104,7 +112,8 @@ export const SERVE = commandLine({
 Examples:
   virtual-workspaces serve --kubeconfig=.kcp/admin.kubeconfig --context=shard-base \\
     --tls-cert-file=views.crt --tls-private-key-file=views.key
-  virtual-workspaces serve --view=./published.ts --workers=4 --kubeconfig=admin.kubeconfig`,
+  virtual-workspaces serve --view=./published.ts --workers=4 --kubeconfig=admin.kubeconfig
+  virtual-workspaces serve --view=./inventory.ts --kcp-views=false --kubeconfig=narrow.kubeconfig`,
   sections: {
     Workspaces: WORKSPACES,
     Views: VIEWS,

@@ -21,6 +21,8 @@ import { type GroupOptions, groupOf } from "./workers/group-options.ts";
 export interface ServeOptions extends StartLog {
   /** Files of views besides kcp's own. */
   readonly views: readonly string[];
+  /** Whether to serve kcp's own views, which need a user in `system:masters`. */
+  readonly kcpViews: boolean;
   readonly kubeconfigs: Kubeconfigs;
   /** Name of the shard that has the workspaces. @default unknown */
   readonly shard: string | undefined;
@@ -72,12 +74,16 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     throw new UsageError(
       "--audit-log-path works with a file for a single process only: with --workers or --peers, use -",
     );
+  const kcpViews = flags["kcp-views"];
+  if (!kcpViews && views.length === 0)
+    throw new UsageError("--kcp-views=false leaves no view: name files of views with --view");
   return {
     ...logging,
     views,
+    kcpViews,
     kubeconfigs: kubeconfigsOf(flags),
     shard: flags["shard-name"],
-    authenticators: authenticationOf(flags, logging.log).authenticators,
+    authenticators: authenticationOf(flags, logging.log, { strict: true }).authenticators,
     tokenCache: tokenCacheOf(flags),
     tls: tlsOf(flags),
     bindAddress: addressOf(flags),
@@ -94,7 +100,9 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
 function kubeconfigsOf(flags: ServeFlags): Kubeconfigs {
   const workspaces = kubeconfigOf(flags, "kubeconfig");
   if (workspaces === undefined)
-    throw new UsageError("--kubeconfig is required: set it, and --context, to an administrator of the workspaces");
+    throw new UsageError(
+      "--kubeconfig is required: set it, and --context, to a user of the server with the workspaces",
+    );
   return {
     workspaces,
     context: flags.context,

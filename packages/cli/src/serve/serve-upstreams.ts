@@ -1,5 +1,5 @@
 import type { Log } from "@virtual-workspaces/framework/server";
-import { Upstream } from "@virtual-workspaces/transport";
+import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { orFail } from "../process/failure.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
 import type { Kubeconfigs } from "./serve-options.ts";
@@ -7,6 +7,10 @@ import type { Kubeconfigs } from "./serve-options.ts";
 /** Servers of the kubeconfigs. The default is the server of the workspaces. */
 export interface Upstreams {
   readonly workspaces: Upstream;
+  /** Workspace in the URL of the kubeconfig for the workspaces. @default none */
+  readonly workspace?: string;
+  /** Returns the options of a connection to another URL, with the kubeconfig for the workspaces. */
+  readonly connectionTo: (url: string) => UpstreamOptions;
   readonly cache: Upstream;
   readonly everywhere: Upstream;
   /** Reviews tokens in the logical cluster of its kubeconfig's URL, as in kcp; the path of the other URLs is ignored. */
@@ -15,6 +19,7 @@ export interface Upstreams {
 
 interface KubeconfigServer {
   readonly upstream: Upstream;
+  readonly options: UpstreamOptions;
   /** Logical cluster in the URL. @default none */
   readonly cluster?: string;
 }
@@ -36,6 +41,8 @@ export async function upstreamsOf(
     file === undefined ? shard : openServer(file, opening);
   return {
     workspaces: shard.upstream,
+    ...(shard.cluster !== undefined && { workspace: shard.cluster }),
+    connectionTo: (url) => ({ ...shard.options, url }),
     cache: (await open(cache)).upstream,
     everywhere: (await open(everywhere)).upstream,
     authentication: await open(authentication),
@@ -47,5 +54,5 @@ async function openServer(
   { context, log, stack }: Opening & { readonly context?: string | undefined },
 ): Promise<KubeconfigServer> {
   const { upstream, ...place } = await kubeconfigUpstream({ file, context, log });
-  return orFail(() => ({ ...place, upstream: stack.use(new Upstream(upstream)) }));
+  return orFail(() => ({ ...place, options: upstream, upstream: stack.use(new Upstream(upstream)) }));
 }

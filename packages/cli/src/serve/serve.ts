@@ -1,4 +1,4 @@
-import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { subjectAccessReview, tokenReview } from "@virtual-workspaces/forwarding";
 import { type Authenticator, createServer, groups, type Server, union } from "@virtual-workspaces/framework";
@@ -25,7 +25,7 @@ export async function serve(options: ServeOptions, given?: ServingEndpoint): Pro
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(options.log);
   const upstreams = await upstreamsOf(options.kubeconfigs, { log: options.log, stack });
-  await checkAdministrator(upstreams.workspaces);
+  if (options.kcpViews) await checkAdministrator(upstreams);
   const views = await viewsOf(options, upstreams, stack);
   const server = stack.use(await orFail(() => serverOf(options, { upstreams, views, post, stack })));
   const paths = views.named.map(({ name, path }) => `/services/${name}${path === "/" ? "" : path}`);
@@ -36,15 +36,16 @@ export async function serve(options: ServeOptions, given?: ServingEndpoint): Pro
 
 /**
  * Checks that the user of the kubeconfig is a member of `system:masters`: another one cannot read all logical clusters or act
- * as callers, and each view would fail on its own. A server that is not running yet, or does not name the user, is no failure.
+ * as callers, and each of kcp's views would fail on its own. A server that is not running yet, or does not name the user, is no
+ * failure.
  *
  * @throws Failure that names the user
  */
-async function checkAdministrator(upstream: Upstream): Promise<void> {
-  const user = await userOf(upstream);
+async function checkAdministrator({ workspaces, workspace }: Upstreams): Promise<void> {
+  const user = await userOf(workspaces, workspace === undefined ? CHECKED_CLUSTERS : [workspace, ...CHECKED_CLUSTERS]);
   if (user === undefined || user.groups.includes(MASTERS_GROUP)) return;
   throw new Failure(
-    `--kubeconfig: the user ${JSON.stringify(user.name)} is not in ${MASTERS_GROUP}, whose rights views need: set --context to one of such a user, shard-base in kcp's admin.kubeconfig`,
+    `--kubeconfig: the user ${JSON.stringify(user.name)} is not in ${MASTERS_GROUP}, whose rights kcp's own views need: set --context to one of such a user, shard-base in kcp's admin.kubeconfig, or leave these views out with --kcp-views=false`,
   );
 }
 
@@ -53,8 +54,8 @@ interface NamedUser {
   readonly groups: readonly unknown[];
 }
 
-async function userOf(upstream: Upstream): Promise<NamedUser | undefined> {
-  for (const cluster of CHECKED_CLUSTERS) {
+async function userOf(upstream: Upstream, clusters: readonly string[]): Promise<NamedUser | undefined> {
+  for (const cluster of clusters) {
     const user = await userIn(cluster, upstream).catch(() => undefined);
     if (user !== undefined) return user;
   }
@@ -86,14 +87,22 @@ interface Parts {
 
 function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Parts): Server {
   const { log, onRequest, tls, audit, authenticationFailures, tokenCache, authenticators } = options;
+  const { upstream, cluster } = upstreams.authentication;
   const tokens = stack.use(
     tokenReview({
-      ...upstreams.authentication,
+      upstream,
+      ...(cluster !== undefined && { cluster }),
       away: "unavailable",
       ...(tokenCache !== undefined && { allowCache: tokenCache, denyCache: tokenCache }),
     }),
   );
-  const access = stack.use(subjectAccessReview<{ readonly cluster: string }>({ upstream: upstreams.workspaces }));
+  const access = stack.use(
+    subjectAccessReview<{ readonly cluster?: string }>({
+      upstream: upstreams.workspaces,
+      cluster: ({ params }) =>
+        params.cluster === WILDCARD ? undefined : (params.cluster ?? upstreams.workspace ?? ""),
+    }),
+  );
   // Security: members may impersonate any user without a review by the workspaces. The shard that proxies requests is one.
   const masters = groups(MASTERS_GROUP);
   return createServer({

@@ -27,17 +27,17 @@ export interface Served {
 /** Names reserved for views of the server. */
 const OWN: readonly string[] = ["fallback", "root"];
 
-/** Returns kcp's own views and those of files. `stack` closes their resources. @throws Failure */
+/** Returns kcp's own views, unless they are left out, and those of files. `stack` closes their resources. @throws Failure */
 export async function viewsOf(
   options: ServeOptions,
   upstreams: Upstreams,
   stack: AsyncDisposableStack,
 ): Promise<Served> {
-  const { log, fallback, views: paths } = options;
+  const { log, fallback, views: paths, kcpViews: isWithKcp } = options;
   const { workspaces: upstream, cache, everywhere: reviews } = upstreams;
   const files = await ViewFiles.import(paths);
   const answers = reachable(upstream);
-  const own = kcpViews({ upstream, identity: sameCaller, cache, reviews }, log);
+  const own = isWithKcp ? kcpViews({ upstream, identity: sameCaller, cache, reviews }, log) : [];
   const named = besides(
     own.map((view) => whileReady(view, answers)),
     await fileViews(files, options, { upstreams, stack }),
@@ -68,8 +68,9 @@ async function fileViews(
   }
   const store = stack.use(await openStore(choice, log));
   stack.use(keepHistory(store));
-  const { workspaces: upstream, everywhere } = upstreams;
-  return files.views({ upstream, identity: sameCaller, everywhere, store, ...(shard !== undefined && { shard }) }, OWN);
+  const { workspaces: upstream, workspace, connectionTo, everywhere } = upstreams;
+  const place = { connectionTo, ...(workspace !== undefined && { workspace }), ...(shard !== undefined && { shard }) };
+  return files.views({ upstream, identity: sameCaller, everywhere, store, ...place }, OWN);
 }
 
 /** Security: only masters get 404 outside of views. Others get 403, so that they cannot learn which paths exist. */

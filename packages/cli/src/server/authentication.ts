@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Authenticator } from "@virtual-workspaces/framework";
 import {
   anonymous,
@@ -31,8 +32,18 @@ type FlagName = keyof AuthenticationFlags;
 const [, ...REQUEST_HEADERS] = Object.keys(REQUEST_HEADER_FLAGS) as FlagName[];
 const [, ...OIDC] = (Object.keys(TOKEN_FLAGS) as FlagName[]).filter((name) => name.startsWith("oidc-"));
 
+/** Options of {@link authenticationOf}. */
+interface AuthenticationChoice {
+  /** Whether a client certificate of a user, together with a header of a proxy, gets 400. @default the header is ignored, as in Kubernetes */
+  readonly strict?: boolean;
+}
+
 /** Reads the files that the flags name. @throws UsageError */
-export function authenticationOf(flags: AuthenticationFlags, log: Log): Authentication {
+export function authenticationOf(
+  flags: AuthenticationFlags,
+  log: Log,
+  { strict = false }: AuthenticationChoice = {},
+): Authentication {
   const ca = flags["client-ca-file"];
   const tokens = flags["token-auth-file"];
   const configured = configuration(flags, log);
@@ -44,9 +55,7 @@ export function authenticationOf(flags: AuthenticationFlags, log: Log): Authenti
   return {
     authenticators: [
       ...frontProxy(flags),
-      ...(ca === undefined
-        ? []
-        : [checked(`--client-ca-file ${ca}`, () => clientCertificates({ caFile: readable(ca, "client-ca-file") }))]),
+      ...certificates(flags, strict),
       ...(tokens === undefined
         ? []
         : [checked("--token-auth-file", () => tokenFile(readable(tokens, "token-auth-file")))]),
@@ -64,6 +73,40 @@ function readable(path: string, flag: FlagName): string {
   return path;
 }
 
+function certificates(flags: AuthenticationFlags, strict: boolean): Authenticator[] {
+  const ca = flags["client-ca-file"];
+  if (ca === undefined) return [];
+  const named = flags["requestheader-username-headers"] ?? [];
+  const proxyHeaders = strict ? (named.length > 0 ? named : ["X-Remote-User"]) : [];
+  return [
+    checked(`--client-ca-file ${ca}`, () =>
+      clientCertificates({ caFile: readable(ca, "client-ca-file"), proxyHeaders }),
+    ),
+  ];
+}
+
+/** @throws UsageError when users could name other users, because one authority signs the certificates of users and proxies */
+function checkSeparate(users: string | undefined, proxies: string): void {
+  if (users === undefined) return;
+  const ofUsers = new Set(authoritiesIn(contentOf(users, "client-ca-file")));
+  if (authoritiesIn(contentOf(proxies, "requestheader-client-ca-file")).some((one) => ofUsers.has(one)))
+    throw new UsageError(
+      "--client-ca-file and --requestheader-client-ca-file share an authority, so that each of its users could act as any user: set --requestheader-allowed-names to the common names of the front proxies",
+    );
+}
+
+/** Returns the fingerprints of the certificates in a PEM text. Other checks report those that cannot be parsed. */
+function authoritiesIn(pem: string): readonly string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.flatMap((block) => {
+    try {
+      return [new X509Certificate(block).fingerprint256];
+    } catch {
+      return [];
+    }
+  });
+}
+
 function frontProxy(flags: AuthenticationFlags): Authenticator[] {
   const caFile = flags["requestheader-client-ca-file"];
   if (caFile === undefined) {
@@ -74,6 +117,7 @@ function frontProxy(flags: AuthenticationFlags): Authenticator[] {
     name: keyof typeof REQUEST_HEADER_FLAGS & `${string}${"s" | "prefix"}`,
   ): readonly string[] | undefined => (flags[name]?.length === 0 ? undefined : flags[name]);
   const allowedNames = header("requestheader-allowed-names");
+  if (allowedNames === undefined) checkSeparate(flags["client-ca-file"], caFile);
   const userHeaders = header("requestheader-username-headers");
   const uidHeaders = header("requestheader-uid-headers");
   const groupHeaders = header("requestheader-group-headers");

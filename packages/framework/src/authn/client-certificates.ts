@@ -1,13 +1,24 @@
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import { connectionOf } from "../listener/connections.ts";
 import { authenticatedUser } from "../request/user.ts";
 import type { Authenticator, ConnectionFacts } from "./authenticator.ts";
 import { Authorities, type CaSource, handshakeTrust } from "./authorities.ts";
 
 /** Authorities whose certificates are accepted. A chain must end in one of them, whatever else the server trusts. */
-export type ClientCertificateOptions = CaSource;
+export type ClientCertificateOptions = CaSource & {
+  /**
+   * Headers with which only a proxy may name a user, such as `X-Remote-User`. A request with one of them and a certificate of
+   * these authorities gets 400. List `requestHeader` first: it accepts the certificates of proxies.
+   *
+   * Security: without them the request is served as the user of the certificate, as in Kubernetes. A proxy that this server does
+   * not know as one, such as a shard in `system:masters`, then acts for every user with its own rights.
+   * @default none
+   */
+  readonly proxyHeaders?: readonly string[];
+};
 
 /**
  * Authenticates TLS client certificates (Kubernetes' x509): the common name is the user, the organizations are the groups. A
@@ -19,18 +30,28 @@ export type ClientCertificateOptions = CaSource;
  *
  * @throws Error when `ca` or `caFile` holds no certificate, or the file cannot be read
  */
-export function clientCertificates(options: ClientCertificateOptions): Authenticator {
+export function clientCertificates({ proxyHeaders = [], ...options }: ClientCertificateOptions): Authenticator {
   const name = "client certificates";
+  const headers = proxyHeaders.map((header) => header.toLowerCase());
   const users = new Peers({ source: options, name }, ({ name, organizations }) =>
     authenticatedUser({ name, groups: organizations }),
   );
   return {
     name,
     ...handshakeTrust(options),
-    authenticate: (request, connection) => users.of(request, connection),
+    authenticate: (request, connection) => {
+      const user = users.of(request, connection);
+      if (user === undefined) return undefined;
+      const header = headers.find((one) => request.headers[one] !== undefined);
+      if (header !== undefined) throw ApiError.badRequest(`${header} ${UNACCEPTED}`);
+      return user;
+    },
     reason: (request, connection) => users.reason(request, connection),
   };
 }
+
+const UNACCEPTED =
+  "names a user, and the client certificate is not that of an accepted proxy: give its authority to requestHeader (--requestheader-client-ca-file) and its common name to the allowed names, or remove the header";
 
 /** OID of the extended key usage of TLS clients. */
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";

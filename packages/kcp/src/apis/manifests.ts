@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
-import type { RbacObject } from "@virtual-workspaces/framework/authz";
+import type { PolicyRule, RbacObject } from "@virtual-workspaces/framework/authz";
 import { APIExport } from "../kinds/api-export.ts";
 import type { APIResourceSchema } from "../kinds/api-resource-schema.ts";
 import { APIS_GROUP } from "../names/names.ts";
@@ -12,6 +12,23 @@ import { apiResourceSchemaOf, definitionOf } from "./custom-resource-definitions
  * manifests` prints. The library never applies them itself.
  */
 export type Manifests = readonly KubeObject[];
+
+/**
+ * Rights that the user of `virtual-workspaces serve --kcp-views=false` needs for a view, in the workspace of its kubeconfig: the
+ * named export `permissions` of the view's module, which `virtual-workspaces manifests --rbac` prints. Security: list no more than
+ * the view uses, since a thief of the credential has these rights.
+ *
+ * @example
+ * ```ts
+ * import type { Permissions } from "@virtual-workspaces/kcp";
+ *
+ * export const permissions: Permissions = [
+ *   { apiGroups: ["apis.kcp.io"], resources: ["apiexportendpointslices"], verbs: ["get", "list", "watch"] },
+ * ];
+ * ```
+ * @see docs/how-to/deploying-with-kcp-operator.md
+ */
+export type Permissions = readonly PolicyRule[];
 
 /**
  * Returns the CustomResourceDefinition of a kind that is defined in code, for a workspace that stores such objects itself.

@@ -75,7 +75,7 @@ export interface FeatureParts {
 export type FeatureServerOptions = Pick<WorkspaceServerOptions, "admissionWebhooks" | "mounts" | "virtualStorage">;
 
 /** Shard as features see it: its workspaces, and its addresses. */
-export interface FeatureShard extends Required<Omit<Workspaces, "identity">> {
+export interface FeatureShard extends Required<Omit<Workspaces, "identity" | "workspace" | "connectionTo">> {
   /** Identity for requests on behalf of a caller: that caller. See {@link Workspaces.identity}. */
   readonly identity: Workspaces["identity"];
   /** Whether this is the shard `root`, of which a process has exactly one: singletons of the process run there. */
