@@ -35,7 +35,7 @@ export const SELECTS_NOTHING = "conformance.virtual-workspaces.dev/absent=nothin
 export const ABSENT = "conformance-there-is-no-such-object";
 
 /** Number of attempts for a comparison while objects change. */
-const ATTEMPTS = 4;
+const ATTEMPTS = 10;
 
 export interface InitialEvents {
   readonly stream: WatchStream;
