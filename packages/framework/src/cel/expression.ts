@@ -28,7 +28,7 @@ export function objectShape(properties: Readonly<Record<string, JsonSchema>>): S
 /** Compiled expression, or its error with Kubernetes' text. */
 export type CompiledExpression = { readonly expression: Expression } | { readonly problem: string };
 
-/** Options of an {@link ExpressionCompiler}. */
+/** Options for compiling expressions. */
 export interface CompilerOptions {
   /** Type of whole numbers in values without a schema: `int` as in objects, or `double` as in claims. @default "double" */
   readonly wholeNumbers?: "int" | "double";
@@ -91,6 +91,7 @@ export class Expression {
     this.#escaped = new Set(parts.source.match(/\w*__\w+?__\w*/g));
   }
 
+  /** Text that was compiled. */
   get source(): string {
     return this.#parts.source;
   }
