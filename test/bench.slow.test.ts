@@ -7,7 +7,19 @@ import { root } from "../tools/install.mjs";
 import { run } from "../tools/run.mjs";
 
 const NAMES = [
-  ...["agents", "apply", "audit", "auth", "bindings", "create", "fairness", "fanout", "forward-fanout", "forward-get"],
+  ...[
+    "admission",
+    "agents",
+    "apply",
+    "audit",
+    "auth",
+    "bindings",
+    "create",
+    "fairness",
+    "fanout",
+    "forward-fanout",
+    "forward-get",
+  ],
   ...[
     "forward-list",
     "front-get",
