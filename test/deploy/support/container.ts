@@ -1,5 +1,6 @@
 // A container without an engine: namespaces of its own for mounts and processes, the image's user without capabilities, and a root
 // file system that is read-only. The network is that of the machine.
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Tree, tree } from "../../_setup/tree.ts";
@@ -16,15 +17,19 @@ export interface ContainerOptions {
   readonly writable?: Readonly<Record<string, string>>;
 }
 
-/** Skips the tests where the machine cannot make namespaces: that needs root and unshare. */
+const OVERLAY = "mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged";
+
+/** Skips the tests where the machine cannot make namespaces and overlays: that needs Linux, root and its capabilities. */
 export function needsNamespaces(this: Mocha.Context): void {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) this.skip();
+  using folder = tree({ "lower/.keep": "", "upper/.keep": "", "work/.keep": "", "merged/.keep": "" });
+  const args = ["--mount", "--pid", "--fork", "sh", "-c", OVERLAY];
+  if (spawnSync("unshare", args, { cwd: folder.path }).status !== 0) this.skip();
 }
 
 /** The program is process 1 of the container, as in an engine without an init program. */
 const SCRIPT = `set -e
 root=$1 user=$2; shift 2
-mount -t overlay overlay -o lowerdir=$root,upperdir=upper,workdir=work merged
+${OVERLAY.replace("lowerdir=lower", "lowerdir=$root")}
 while [ "$1" != -- ]; do
   mkdir -p merged$2
   mount --bind "$3" merged$2
