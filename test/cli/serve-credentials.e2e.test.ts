@@ -134,22 +134,22 @@ describe("serve with the credential of one workspace", function () {
     expect(JSON.parse((await provider.shard.get(path, { token: "root-token" })).body).rules).to.deep.equal(role.rules);
     const at = ["--context", "base", "-s", `${provider.shard.url}/clusters/root:provider`, "--token=root-token"];
     const who = ["--as=inventory-server", "--as-group=system:authenticated"];
-    const can = (...asked: readonly string[]): Promise<string> =>
-      provider.shard.kubectl(...at, ...who, "auth", "can-i", ...asked);
-    for (const asked of [
+    const can = (...question: readonly string[]): Promise<string> =>
+      provider.shard.kubectl(...at, ...who, "auth", "can-i", ...question);
+    for (const question of [
       ["create", "tokenreviews.authentication.k8s.io"],
       ["create", "subjectaccessreviews.authorization.k8s.io"],
       ["watch", "apiexportendpointslices.apis.kcp.io"],
       ["list", "apiexports.apis.kcp.io/inventory", "--subresource=content"],
     ])
-      expect(await can(...asked), asked.join(" ")).to.match(/^0 yes/);
-    for (const asked of [
+      expect(await can(...question), question.join(" ")).to.match(/^0 yes/);
+    for (const question of [
       ["list", "secrets"],
       ["list", "configmaps"],
       ["list", "apiexports.apis.kcp.io"],
       ["create", "apiexports.apis.kcp.io/inventory", "--subresource=content"],
       ["impersonate", "users"],
     ])
-      expect(await can(...asked), asked.join(" ")).to.match(/^1 no/);
+      expect(await can(...question), question.join(" ")).to.match(/^1 no/);
   });
 });

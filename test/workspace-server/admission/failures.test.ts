@@ -4,9 +4,10 @@ import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
 import { outcome } from "../../_support/plain.ts";
 import { createAuthority } from "../../_support/server.ts";
+import { until } from "../../_support/until.ts";
 import { makeWorkspace } from "../support/logical-clusters.ts";
 import type { Workspaces } from "../support/workspaces.ts";
-import { configure, hook, makeMap, startConfigured } from "./support/configured.ts";
+import { configure, hook, MAPS, makeMap, startConfigured } from "./support/configured.ts";
 import { WebhookServer } from "./support/webhook.ts";
 
 const CALL = /cannot call an admission webhook/;
@@ -139,6 +140,43 @@ describe("a failed call of a webhook", function () {
     expect(messages.slice(0, 5).every((text) => text.includes("ECONNREFUSED"))).to.equal(true);
     expect(messages[5]).to.contain("not called, since the last calls failed: try again in a second");
     expectFault(CALL);
+  });
+
+  it("stops no calls of other webhooks at the same server: any user may configure one there", async () => {
+    await validate(hook(webhooks, "/shared"));
+    await answers();
+    const other = await makeWorkspace(server, `other-${count}`);
+    const silent = hook(webhooks, "/silent", { timeoutSeconds: 1 });
+    await configure(server, other, { kind: "Validating", name: "test", webhooks: [silent] });
+    webhooks.at("/silent", () => ({ silent: true }));
+    const made = Array.from({ length: 5 }, (_, n) => makeMap(server, other, { name: `map-${n}` }));
+    for (const { body } of await Promise.all(made)) expect(body.message).to.contain("context deadline exceeded");
+    expect((await makeMap(server, other, { name: "map" })).body.message).to.contain("not called");
+    expectFault(CALL);
+    expect((await makeMap(server, cluster, { name: "a" })).status).to.equal(201);
+    expect(webhooks.calls("/shared")).to.have.length(2);
+  });
+
+  it("is no request that its client cancels", async () => {
+    await validate(hook(webhooks, "/cancelled"));
+    webhooks.at("/cancelled", () => ({ silent: true }));
+    const closed = webhooks.closed;
+    for (let n = 1; n <= 5; n++) {
+      const controller = new AbortController();
+      const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+      const sent = fetch(`${server.url}/clusters/${cluster}/${MAPS}`, {
+        method: "POST",
+        headers: { authorization: "Bearer root", "content-type": "application/json" },
+        body: JSON.stringify(map),
+        signal: controller.signal,
+      });
+      await until(() => webhooks.calls("/cancelled").length === n, { what: "the call" });
+      controller.abort();
+      await sent.catch(() => undefined);
+      await until(() => webhooks.closed === closed + n, { what: "the end of the call" });
+    }
+    webhooks.at("/cancelled", () => ({}));
+    expect((await makeMap(server, cluster, { name: "a" })).status).to.equal(201);
   });
 
   it("is a webhook at a restricted address, or any where the server has no calls of webhooks", async () => {

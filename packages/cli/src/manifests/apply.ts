@@ -22,7 +22,7 @@ export async function applied(objects: readonly KubeObject[], flags: ManifestsFl
   const options = await orFail(() => loadKubeconfig({ ...(file && { file }), ...(context && { context }) }));
   await using workspace = new Client(options);
   const deadline = performance.now() + timeout;
-  let told = "";
+  let reported = "";
   await retry(() => applyManifests(workspace, objects), {
     signal: interrupt.signal,
     delayAfter: (error, failures) => {
@@ -30,8 +30,8 @@ export async function applied(objects: readonly KubeObject[], flags: ManifestsFl
       const delay = backoffDelay(failures);
       if (performance.now() + delay > deadline)
         throw new Failure(`cannot apply the manifests within ${timeout / 1000} s: ${message}`, { cause: error });
-      if (message !== told) console.error(`waiting: ${message}`);
-      told = message;
+      if (message !== reported) console.error(`waiting: ${message}`);
+      reported = message;
       return delay;
     },
   });

@@ -74,7 +74,7 @@ function settled(exchange: Exchange, verdict: Verdict, viewsOwn: readonly Authen
   if (!isPlain || verdict.groups.includes(UNAUTHENTICATED)) exchange.core.ignoredIdentities.tell(exchange, verdict);
   if (verdict === undefined) {
     explainUnrecognized([...exchange.core.authentication, ...viewsOwn], exchange.req);
-    throw nobody(exchange);
+    throw rejection(exchange);
   }
   accepted(exchange, verdict);
 }
@@ -131,7 +131,7 @@ function broken(exchange: Exchange, { name }: Pick<Authenticator, "name">, error
 }
 
 /** Returns the 503 of an unavailable authenticator, which might recognize the caller, before a 401 about its credentials. */
-function nobody({ unauthenticated }: Exchange): ApiError {
+function rejection({ unauthenticated }: Exchange): ApiError {
   return unauthenticated ?? ApiError.unauthorized();
 }
 

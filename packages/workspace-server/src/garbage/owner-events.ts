@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { apiVersionOf, formatTime, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, formatTime, type ObjectKey, type OwnerReference } from "@virtual-workspaces/apimachinery";
 import { CoreEvent } from "../kinds/event.ts";
 import type { ShardContext } from "../state/context.ts";
+import { scopeOf } from "../state/informers/key-index.ts";
 import { ensure } from "../state/modify.ts";
 import type { StoredKind } from "../state/stored-kinds.ts";
 import type { Graph, Node, Owner } from "./graph.ts";
 
 const COMPONENT = "garbage-collector-controller";
-/** Maximum time to look for an owner in other namespaces, ms. */
-const READ_WITHIN = 30_000;
 /** Namespace of events about cluster-scoped objects. */
 const CLUSTER_EVENTS = "default";
 
@@ -36,13 +35,23 @@ export class OwnerEvents {
     if (this.#known.has(owner)) return;
     const { cluster, namespace, reference, dependents } = owner;
     const kind = this.#context.kinds.in(cluster).of(reference.apiVersion, reference.kind);
-    if (kind?.definition.scope === "Namespaced" && (await exists(kind, cluster, reference.uid))) {
+    if (kind?.definition.scope === "Namespaced" && (await this.#exists(kind, cluster, reference))) {
       const { apiVersion, kind: type, name, uid } = reference;
       const identity = `[${apiVersion}/${type}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
       const message = `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`;
       for (const id of [...dependents]) await this.#write(this.#graph.node(id), { message, uid });
     }
     this.#known.add(owner);
+  }
+
+  /** Reads one object of each namespace, however many the kind has. */
+  async #exists({ objects }: StoredKind, cluster: string, { name, uid }: OwnerReference): Promise<boolean> {
+    await this.#context.objects.load(cluster);
+    for (const { metadata } of this.#context.state.namespaces.store.list(cluster)) {
+      const key = { cluster, namespace: metadata.name ?? "", name };
+      if ((await objects.get(scopeOf(key), key))?.uid === uid) return true;
+    }
+    return false;
   }
 
   async #write(node: Node | undefined, { message, uid }: { readonly message: string; readonly uid: string }) {
@@ -74,12 +83,4 @@ export class OwnerEvents {
       count: 1,
     }));
   }
-}
-
-/** Reports whether an object of a kind with this uid exists in any namespace. */
-async function exists({ objects }: StoredKind, cluster: string, uid: string): Promise<boolean> {
-  const options = { signal: AbortSignal.timeout(READ_WITHIN) };
-  for await (const object of objects.objectsIn({ cluster, namespace: "" }, options))
-    if (object.uid === uid) return true;
-  return false;
 }

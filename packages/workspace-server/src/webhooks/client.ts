@@ -5,7 +5,7 @@ import type { Log } from "@virtual-workspaces/framework/server";
 import { isTransportError, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { WebhookMeter } from "./meter.ts";
 import { WebhookCallError } from "./rejection.ts";
-import type { Webhook, WebhookAddress } from "./webhook.ts";
+import type { Webhook } from "./webhook.ts";
 
 /** Calls of admission webhooks. */
 export interface AdmissionWebhooksOptions {
@@ -38,20 +38,23 @@ const LONGEST = 4 * 1024 * 1024;
 const CONNECTIONS = 64;
 const HEADERS = Object.freeze(["Accept", "application/json", "Content-Type", "application/json"]);
 
-/** Failures in a row after which a target gets no requests for a while. */
+/** Failures in a row after which a webhook gets no requests for a while. */
 const MOST = 5;
 /** How long it gets none, ms; after that, one request tries it. */
 const PAUSE = 1_000;
 
 /**
- * Stops requests to a target that does not answer, so that requests which wait for it do not pile up. Configurations change,
+ * Stops calls of a webhook that does not answer, so that requests which wait for it do not pile up. Configurations change,
  * and servers restart, so the pause is short.
+ *
+ * Security: each webhook of a configuration has one of its own. Any user may configure a webhook at the server of another, and
+ * must not be able to stop the other's calls.
  */
 class Breaker {
   #failures = 0;
   #until = 0;
 
-  /** Returns whether a request may be sent; after a pause, one that tries the target. */
+  /** Returns whether a request may be sent; after a pause, one that tries the webhook. */
   get isClosed(): boolean {
     if (this.#failures < MOST) return true;
     if (performance.now() < this.#until) return false;
@@ -69,31 +72,12 @@ class Breaker {
   }
 }
 
-/** Server of webhooks, with its connections. */
-class Target implements AsyncDisposable {
-  readonly breaker = new Breaker();
-  readonly upstream: Upstream;
-
-  constructor(origin: string, ca: string | undefined, { dial }: AdmissionWebhooksOptions) {
-    this.upstream = new Upstream({
-      url: origin,
-      dial,
-      connections: CONNECTIONS,
-      userAgent: "kube-apiserver-admission",
-      ...(ca !== undefined && { tls: { ca } }),
-    });
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.upstream[Symbol.asyncDispose]();
-  }
-}
-
 /** Sends AdmissionReviews. Servers with equal addresses and authorities share connections; redirects are not followed. */
 export class WebhookClient implements AsyncDisposable {
   readonly meter: WebhookMeter = new WebhookMeter();
   readonly #calls: AdmissionWebhooksOptions | undefined;
-  readonly #targets = new Targets<Target>({ isActive: ({ upstream }) => upstream.stats.active > 0 });
+  readonly #targets = new Targets<Upstream>({ isActive: ({ stats }) => stats.active > 0 });
+  readonly #breakers = new WeakMap<Webhook, Breaker>();
   readonly #failures: FailureStreaks;
 
   constructor({ calls, log }: WebhookClientOptions) {
@@ -111,13 +95,26 @@ export class WebhookClient implements AsyncDisposable {
   async call({ webhook, body, signal }: WebhookCall): Promise<Buffer> {
     const { address, timeout } = webhook;
     const late = AbortSignal.timeout(timeout * 1000);
-    const key = keyOf(address);
+    const { origin, pathname } = new URL(address.url);
+    const key = `${origin} ${createHash("sha256")
+      .update(address.ca ?? "")
+      .digest("base64")}`;
+    const path = `${pathname}?timeout=${timeout}s`;
+    const breaker = this.#breakerOf(webhook);
     try {
-      const answer = await this.#send(webhook, { body, signal: AbortSignal.any([signal, late]), key });
+      if (!breaker.isClosed) throw new Error("not called, since the last calls failed: try again in a second");
+      const deadlines = { head: timeout * 1000, idle: timeout * 1000 };
+      const within = AbortSignal.any([signal, late]);
+      const sent = { method: "POST", path, headers: HEADERS, body, signal: within, deadlines, limit: LONGEST };
+      const { status, body: answer } = await this.#upstream(key, origin, address.ca).send(sent);
+      breaker.answered();
+      if (status !== 200) throw new Error(`unexpected status ${status} instead of 200`);
       this.#failures.answered(key);
       return answer;
     } catch (error) {
+      // A client that cancels its request says nothing about the webhook.
       if (signal.aborted) throw error;
+      if (late.aborted || isTransportError(error)) breaker.failed();
       const what = late.aborted ? "context deadline exceeded" : reasonOf(error);
       const post = `Post ${quote(`${address.url}?timeout=${timeout}s`)}`;
       const failure = new WebhookCallError(webhook, "failed to call webhook", `${post}: ${what}`);
@@ -130,40 +127,28 @@ export class WebhookClient implements AsyncDisposable {
     return this.#targets[Symbol.asyncDispose]();
   }
 
-  async #send(webhook: Webhook, { body, signal, key }: Sending): Promise<Buffer> {
-    const { address, timeout } = webhook;
-    const { origin, pathname } = new URL(address.url);
-    const { breaker, upstream } = this.#target(origin, address.ca, key);
-    if (!breaker.isClosed) throw new Error("not called, since the last calls failed: try again in a second");
-    const deadlines = { head: timeout * 1000, idle: timeout * 1000 };
-    const path = `${pathname}?timeout=${timeout}s`;
-    try {
-      const sent = { method: "POST", path, headers: HEADERS, body, signal, deadlines, limit: LONGEST };
-      const { status, body: answer } = await upstream.send(sent);
-      breaker.answered();
-      if (status === 200) return answer;
-      throw new Error(`unexpected status ${status} instead of 200`);
-    } catch (error) {
-      if (isTransportError(error) || signal.aborted) breaker.failed();
-      throw error;
+  #breakerOf(webhook: Webhook): Breaker {
+    let breaker = this.#breakers.get(webhook);
+    if (breaker === undefined) {
+      breaker = new Breaker();
+      this.#breakers.set(webhook, breaker);
     }
+    return breaker;
   }
 
-  #target(origin: string, ca: string | undefined, key: string): Target {
+  #upstream(key: string, origin: string, ca: string | undefined): Upstream {
     const calls = this.#calls;
     if (calls === undefined) throw new Error("this server calls no admission webhooks: ask its operator to allow it");
-    return this.#targets.of(key, "", () => new Target(origin, ca, calls));
+    const make = (): Upstream =>
+      new Upstream({
+        url: origin,
+        dial: calls.dial,
+        connections: CONNECTIONS,
+        userAgent: "kube-apiserver-admission",
+        ...(ca !== undefined && { tls: { ca } }),
+      });
+    return this.#targets.of(key, "", make);
   }
-}
-
-interface Sending {
-  readonly body: string;
-  readonly signal: AbortSignal;
-  readonly key: string;
-}
-
-function keyOf({ url, ca = "" }: WebhookAddress): string {
-  return `${new URL(url).origin} ${createHash("sha256").update(ca).digest("base64")}`;
 }
 
 /** Returns the reason of a failure without the request, which the message names anyway. */

@@ -32,6 +32,8 @@ export class WebhookServer implements AsyncDisposable {
   readonly #decide = new Map<string, Decide>();
   readonly #server: ReturnType<typeof createServer>;
   connections = 0;
+  /** Number of calls that ended without an answer. */
+  closed = 0;
 
   private constructor(authority: TestAuthority, server: ReturnType<typeof createServer>) {
     this.#authority = authority;
@@ -51,7 +53,10 @@ export class WebhookServer implements AsyncDisposable {
       const path = req.path;
       webhooks.requests.set(path, [...webhooks.calls(path), { ...request, query: req.query, sent: req.body }]);
       const { patch, whole, silent, ...response } = (await webhooks.#decide.get(path)?.(request)) ?? {};
-      if (silent === true) return;
+      if (silent === true) {
+        res.once("close", () => webhooks.closed++);
+        return;
+      }
       if (whole !== undefined) {
         res
           .status(whole.code ?? 200)
