@@ -46,9 +46,9 @@ export async function tarballs(): Promise<readonly string[]> {
 }
 
 /** Moves a folder to its place in one step. Another process may have been first, with the same content. */
-function moveTo(from: string, to: string): void {
+export function moveTo(from: string, to: string): void {
   const near = `${to}.${process.pid}`;
-  cpSync(from, near, { recursive: true });
+  cpSync(from, near, { recursive: true, verbatimSymlinks: true });
   try {
     renameSync(near, to);
   } catch (error) {

@@ -1,11 +1,11 @@
 // The image without a container engine: the commands of deploy/image/Dockerfile, in folders instead of layers.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { localNode, root } from "../../../tools/install.mjs";
 import { run } from "../../../tools/run.mjs";
 import { tree } from "../../_setup/tree.ts";
-import { tarballs } from "../../_support/tarballs.ts";
+import { moveTo, tarballs } from "../../_support/tarballs.ts";
 
 const FOLDER = join(root, "deploy/image");
 
@@ -15,7 +15,8 @@ export async function imageRoot(): Promise<string> {
   const key = createHash("sha256").update(packed.join());
   for (const file of globSync("*", { cwd: FOLDER }).sort()) key.update(file).update(readFileSync(join(FOLDER, file)));
   const cache = join(root, "node_modules/.cache/image");
-  const folder = join(cache, key.digest("hex").slice(0, 16));
+  const id = key.digest("hex").slice(0, 16);
+  const folder = join(cache, id);
   if (existsSync(folder)) return folder;
   using place = tree({ "app/package.json": "{}" });
   const app = join(place.path, "app");
@@ -30,10 +31,11 @@ export async function imageRoot(): Promise<string> {
     const { ok, output } = await run(program === "node" ? localNode : program, args, { cwd: app });
     if (!ok) throw new Error(`${program} ${args.join(" ")}\n${output}`);
   }
-  rmSync(cache, { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
-  cpSync(built, `${folder}.${process.pid}`, { recursive: true, verbatimSymlinks: true });
-  renameSync(`${folder}.${process.pid}`, folder);
+  // Images of other packages go; those of the same ones may be in use, or on their way, in another process.
+  for (const name of readdirSync(cache))
+    if (!name.startsWith(id)) rmSync(join(cache, name), { recursive: true, force: true });
+  moveTo(built, folder);
   return folder;
 }
 
