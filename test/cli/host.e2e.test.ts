@@ -22,7 +22,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
       files: { "note.ts": hostedText({ first }), "task.ts": viewText({ name: "task" }) },
     });
     expect(dev.text).to.match(
-      /^Views that use the host's store \(note\) keep their objects in memory: lost on reload and restart, unless --data-dir names a folder\. A collection\(\) without a store is always in memory\.$/m,
+      /^Views with objects in the server's store \(note\) keep them in memory: lost on reload and restart, unless --data-dir names a folder\. A collection\(\) without a store is always in memory\.$/m,
     );
     expect(dev.lines(/called with/)).to.have.length(1);
     expect(dev.lines(/^ {2}(note|task) /)).to.have.length(2);
@@ -35,21 +35,25 @@ describe("virtual-workspaces dev with functions of the host", function () {
   });
 
   it("does not mention the store if no module needs one", async () => {
-    await using dev = await Dev.start({ files: { "task.ts": viewText({ name: "task" }) } });
-    expect(dev.text).not.to.match(/the host's store|--data-dir/);
+    const without = viewText({ name: "other" }).replace("export default ", "const view = ");
+    await using dev = await Dev.start({
+      files: { "task.ts": viewText({ name: "task" }), "other.ts": `${without}\nexport default () => view;` },
+    });
+    expect(dev.lines(/^ {2}(other|task) /)).to.have.length(2);
+    expect(dev.text).not.to.match(/server's store|--data-dir/);
   });
 
   it("warns that --data-dir has no effect until a saved module uses the store", async () => {
     const flags = ["--port=0", "--data-dir=data"];
     await using dev = await Dev.start({ files: { "note.ts": viewText() }, flags });
     const warning =
-      "Warning: --data-dir has no effect: no view uses the host's store. A collection() without a store is always in memory.";
+      "Warning: --data-dir has no effect: no view keeps objects in the server's store. A collection() without a store is always in memory.";
     expect(dev.lines(/--data-dir/)).to.deep.equal([warning]);
     const data = join(dev.folder.path, "data");
     expect(existsSync(data)).to.equal(false);
     dev.save("note.ts", hostedText());
     await saved(dev, 1);
-    await dev.until(/^Views that use the host's store \(note\) keep their objects in lmdb at .*data\./m);
+    await dev.until(/^Views with objects in the server's store \(note\) keep them in lmdb at .*data\./m);
     expect(existsSync(data)).to.equal(true);
   });
 

@@ -101,7 +101,7 @@ describe("files of views", function () {
     const args = ["serve", "--view=one.ts", "--data-dir=data", ...files, ...at];
     await using serve = await Serve.ready(args, folder.path);
     const warning =
-      "--data-dir has no effect: no view uses the host's store. A collection() without a store is always in memory.";
+      "--data-dir has no effect: no view keeps objects in the server's store. A collection() without a store is always in memory.";
     await serve.until("the warning", () => serve.stderr.includes(warning));
     expect(existsSync(join(folder.path, "data"))).to.equal(false);
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 import { startChromium, Visit } from "./support/browser.ts";
-import { build, type Site } from "./support/built.ts";
+import { builtSite, type Site } from "./support/built.ts";
 
 const API = "reference/api/@virtual-workspaces";
 /** One page of each kind. */
@@ -23,7 +23,7 @@ describe("documentation site", function () {
 
   before(async function () {
     this.timeout(300_000);
-    site = await build("docs-test");
+    site = await builtSite();
     expect(site.faults.join("\n")).to.equal("");
   });
   after(() => site[Symbol.dispose]());

@@ -1,6 +1,8 @@
 // Why: the site is built in steps that nothing else needs to know: the pages are copied, typedoc adds the API reference, VitePress
 // renders all of it, and what it rendered is made independent of the path at which it is served.
-import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "../run.mjs";
@@ -25,6 +27,8 @@ const EDITING = "/source/CONTRIBUTING.html#the-documentation";
  * @returns {Promise<{ faults: string[], modules: number, seconds: Record<string, number> }>}
  */
 export async function buildSite({ root, pages, out, repository }) {
+  const key = keyOf(root, repository);
+  rmSync(keyFile(out), { force: true });
   rmSync(pages, { recursive: true, force: true });
   rmSync(out, { recursive: true, force: true });
   /** @type {Record<string, number>} */
@@ -54,7 +58,33 @@ export async function buildSite({ root, pages, out, repository }) {
   if (!built.ok) return { faults: [built.output], modules: modules.length, seconds };
   await timed("relocate", () => relocate(out));
   copyMermaid(out);
+  if (key !== undefined) writeFileSync(keyFile(out), key);
   return { faults: [], modules: modules.length, seconds };
+}
+
+/** Beside the site, not in it: it is not to be published. @param {string} out */
+const keyFile = (out) => `${out}.key`;
+
+/**
+ * Whether `out` has the site of the repository at `root` as its files are now, so that a test need not build it again.
+ *
+ * @param {{ root: string, out: string }} where
+ */
+export function isBuilt({ root, out }) {
+  return existsSync(keyFile(out)) && readFileSync(keyFile(out), "utf8") === keyOf(root, undefined);
+}
+
+/** Hash of all files of the repository, undefined outside of one. @param {string} root @param {string | undefined} repository */
+function keyOf(root, repository) {
+  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
+  const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26 });
+  if (status !== 0) return undefined;
+  const hash = createHash("sha256").update(repository ?? "");
+  for (const file of stdout.split("\0").sort()) {
+    const path = join(root, file);
+    if (file !== "" && existsSync(path)) hash.update(`${file}\n`).update(readFileSync(path));
+  }
+  return hash.digest("hex");
 }
 
 /** Mermaid as it is published, for the browser. Its files end with `.js`, since not every server knows `.mjs`. @param {string} out */

@@ -1,7 +1,7 @@
 // Why: all tests share one build of the site, and read each page once.
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { join, posix } from "node:path";
-import { buildSite } from "../../../tools/docs/build.mjs";
+import { buildSite, isBuilt } from "../../../tools/docs/build.mjs";
 import { ensureInstalled, root } from "../../../tools/install.mjs";
 
 export interface Link {
@@ -47,11 +47,17 @@ export class Page {
 const decoded = (text: string): string =>
   text.replaceAll("&amp;", "&").replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">");
 
-/** Built site, which is deleted at the end of its block. */
+/** Built site. One that was built for a test is deleted at the end of its block. */
 export interface Site extends Disposable {
   readonly folder: string;
   readonly faults: readonly string[];
   readonly pages: ReadonlyMap<string, Page>;
+}
+
+/** Returns the site of `npm run docs` if it has been built from the same files, or else builds it separately. */
+export async function builtSite(): Promise<Site> {
+  const out = join(root, "dist/docs");
+  return isBuilt({ root, out }) ? siteIn(out, []) : build("docs-test");
 }
 
 /** Builds the site of the repository at `from`, separately from that of `npm run docs`. */
@@ -60,13 +66,17 @@ export async function build(name: string, from = root): Promise<Site> {
   const pages = join(root, `dist/${name}-pages`);
   const out = join(root, `dist/${name}`);
   const { faults } = await buildSite({ root: from, pages, out });
-  const files = globSync("**/*.html", { cwd: out }).map((file) => file.replaceAll("\\", "/"));
+  return siteIn(out, faults, () => {
+    for (const path of [pages, out, `${out}.key`]) rmSync(path, { recursive: true, force: true });
+  });
+}
+
+function siteIn(folder: string, faults: readonly string[], dispose: () => void = () => {}): Site {
+  const files = globSync("**/*.html", { cwd: folder }).map((file) => file.replaceAll("\\", "/"));
   return {
-    folder: out,
+    folder,
     faults,
-    pages: new Map(files.filter((file) => file !== "404.html").map((file) => [file, new Page(out, file)])),
-    [Symbol.dispose]: () => {
-      for (const folder of [pages, out]) rmSync(folder, { recursive: true, force: true });
-    },
+    pages: new Map(files.filter((file) => file !== "404.html").map((file) => [file, new Page(folder, file)])),
+    [Symbol.dispose]: dispose,
   };
 }

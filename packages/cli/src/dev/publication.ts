@@ -103,7 +103,7 @@ function storeText({ store }: Loaded, choice: StoreChoice): string | undefined {
   }
   const kept =
     choice.engine === "memory" ? "memory: lost on reload and restart, unless --data-dir names a folder" : store.name;
-  return `Views that use the host's store (${store.views.join(", ")}) keep their objects in ${kept}. ${PLAIN_COLLECTIONS}`;
+  return `Views with objects in the server's store (${store.views.join(", ")}) keep them in ${kept}. ${PLAIN_COLLECTIONS}`;
 }
 
 function tryText(serving: Serving): string[] {

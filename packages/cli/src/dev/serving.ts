@@ -35,13 +35,17 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
   await using stack = new AsyncDisposableStack();
   const host = sources.some(isHosted) ? stack.use(await openHost(site)) : undefined;
   const origins = new Map<string, string>();
-  const views = await viewsOf(sources, host, { taken: origins });
+  const views: VirtualWorkspace[] = [];
+  const stored: string[] = [];
+  for (const source of sources) {
+    let stores = false;
+    const own = host && observed(host, () => (stores = true));
+    const created = await viewsOf([source], own, { taken: origins });
+    views.push(...created);
+    if (stores) stored.push(...created.map(({ name }) => name));
+  }
   const all = unionOf(freeName(views), views);
-  const hosted = new Set(sources.filter(isHosted).map(({ path }) => path));
-  const store = host && {
-    name: host.store.name,
-    views: [...origins].flatMap(([name, path]) => (hosted.has(path) ? [name] : [])),
-  };
+  const store = host && stored.length > 0 ? { name: host.store.name, views: stored } : undefined;
   const loaded = { ...(await summarise(views, all)), store };
   const server = serverOf(all === undefined ? views : [...views, all], site);
   stack.defer(() => server.close());
@@ -71,6 +75,18 @@ async function openHost({ store: choice }: Site): Promise<ViewHost & AsyncDispos
       await store[Symbol.asyncDispose]();
     },
   });
+}
+
+/** Returns the host for one module, which reports that the module takes the store. */
+function observed(host: ViewHost, onStore: () => void): ViewHost {
+  return Object.create(host, {
+    store: {
+      get: () => {
+        onStore();
+        return host.store;
+      },
+    },
+  }) as ViewHost;
 }
 
 /** Makes views that use workspaces fail with an error that names commands that have some. */

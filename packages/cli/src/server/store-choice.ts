@@ -44,7 +44,7 @@ export function storeChoice(flags: StoreFlags, env: NodeJS.ProcessEnv): StoreCho
 export function withoutEffect({ engine }: StoreChoice): string | undefined {
   if (engine === "memory") return undefined;
   const flag = engine === "lmdb" ? "--data-dir" : "--etcd-servers";
-  return `${flag} has no effect: no view uses the host's store. ${PLAIN_COLLECTIONS}`;
+  return `${flag} has no effect: no view keeps objects in the server's store. ${PLAIN_COLLECTIONS}`;
 }
 
 /** Collections that no flag affects. */
