@@ -92,4 +92,4 @@ export {
 export type { CheckedSchema, FromSchema, JsonSchema, UnknownKeyword, ValidationRule } from "./schema.ts";
 export { quote } from "./text/go-format.ts";
 export { nearest } from "./text/nearest.ts";
-export { formatTime, humanDuration } from "./text/time.ts";
+export { formatTime, humanDuration, parseDuration } from "./text/time.ts";

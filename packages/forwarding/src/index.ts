@@ -10,6 +10,11 @@ export {
   type SubjectAccessReviewOptions,
   subjectAccessReview,
 } from "./delegated/access-review.ts";
+export {
+  type AuthorizationWebhook,
+  type AuthorizationWebhookOptions,
+  authorizationWebhook,
+} from "./delegated/authorization-webhook.ts";
 export type { ReviewOptions } from "./delegated/review-options.ts";
 export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } from "./delegated/token-review.ts";
 export type { ReviewStats } from "./delegated/verdicts.ts";

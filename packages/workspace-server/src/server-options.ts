@@ -5,6 +5,7 @@ import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication"
 import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
 import type { Clock } from "@virtual-workspaces/transport";
+import type { AuthorizationOptions } from "./authz/authorizer.ts";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
@@ -57,6 +58,8 @@ export interface WorkspaceServerOptions
    * with the roles of `system:unauthenticated`: `/healthz` only, unless an administrator grants more.
    */
   readonly authentication: readonly Authenticator[];
+  /** Authorizers of requests in workspaces, such as webhooks, besides RBAC. @default kcp's order without a webhook */
+  readonly authorization?: AuthorizationOptions;
   /** Keys that sign and verify tokens of service accounts. */
   readonly serviceAccountKeys: ServiceAccountKeys;
   /** Accepted issuers of service account tokens; the first one issues. @default kcp's */
@@ -164,6 +167,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
     ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
     ...(options.virtualStorage !== undefined && { virtualStorage: options.virtualStorage }),
+    ...(options.authorization !== undefined && { authorization: options.authorization }),
     mounts: options.mounts !== false,
     webhooks: new WebhookClient({ calls: options.admissionWebhooks, log }),
     ...(clock !== undefined && { clock }),

@@ -62,3 +62,28 @@ function daysOf(year: number, month: number): number {
   if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31;
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
+
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1e3,
+  m: 6e4,
+  h: 36e5,
+};
+
+/** Matches digits in one way only, so that a long text without a match takes linear time. */
+const DURATION = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+
+/** Parses a duration as Go writes it, such as `1m30s`, into ms. `0` needs no unit. Returns `undefined` for any other text. */
+export function parseDuration(text: string): number | undefined {
+  const unsigned = text.replace(/^[+-]/, "");
+  if (unsigned === "0") return 0;
+  if (!DURATION.test(unsigned)) return undefined;
+  let sum = 0;
+  for (const [, amount = "", unit = ""] of unsigned.matchAll(/([\d.]+)([^\d.]+)/g))
+    sum += Number(amount) * (UNITS[unit] ?? 0);
+  return text.startsWith("-") ? -sum : sum;
+}

@@ -2,7 +2,7 @@ import { isApiError, nearest } from "@virtual-workspaces/apimachinery";
 import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { AGENTS_VIEW, AgentToken } from "@virtual-workspaces/cluster-proxy";
 import { ClusterProxy, clusterOf, viewURL } from "@virtual-workspaces/kcp";
-import { goDuration, readFlags } from "../flags/read.ts";
+import { flagDuration, readFlags } from "../flags/read.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { AGENT, AGENT_FLAGS, type AgentFlags } from "./flags.ts";
 import { hubKubeconfig } from "./hub-kubeconfig.ts";
@@ -59,7 +59,7 @@ async function printToken(name: string, { kubeconfig, context, expires }: AgentF
 /** @throws UsageError */
 function secondsOf(expires: string | undefined): number | undefined {
   if (expires === undefined) return undefined;
-  const ms = goDuration(expires);
+  const ms = flagDuration(expires);
   if (ms === undefined) throw new UsageError(`invalid value "${expires}" for --expires: use a duration such as 10m`);
   return Math.round(ms / 1000);
 }

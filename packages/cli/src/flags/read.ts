@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { nearest } from "@virtual-workspaces/apimachinery";
+import { nearest, parseDuration } from "@virtual-workspaces/apimachinery";
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../process/failure.ts";
 import {
@@ -115,7 +115,7 @@ function numberOf(text: string, name: string, most: number): number {
 }
 
 function durationOf(text: string, name: string): number {
-  const duration = goDuration(text);
+  const duration = flagDuration(text);
   if (duration !== undefined) return duration;
   throw new UsageError(`invalid value "${text}" for --${name}: use a duration such as 30s, 1m30s or 500ms`);
 }
@@ -215,12 +215,8 @@ function warningsOf(arg: string, flags: FlagSet, kcp: KcpFlags): readonly string
   throw new UsageError(unknownFlag(arg, Object.keys(flags)));
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-/** Parses a duration as Go writes it, `1m30s`, to ms. `0` needs no unit. Returns `undefined` for other texts. */
-export function goDuration(text: string): number | undefined {
-  if (text === "0") return 0;
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
-  const parts = text.matchAll(/([\d.]+)(ms|s|m|h)/g);
-  return parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+/** Parses a duration of a flag, such as `1m30s`, into ms. Returns `undefined` for other texts, and for negative ones. */
+export function flagDuration(text: string): number | undefined {
+  const duration = parseDuration(text);
+  return duration === undefined || duration < 0 || text.startsWith("-") ? undefined : duration;
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import type { KubeconfigOverrides } from "@virtual-workspaces/client";
-import { goDuration } from "../flags/read.ts";
+import { flagDuration } from "../flags/read.ts";
 import type { FlagSet, Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 
@@ -64,7 +64,7 @@ function extraOf(pairs: readonly string[]): JsonObject {
 
 /** Parses a timeout as kubectl does: seconds, or a duration. */
 function timeoutOf(text: string): number {
-  const duration = goDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  const duration = flagDuration(/^\d+$/.test(text) ? `${text}s` : text);
   if (duration === undefined)
     throw new UsageError(
       `invalid value "${text}" for --request-timeout: use a duration such as 1s, 2m or 3h, or 0 for none`,

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Authenticator } from "@virtual-workspaces/framework";
 import type { Audit } from "@virtual-workspaces/framework/audit";
 import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
-import { goDuration, readFlags } from "../flags/read.ts";
+import { flagDuration, readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
@@ -137,7 +137,7 @@ function tlsOf(flags: ServeFlags): ServeOptions["tls"] {
 function tokenCacheOf(flags: ServeFlags): number | undefined {
   const name = "authentication-token-webhook-cache-ttl";
   if (flags[name] === undefined) return undefined;
-  const cache = goDuration(flags[name]);
+  const cache = flagDuration(flags[name]);
   if (cache === undefined)
     throw new UsageError(`invalid value "${flags[name]}" for --${name}: use a duration such as 30s, 1m30s or 500ms`);
   if (Number.isSafeInteger(cache) && cache <= LONGEST_CACHE) return cache;

@@ -70,6 +70,13 @@ export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOpti
    * @default false
    */
   readonly deep?: boolean;
+  /**
+   * Path of the reviews below the upstream's URL, "" for that URL itself: a webhook instead of an API server.
+   * @default `/apis/authorization.k8s.io/<version>/subjectaccessreviews`, in the logical cluster
+   */
+  readonly path?: string;
+  /** Version of the reviews. Kubernetes' API servers serve `v1` only. @default "v1" */
+  readonly version?: "v1" | "v1beta1";
   /** Whether to show callers the reason of a denial, cut to 500 characters. Security: it may name rules and bindings. @default false */
   readonly showReason?: boolean;
   /**
@@ -157,7 +164,7 @@ interface AccessQuestion {
 
 /** User of a review. */
 interface ReviewSubject {
-  readonly named: object;
+  readonly named: { readonly user: string; readonly groups?: readonly string[] };
   readonly hash: string;
 }
 
@@ -203,9 +210,11 @@ class AccessReviewer<Params> {
   }
 
   async #review({ upstream, prefix, subject, about }: AccessQuestion, signal: AbortSignal): Promise<Decision> {
-    const spec = { ...about, ...subject.named };
-    const headers = this.#options.deep === true ? DEEP : [];
-    const status = await this.#parts.reviewer.ask({ ...REVIEW, upstream, prefix, spec, headers }, signal);
+    const { deep = false, path, version = "v1" } = this.#options;
+    const spec = specOf(about, subject.named, version);
+    const to = { upstream, prefix, version, ...(path !== undefined && { path }) };
+    const headers = deep ? DEEP : [];
+    const status = await this.#parts.reviewer.ask({ ...REVIEW, ...to, spec, headers }, signal);
     return decisionOf(status, { from: upstream.url, showReason: this.#options.showReason ?? false });
   }
 
@@ -234,8 +243,13 @@ class AccessReviewer<Params> {
   }
 }
 
+/** Returns the spec of a review. In v1beta1, groups are the field `group`. */
+function specOf(about: object, { groups, ...named }: ReviewSubject["named"], version: "v1" | "v1beta1"): object {
+  return { ...about, ...named, ...(groups && { [version === "v1" ? "groups" : "group"]: groups }) };
+}
+
 /** Returns a user as in reviews, without empty fields, as Kubernetes does. */
-function subjectOf({ name, uid, groups, extra }: Identity): object {
+export function subjectOf({ name, uid, groups, extra }: Identity): ReviewSubject["named"] {
   return {
     user: name,
     ...(uid === "" ? {} : { uid }),

@@ -33,6 +33,10 @@ export interface ReviewQuestion {
   /** Path prefix: `/clusters/<cluster>`, or "". */
   readonly prefix: string;
   readonly group: string;
+  /** @default v1 */
+  readonly version?: string;
+  /** Path below the URL of the upstream. @default the path of the API */
+  readonly path?: string;
   readonly kind: string;
   readonly plural: string;
   readonly spec: object;
@@ -195,12 +199,12 @@ class Semaphore {
   }
 }
 
-function pathOf({ prefix, group, plural }: ReviewQuestion): string {
-  return `${prefix}/apis/${group}/v1/${plural}`;
+function pathOf({ prefix, group, version = "v1", plural, path }: ReviewQuestion): string {
+  return path ?? `${prefix}/apis/${group}/${version}/${plural}`;
 }
 
-function bodyOf({ group, kind, spec }: ReviewQuestion): string {
-  return JSON.stringify({ apiVersion: `${group}/v1`, kind, metadata: {}, spec });
+function bodyOf({ group, version = "v1", kind, spec }: ReviewQuestion): string {
+  return JSON.stringify({ apiVersion: `${group}/${version}`, kind, metadata: {}, spec });
 }
 
 /** Accepts only a review of the requested kind with a status. */
@@ -211,10 +215,10 @@ function readAnswer({ status: code, headers, body }: WholeResponse, question: Re
     const failure = new ReviewFailure(`${what}: the server answered ${code}${HINTS[code] ?? ""}`, { transient });
     return { failure, after: Number.isFinite(seconds) ? seconds * 1_000 : 0 };
   }
-  const { group, kind } = question;
+  const { group, version = "v1", kind } = question;
   const answer = parsed(body);
-  if (answer === undefined || answer["kind"] !== kind || answer["apiVersion"] !== `${group}/v1`)
-    throw new ReviewFailure(`${what}: the response is not a ${kind} of ${group}/v1`, { transient: false });
+  if (answer === undefined || answer["kind"] !== kind || answer["apiVersion"] !== `${group}/${version}`)
+    throw new ReviewFailure(`${what}: the response is not a ${kind} of ${group}/${version}`, { transient: false });
   const { status } = answer;
   if (!isJsonObject(status))
     throw new ReviewFailure(`${what}: the ${kind} in the response has no status`, { transient: false });

@@ -13,6 +13,12 @@ export type {
   Rules,
   RulesRequest,
 } from "../authz/authorization.ts";
+export {
+  type AuthorizationConfiguration,
+  authorizationConfiguration,
+  type ConfiguredAuthorizer,
+  type ConfiguredWebhook,
+} from "../authz/configuration.ts";
 export { grantedRules, type RuleQuestion, ruleAllows } from "../authz/rbac/matches.ts";
 export type {
   ClusterRole,

@@ -8,6 +8,7 @@ export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "../body/pro
 export { PROTOBUF_METADATA } from "../body/protobuf/meta.ts";
 export type { CompiledExpression, CompilerOptions, Expression } from "../cel/expression.ts";
 export { LazyExpressions, type VariableType } from "../cel/lazy-expressions.ts";
+export { MatchConditions } from "../cel/match-conditions.ts";
 export {
   groupResourceOf,
   type KindVersion,

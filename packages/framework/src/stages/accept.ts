@@ -1,5 +1,5 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
-import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import { ApiError, parseDuration, quote } from "@virtual-workspaces/apimachinery";
 import type { ReadyCheck } from "../core.ts";
 import { respond, respondStatus } from "../encode/respond.ts";
 import type { Exchange, MatchedExchange } from "../exchange.ts";
@@ -217,28 +217,3 @@ function allowedTime({ search, query, unknown }: Exchange, most: number): number
 
 /** Maximum length of an invalid duration in an error, in characters. */
 const SHOWN = 40;
-
-const UNITS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1e3,
-  m: 6e4,
-  h: 36e5,
-};
-
-/** Matches digits in one way only, so that a long text without a match takes linear time. */
-const DURATION = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
-
-/** Parses a duration as Go writes it, into ms. */
-function parseDuration(text: string): number | undefined {
-  const unsigned = text.replace(/^[+-]/, "");
-  if (unsigned === "0") return 0;
-  if (!DURATION.test(unsigned)) return undefined;
-  let sum = 0;
-  for (const [, amount = "", unit = ""] of unsigned.matchAll(/([\d.]+)([^\d.]+)/g))
-    sum += Number(amount) * (UNITS[unit] ?? 0);
-  return text.startsWith("-") ? -sum : sum;
-}

@@ -20,26 +20,31 @@ import { askChain, type ChainOutcome, passesGuards } from "./chain.ts";
 import { type ClusterParams, ClusterRequest, enteringQuestion } from "./cluster-request.ts";
 import { effectiveUsers } from "./effective-users.ts";
 
-/** Name of an authorizer for {@link ShardAuthorizerOptions.order}, as in kcp's `--authorization-order`. */
-export type AuthorizerName = "AlwaysAllowGroups" | "AlwaysAllowPaths" | "RBAC" | "Webhook";
+/** Name of an authorizer in {@link AuthorizationOptions.order}, as in kcp's `--authorization-order`. */
+export type AuthorizerName = "AlwaysAllowGroups" | "AlwaysAllowPaths" | "RBAC";
 
-const ORDER: readonly AuthorizerName[] = ["AlwaysAllowGroups", "AlwaysAllowPaths", "RBAC", "Webhook"];
+const NAMES: readonly AuthorizerName[] = ["AlwaysAllowGroups", "AlwaysAllowPaths", "RBAC"];
+
+/** How the requests of a workspace server are authorized. */
+export interface AuthorizationOptions {
+  /** Paths that every caller may request; a trailing `*` matches any suffix. @default `/healthz`, `/readyz`, `/livez` */
+  readonly alwaysAllowPaths?: readonly string[];
+  /**
+   * Authorizers in order; the first that allows or denies decides, and omitted ones are not called. A function is an authorizer
+   * of the caller, such as a webhook. It is called for each effective identity of a user (kcp's scopes and warrants) that is not
+   * in `system:masters`.
+   *
+   * Security: a function before `RBAC` may allow what workspaces forbid, with access to all workspaces.
+   * @default AlwaysAllowGroups, AlwaysAllowPaths, RBAC
+   */
+  readonly order?: readonly (AuthorizerName | Authorizer<ClusterParams>)[];
+}
 
 /** Options of {@link shardAuthorizer}. */
-export interface ShardAuthorizerOptions {
+export interface ShardAuthorizerOptions extends AuthorizationOptions {
   readonly state: AuthorizerState;
   /** Groups whose members may do everything everywhere. @default `system:masters` */
   readonly alwaysAllowGroups?: readonly string[];
-  /** Paths that every caller may request; a trailing `*` matches any suffix. @default `/healthz`, `/readyz`, `/livez` */
-  readonly alwaysAllowPaths?: readonly string[];
-  /** Authorizer called for each effective identity (kcp's `--authorization-webhook-config-file`). @default none */
-  readonly webhook?: Authorizer<ClusterParams>;
-  /**
-   * Authorizers in order; the first that allows or denies decides. Omitted authorizers are not called.
-   *
-   * @default AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook
-   */
-  readonly order?: readonly AuthorizerName[];
 }
 
 /** Authorizer of a shard, made by {@link shardAuthorizer}. */
@@ -53,7 +58,7 @@ export interface ShardAuthorizer extends Authorizer<ClusterParams> {
   readonly deep: Authorizer<ClusterParams>;
   /**
    * Reports whether a user may enter a logical cluster: has its required groups and access, which alone permit no
-   * action there. Ignores the webhook. @throws what the state throws
+   * action there. Ignores authorizers of the caller. @throws what the state throws
    */
   readonly enters: (user: User, cluster: string) => boolean;
   /** Authorizer for SubjectAccessReviews: the same decisions, with kcp's audit annotations of reviews. */
@@ -64,9 +69,9 @@ export interface ShardAuthorizer extends Authorizer<ClusterParams> {
  * Authorizes requests in the logical clusters of a shard, in kcp's order: required groups, access to the workspace, status of
  * bindings and exports, maximal permission policies, then RBAC of `system:admin`, of the workspace and the replicated one.
  * Scopes and warrants determine the effective users. Security: a denied caller sees only `access denied`; the reasons go to
- * audit annotations under `request.auth.kcp.io`. Synchronous unless a webhook is configured or the state has to be loaded.
+ * audit annotations under `request.auth.kcp.io`. Synchronous unless the caller's authorizers are not or the state has to be loaded.
  *
- * @throws Error on an unknown, duplicate or missing name in the order
+ * @throws Error on an unknown name in the order, or an empty order
  */
 export function shardAuthorizer(options: ShardAuthorizerOptions): ShardAuthorizer {
   const { state } = options;
@@ -90,12 +95,12 @@ interface AuthorizationMode {
 }
 
 function inOrder(options: ShardAuthorizerOptions, manner: AuthorizationMode): Authorizer<ClusterParams> {
-  const { order = ORDER } = options;
-  if (order.length === 0 || new Set(order).size < order.length || order.some((name) => !ORDER.includes(name)))
-    throw new Error(
-      `invalid authorization order "${order.join(", ")}": use one or more of ${ORDER.join(", ")}, each once`,
-    );
-  const members = order.flatMap((name) => memberOf(name, options, manner) ?? []);
+  const { order = NAMES } = options;
+  const unknown = order.find((one) => typeof one !== "function" && !NAMES.includes(one));
+  if (unknown !== undefined)
+    throw new Error(`invalid authorizer ${JSON.stringify(unknown)}: use ${NAMES.join(", ")}, or a function`);
+  if (order.length === 0) throw new Error("invalid authorization order: name at least one authorizer");
+  const members = order.map((one) => memberOf(one, options, manner));
   const asked = union<ClusterParams>(...members, () => deny(DENIED));
   // The function hides the union's `rules`, which would need those of all members; `rulesOf` lists the rules.
   return (question) => {
@@ -106,11 +111,12 @@ function inOrder(options: ShardAuthorizerOptions, manner: AuthorizationMode): Au
 }
 
 function memberOf(
-  name: AuthorizerName,
+  name: AuthorizerName | Authorizer<ClusterParams>,
   options: ShardAuthorizerOptions,
   manner: AuthorizationMode,
-): Authorizer<ClusterParams> | undefined {
-  const { state, webhook, alwaysAllowGroups = [MASTERS_GROUP], alwaysAllowPaths = PATHS } = options;
+): Authorizer<ClusterParams> {
+  if (typeof name === "function") return perEffectiveUser(name);
+  const { state, alwaysAllowGroups = [MASTERS_GROUP], alwaysAllowPaths = PATHS } = options;
   switch (name) {
     case "AlwaysAllowGroups":
       return ({ user }) => (alwaysAllowGroups.some((group) => user.in(group)) ? allow() : deny(""));
@@ -118,13 +124,11 @@ function memberOf(
       return ({ isResource, path }) => (!isResource && isOneOf(alwaysAllowPaths, path) ? allow() : deny(""));
     case "RBAC":
       return (question) => decisionOf(askChain(new ClusterRequest(question, state, manner.deep)), manner.domain);
-    case "Webhook":
-      return webhook && perEffectiveUser(webhook);
   }
 }
 
 function enters(
-  { state, alwaysAllowGroups = [MASTERS_GROUP], order = ORDER }: ShardAuthorizerOptions,
+  { state, alwaysAllowGroups = [MASTERS_GROUP], order = NAMES }: ShardAuthorizerOptions,
   user: User,
   cluster: string,
 ): boolean {
@@ -180,13 +184,14 @@ function rulesOf(state: AuthorizerState, { user, params, namespace }: RulesReque
 }
 
 /** Calls an authorizer that knows neither scopes nor warrants for each effective identity; the first that allows decides. */
-function perEffectiveUser(webhook: Authorizer<ClusterParams>): Authorizer<ClusterParams> {
+function perEffectiveUser(authorizer: Authorizer<ClusterParams>): Authorizer<ClusterParams> {
   return async (question) => {
     const { cluster } = question.params;
     const reasons = new Set<string>();
     for (const one of effectiveUsers(question.user, cluster)) {
+      if (one.groups.includes(MASTERS_GROUP)) return allow();
       const user = one === question.user ? question.user : new User(one);
-      const decision = await webhook(asAsked(question, user));
+      const decision = await authorizer(asAsked(question, user));
       if (decision.allowed || decision.final === true) return decision;
       if (decision.reason !== "") reasons.add(decision.reason);
     }

@@ -14,7 +14,7 @@ import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { webhookAdmission } from "../admission/webhook-admission.ts";
 import { access, deepAccess } from "../authz/access.ts";
-import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
+import { type AuthorizationOptions, type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/role-escalation.ts";
 import { Bindings } from "../bindings/bindings.ts";
 import type { ClaimIndex } from "../bindings/claims/claim-index.ts";
@@ -91,6 +91,8 @@ export interface ShardOptions {
   readonly homeCreators?: readonly string[];
   /** Resources of exports in views (`storage.virtual`), and calls of other servers' views. @default only views of this process */
   readonly virtualStorage?: false | VirtualStorageOptions;
+  /** @default kcp's order without a webhook */
+  readonly authorization?: AuthorizationOptions;
   /** Whether workspaces may be mounted. @default true */
   readonly mounts?: boolean;
   /** Calls of admission webhooks. */
@@ -147,7 +149,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       log,
     };
     const known = authorizerState(this.context, (...asked) => this.#bindings.boundResource(...asked));
-    this.authorizer = shardAuthorizer({ state: known });
+    this.authorizer = shardAuthorizer({ ...options.authorization, state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
     // Admission of all kinds, in kcp's order: its own rules, webhooks, the path annotation, the labels of claims (`admitClaims`,

@@ -1,15 +1,5 @@
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
-import {
-  fieldForbidden,
-  fieldInvalid,
-  formatCauses,
-  isJsonObject,
-  type JsonObject,
-  type JsonSchema,
-} from "@virtual-workspaces/apimachinery";
-import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
-import { siblingModule } from "../../util/worker/pool.ts";
+import { fieldForbidden, fieldInvalid, formatCauses, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { readConfiguration } from "../../body/configuration.ts";
 import { anonymous as anonymousCallers } from "../anonymous.ts";
 import type { Authenticator } from "../authenticator.ts";
 import { jwt } from "./jwt.ts";
@@ -34,9 +24,7 @@ export interface AnonymousConfiguration {
 }
 
 const KIND = "AuthenticationConfiguration";
-const VERSIONS: readonly unknown[] = ["apiserver.config.k8s.io/v1beta1", "apiserver.config.k8s.io/v1"];
-/** Limit of the text after alias expansion, in bytes, far above any real file. */
-const MOST_BYTES = 1024 * 1024;
+const VERSIONS: readonly string[] = ["v1beta1", "v1"];
 
 /**
  * Parses Kubernetes' structured authentication configuration (`AuthenticationConfiguration` of `apiserver.config.k8s.io`, v1
@@ -62,35 +50,11 @@ function withoutCredentials(anonymous: AnonymousConfiguration | undefined): Auth
 }
 
 function read(text: string): Omit<AuthenticationConfiguration, "authenticators"> {
-  const document = documentOf(text);
-  const { apiVersion, kind } = document;
-  if (typeof kind !== "string" || kind === "")
-    throw new Error("kind is missing: set kind to AuthenticationConfiguration");
-  if (kind !== KIND || !VERSIONS.includes(apiVersion))
-    throw new Error(`no kind "${kind}" is registered for version "${String(apiVersion ?? "")}"`);
-  const schema = compileSchema(CONFIGURATION_SCHEMA as JsonSchema);
-  const unknown = schema.prune(document);
-  if (unknown.length > 0) refuseStrictly(unknown.map((path) => `unknown field "${path}"`));
-  const causes = schema.validate(document);
-  if (causes.length > 0) throw new Error(formatCauses(causes));
+  const document = readConfiguration(text, { kind: KIND, versions: VERSIONS, schema: CONFIGURATION_SCHEMA });
   const { jwt: authenticators = [], anonymous } = document as unknown as Written;
   refuseEgress(authenticators);
   checkAnonymous(anonymous);
   return { jwt: authenticators.map(completed), anonymous };
-}
-
-function documentOf(text: string): JsonObject {
-  // Loaded with the first file.
-  const file = fileURLToPath(siblingModule("../../body/yaml/parse", import.meta.url));
-  const { parseYaml } = createRequire(import.meta.url)(file) as typeof import("../../body/yaml/parse.ts");
-  const { value, duplicates } = parseYaml(text, MOST_BYTES);
-  if (duplicates.length > 0) refuseStrictly(duplicates);
-  if (!isJsonObject(value)) throw new Error(`document is not an object: write an object of kind ${KIND}`);
-  return value;
-}
-
-function refuseStrictly(problems: readonly string[]): never {
-  throw new Error(`strict decoding error: ${problems.join(", ")}`);
 }
 
 /** Content that passed the schema: the types are right, but any field may be missing. */

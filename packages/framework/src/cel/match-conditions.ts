@@ -1,0 +1,45 @@
+import type { Expression } from "./expression.ts";
+import type { LazyExpressions } from "./lazy-expressions.ts";
+
+/** Match conditions of Kubernetes: CEL expressions that must all be true. Compiled with the first request that needs them. */
+export class MatchConditions {
+  readonly #compiler: LazyExpressions;
+  readonly #sources: readonly string[];
+  #compiled: readonly (Expression | Error)[] | undefined;
+
+  /** @param compiler declares the variables @param sources expressions of type bool */
+  constructor(compiler: LazyExpressions, sources: readonly string[]) {
+    this.#compiler = compiler;
+    this.#sources = sources;
+  }
+
+  get isEmpty(): boolean {
+    return this.#sources.length === 0;
+  }
+
+  /**
+   * Evaluates the conditions: a false one decides, whatever others fail.
+   *
+   * @param values values of the variables
+   * @throws Error when some fail and none is false
+   */
+  hold(values: Readonly<Record<string, unknown>>): boolean {
+    this.#compiled ??= this.#sources.map((source) => this.#compile(source));
+    const failed: string[] = [];
+    for (const condition of this.#compiled) {
+      try {
+        if (condition instanceof Error) throw condition;
+        if (condition.evaluate({ ...values }) !== true) return false;
+      } catch (error) {
+        failed.push((error as Error).message);
+      }
+    }
+    if (failed.length > 0) throw new Error(failed.length === 1 ? failed[0] : `[${failed.join(", ")}]`);
+    return true;
+  }
+
+  #compile(source: string): Expression | Error {
+    const result = this.#compiler.compile(source.trim(), "bool");
+    return "problem" in result ? new Error(result.problem) : result.expression;
+  }
+}
