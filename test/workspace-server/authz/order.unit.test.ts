@@ -61,9 +61,7 @@ describe("authorizers of a shard", () => {
     expect((await decide(undecided, login("ada"))).allowed).to.equal(true);
     expect((await decide(undecided, login("x", { groups: ["system:masters"] }))).allowed).to.equal(true);
     expect((await decide(undecided, login("eve"), { path: "/livez" })).allowed).to.equal(false);
-    expect(
-      (await decide({ order: ["RBAC", () => allow()] }, login("ada"), { ...STATUS })).allowed,
-    ).to.equal(false);
+    expect((await decide({ order: ["RBAC", () => allow()] }, login("ada"), { ...STATUS })).allowed).to.equal(false);
   });
 
   it("fail if one fails and none allows", async () => {

@@ -102,6 +102,50 @@ export const TOKEN_FLAGS = {
   "oidc-required-claim": { type: "list", value: "claim=value", help: "Claims that a token must have." },
 } as const satisfies FlagSet;
 
+/** Authorizers besides RBAC in the workspaces. */
+export const AUTHORIZATION_FLAGS = {
+  "authorization-order": {
+    type: "list",
+    value: "names",
+    otherwise: "AlwaysAllowGroups,AlwaysAllowPaths,RBAC,Webhook",
+    help: "Authorizers in order: the first that allows or denies decides, and names that are left out do not. Security: Webhook before RBAC may allow what workspaces forbid.",
+  },
+  "authorization-always-allow-paths": {
+    type: "list",
+    value: "paths",
+    otherwise: "/healthz,/readyz,/livez",
+    help: "Paths that every caller may request. A path may end with *.",
+  },
+  "authorization-webhook-config-file": {
+    type: "path",
+    value: "file",
+    help: "Kubeconfig of a webhook that authorizes with SubjectAccessReviews. Security: it gets name, groups and requests of callers.",
+  },
+  "authorization-webhook-version": {
+    type: "text",
+    value: "version",
+    otherwise: "v1beta1",
+    help: "Version of the reviews: v1 or v1beta1.",
+  },
+  "authorization-webhook-cache-authorized-ttl": {
+    type: "duration",
+    value: "time",
+    otherwise: "5m",
+    help: "Time to cache that the webhook allows a request.",
+  },
+  "authorization-webhook-cache-unauthorized-ttl": {
+    type: "duration",
+    value: "time",
+    otherwise: "30s",
+    help: "Time to cache that it does not.",
+  },
+  "authorization-config": {
+    type: "path",
+    value: "file",
+    help: "Kubernetes' AuthorizationConfiguration, with several webhooks, in place of --authorization-order and --authorization-webhook-*. Read at the start.",
+  },
+} as const satisfies FlagSet;
+
 export const ISSUER_FLAGS = {
   "workspace-issuer-allow": {
     type: "list",

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { Listening } from "@virtual-workspaces/framework/server";
 import { keepHistory } from "@virtual-workspaces/store";
 import {
+  type AuthorizationOptions,
   type ComposedFeatures,
   composeFeatures,
   createWorkspaceServer,
@@ -15,6 +16,7 @@ import { Interrupt } from "../process/interrupt.ts";
 import { shellWord } from "../process/programs.ts";
 import { Progress } from "../process/progress.ts";
 import { RestingMemory } from "../process/resting-memory.ts";
+import { openAuthorization } from "../server/authorization.ts";
 import { onInUse, startFailure } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { openStore } from "../server/open-store.ts";
@@ -49,7 +51,9 @@ export async function serve(options: StartOptions): Promise<number> {
   const { promise: listens, resolve: known } = Promise.withResolvers<Listening>();
   const features = await composed(options, { listening: listens, ca: credentials.ca, own: stack });
   const logins = await orFail(() => loginsOf(options.issuerHosts));
-  const server = stack.use(await orFail(() => serverOf(options, { credentials, store, features, logins })));
+  const authorization = options.authorization && (await openAuthorization(options.authorization, { log, stack }));
+  const own = { credentials, store, features, logins, ...(authorization && { authorization }) };
+  const server = stack.use(await orFail(() => serverOf(options, own)));
   progress.set("loading workspaces");
   const listening = await Promise.race([started(server, options, credentials), interrupt.requested]);
   if (listening === undefined) return 0;
@@ -121,11 +125,13 @@ function serverOf(
     store,
     features,
     logins,
+    authorization,
   }: {
     readonly credentials: Credentials;
     readonly store: Parameters<typeof keepHistory>[0];
     readonly features: ComposedFeatures;
     readonly logins: Awaited<ReturnType<typeof loginsOf>>;
+    readonly authorization?: AuthorizationOptions;
   },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
@@ -145,6 +151,7 @@ function serverOf(
     ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     ...views,
+    ...(authorization && { authorization }),
     mounts,
     shards: shardsOf(options, features),
     closeDelay,

@@ -11,6 +11,7 @@ import { certificateOf, contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
+import { type AuthorizationChoice, authorizationOf } from "../server/authorization.ts";
 import { gatesOf } from "../server/gates.ts";
 import { authenticationFailuresOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
@@ -43,6 +44,8 @@ export interface StartOptions extends StartLog {
   /** Certificate of the server. @default a new one in `certDir` */
   readonly tls: TlsCertificate | undefined;
   readonly authentication: Authentication;
+  /** @default kcp's order without a webhook */
+  readonly authorization: AuthorizationChoice | undefined;
   readonly serviceAccounts: ServiceAccountOptions;
   /** Certificate authorities for clients in the workspaces, PEM. @default that of the server */
   readonly rootCa: string | undefined;
@@ -121,6 +124,7 @@ export function startOptions(
     homeWorkspaces: homesOf(flags),
     tls: certificateOf(flags, "tls-cert-file", "tls-private-key-file"),
     authentication: authenticationOf(flags, logging.log),
+    authorization: authorizationOf(flags),
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
     rootCa: flags["root-ca-file"] && contentOf(flags["root-ca-file"], "root-ca-file"),
     store: storeOf(flags, { rootDirectory, env }),

@@ -71,7 +71,7 @@ export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOpti
    */
   readonly deep?: boolean;
   /**
-   * Path of the reviews below the upstream's URL, "" for that URL itself: a webhook instead of an API server.
+   * Path of the reviews below the upstream's URL, such as that of a webhook.
    * @default `/apis/authorization.k8s.io/<version>/subjectaccessreviews`, in the logical cluster
    */
   readonly path?: string;

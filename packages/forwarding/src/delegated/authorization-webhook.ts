@@ -42,12 +42,14 @@ export interface AuthorizationWebhook extends Authorizer<unknown>, AsyncDisposab
  */
 export function authorizationWebhook(options: AuthorizationWebhookOptions): AuthorizationWebhook {
   const { upstream, failurePolicy = "NoOpinion", conditions, onError = warn } = options;
+  const { origin, pathname } = new URL(upstream.url);
   const review = subjectAccessReview<unknown>({
     ...{ allowCache: 300_000, denyCache: 30_000 },
     ...options,
     onError,
+    upstream: { ...upstream, url: origin },
     cluster: () => "",
-    path: new URL(upstream.url).pathname === "/" ? "/" : "",
+    path: pathname.replace(/(.)\/$/, "$1"), // as Kubernetes requests it
     showReason: true,
   });
   const failed = (error: unknown): Decision => {
@@ -58,7 +60,8 @@ export function authorizationWebhook(options: AuthorizationWebhookOptions): Auth
     if (conditions !== undefined && !conditions.isEmpty) {
       try {
         if (!conditions.hold({ request: specOf(request) })) return deny("");
-      } catch (error) {
+      } catch (cause) {
+        const error = new Error(`cannot evaluate match conditions: ${(cause as Error).message}`, { cause });
         onError(error);
         return failurePolicy === "Deny" ? failed(error) : deny("");
       }

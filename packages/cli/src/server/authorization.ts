@@ -1,0 +1,133 @@
+import {
+  type AuthorizationWebhook,
+  type AuthorizationWebhookOptions,
+  authorizationWebhook,
+} from "@virtual-workspaces/forwarding";
+import { authorizationConfiguration } from "@virtual-workspaces/framework/authz";
+import type { Log } from "@virtual-workspaces/framework/server";
+import type { AuthorizationOptions, AuthorizerName } from "@virtual-workspaces/workspace-server";
+import type { AUTHORIZATION_FLAGS } from "../flags/servers.ts";
+import type { Values } from "../flags/table.ts";
+import { orFail, UsageError } from "../process/failure.ts";
+import { checked, contentOf } from "../process/files.ts";
+import { kubeconfigUpstream } from "./upstreams.ts";
+
+/** Webhook that flags or a file name. */
+export interface ConfiguredWebhook extends Omit<AuthorizationWebhookOptions, "upstream" | "onError"> {
+  readonly name: string;
+  readonly kubeconfig: string;
+}
+
+/** Authorization that the flags select. Nothing is connected yet. */
+export interface AuthorizationChoice extends Pick<AuthorizationOptions, "alwaysAllowPaths"> {
+  readonly order: readonly (AuthorizerName | ConfiguredWebhook)[];
+}
+
+type AuthorizationFlags = Partial<Values<typeof AUTHORIZATION_FLAGS>>;
+
+const WEBHOOK_FILE = "authorization-webhook-config-file";
+/** Flags that need the webhook's file to have an effect. */
+const OF_WEBHOOK = [
+  "authorization-webhook-version",
+  "authorization-webhook-cache-authorized-ttl",
+  "authorization-webhook-cache-unauthorized-ttl",
+] as const satisfies readonly (keyof AuthorizationFlags)[];
+const BEFORE: readonly AuthorizerName[] = ["AlwaysAllowGroups", "AlwaysAllowPaths"];
+const NAMES = [...BEFORE, "RBAC", "Webhook"] as const;
+
+/** Reads the flags and the file of the configuration. @returns `undefined` without a flag @throws UsageError */
+export function authorizationOf(flags: AuthorizationFlags): AuthorizationChoice | undefined {
+  const { "authorization-config": file, "authorization-always-allow-paths": paths } = flags;
+  const order = file === undefined ? orderOf(flags) : configuredOrder(file, flags);
+  if (order === undefined && paths === undefined) return undefined;
+  return {
+    order: order ?? [...BEFORE, "RBAC"],
+    ...(paths !== undefined && { alwaysAllowPaths: paths.map((path) => (path.startsWith("/") ? path : `/${path}`)) }),
+  };
+}
+
+function orderOf(flags: AuthorizationFlags): AuthorizationChoice["order"] | undefined {
+  const { "authorization-order": names, [WEBHOOK_FILE]: kubeconfig } = flags;
+  const needless = OF_WEBHOOK.find((name) => flags[name] !== undefined);
+  if (kubeconfig === undefined && needless !== undefined)
+    throw new UsageError(`--${needless} needs --${WEBHOOK_FILE}: set both`);
+  const unknown = names?.find((name) => !NAMES.includes(name as (typeof NAMES)[number]));
+  if (unknown !== undefined)
+    throw new UsageError(`--authorization-order: invalid authorizer: "${unknown}": use ${NAMES.join(", ")}`);
+  if (names?.length === 0) throw new UsageError("--authorization-order is empty: name at least one authorizer");
+  if (kubeconfig !== undefined && names?.includes("Webhook") === false)
+    throw new UsageError(`--${WEBHOOK_FILE} has no effect: add Webhook to --authorization-order`);
+  if (names === undefined && kubeconfig === undefined) return undefined;
+  const webhook = kubeconfig === undefined ? [] : [webhookOf(kubeconfig, flags)];
+  return (names ?? NAMES).flatMap<AuthorizerName | ConfiguredWebhook>((name) =>
+    name === "Webhook" ? webhook : [name as AuthorizerName],
+  );
+}
+
+function webhookOf(kubeconfig: string, flags: AuthorizationFlags): ConfiguredWebhook {
+  contentOf(kubeconfig, WEBHOOK_FILE);
+  const { [OF_WEBHOOK[0]]: version = "v1beta1", [OF_WEBHOOK[1]]: allow, [OF_WEBHOOK[2]]: deny } = flags;
+  if (version !== "v1" && version !== "v1beta1")
+    throw new UsageError(`invalid value "${version}" for --${OF_WEBHOOK[0]}: use v1 or v1beta1`);
+  return {
+    name: "webhook",
+    kubeconfig,
+    version,
+    ...(allow !== undefined && { allowCache: Math.round(allow) }),
+    ...(deny !== undefined && { denyCache: Math.round(deny) }),
+  };
+}
+
+function configuredOrder(file: string, flags: AuthorizationFlags): AuthorizationChoice["order"] {
+  const other = (["authorization-order", WEBHOOK_FILE, ...OF_WEBHOOK] as const).find(
+    (name) => flags[name] !== undefined,
+  );
+  if (other !== undefined)
+    throw new UsageError(`--${other} and --authorization-config both configure authorizers: use only one`);
+  const text = contentOf(file, "authorization-config");
+  const place = `--authorization-config ${file}`;
+  const { authorizers } = checked(place, () => authorizationConfiguration(text));
+  const order = authorizers.map((one): AuthorizationChoice["order"][number] => {
+    if (one.type === "RBAC") return "RBAC";
+    const { connectionInfo, subjectAccessReviewVersion: version, ...webhook } = one.webhook;
+    checked(`${place}: authorizer ${one.name}`, () => contentOf(connectionInfo.kubeConfigFile, "authorization-config"));
+    return {
+      ...{ name: one.name, kubeconfig: connectionInfo.kubeConfigFile, version },
+      ...{ allowCache: webhook.authorizedTTL, denyCache: webhook.unauthorizedTTL, timeout: webhook.timeout },
+      ...{ failurePolicy: webhook.failurePolicy, conditions: webhook.matchConditions },
+    };
+  });
+  return [...BEFORE, ...order];
+}
+
+interface Opening {
+  readonly log: Log;
+  /** Closes the connections. */
+  readonly stack: AsyncDisposableStack;
+}
+
+/** Connects the webhooks. @throws Failure on an invalid kubeconfig */
+export async function openAuthorization(
+  { order, ...rest }: AuthorizationChoice,
+  opening: Opening,
+): Promise<AuthorizationOptions> {
+  const opened = new Map<ConfiguredWebhook, AuthorizationWebhook>();
+  const authorizers: (AuthorizerName | AuthorizationWebhook)[] = [];
+  for (const one of order) {
+    const authorizer = typeof one === "string" ? one : (opened.get(one) ?? (await open(one, opening)));
+    if (typeof one !== "string" && typeof authorizer !== "string") opened.set(one, authorizer);
+    authorizers.push(authorizer);
+  }
+  return { ...rest, order: authorizers };
+}
+
+async function open(
+  { name, kubeconfig, ...options }: ConfiguredWebhook,
+  { log, stack }: Opening,
+): Promise<AuthorizationWebhook> {
+  const { upstream, cluster } = await kubeconfigUpstream({ file: kubeconfig, log });
+  const url = cluster === undefined ? upstream.url : `${upstream.url}/clusters/${cluster}`;
+  const onError = (error: unknown): void =>
+    log({ level: "warn", message: "cannot authorize with a webhook", webhook: name, error: String(error) });
+  return stack.use(await orFail(() => authorizationWebhook({ ...options, upstream: { ...upstream, url }, onError })));
+}
