@@ -54,6 +54,31 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   ],
   [["--authentication-config=config.yaml"], /--authentication-config .*config\.yaml: authentication configuration: /],
   [["--authentication-config=config.yaml", "--oidc-client-id=a"], /both configure issuers: use only one/],
+  [
+    ["--authorization-order=RBAC,ABAC"],
+    /invalid authorizer: "ABAC": use AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Web/,
+  ],
+  [["--authorization-order="], /--authorization-order is empty: name at least one authorizer/],
+  [
+    ["--authorization-mode=Node"],
+    /--authorization-mode is not implemented: use --authorization-order, or --authorization-c/,
+  ],
+  [["--authorization-webhook-version=v1"], /--authorization-webhook-version needs --authorization-webhook-config-file/],
+  [["--authorization-webhook-config-file=gone"], /cannot read --authorization-webhook-config-file .*gone: ENOENT/],
+  [
+    ["--authorization-webhook-config-file=none.pem", "--authorization-webhook-version=v2"],
+    /invalid value "v2" for --authorization-webhook-version: use v1 or v1beta1/,
+  ],
+  [
+    ["--authorization-webhook-config-file=none.pem", "--authorization-order=RBAC"],
+    /--authorization-webhook-config-file has no effect: add Webhook to --authorization-order/,
+  ],
+  [
+    ["--authorization-webhook-config-file=none.pem", "--authorization-webhook-cache-authorized-ttl=soon"],
+    /invalid value "soon" for --authorization-webhook-cache-authorized-ttl: use a duration/,
+  ],
+  [["--authorization-config=config.yaml"], /--authorization-config .*config\.yaml: authorization configuration: /],
+  [["--authorization-config=config.yaml", "--authorization-order=RBAC"], /both configure authorizers: use only one/],
   [["--batteries-included=solar"], /unknown battery: solar\. The batteries are admin, workspace-types/],
   [["--batteries-included=+user,admin"], /use \+ or - before all names, or before none/],
   [["--batteries-included=user,workspace-types"], /battery user enabled which requires admin as well/],
@@ -118,9 +143,8 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
 /** Flags that protect something, each with a value that would do so. */
 const PROTECTING: readonly string[] = [
   "--authentication-token-webhook-config-file=x",
-  "--authorization-webhook-config-file=x",
   "--authorization-mode=Webhook",
-  "--authorization-order=Webhook,RBAC",
+  "--authorization-kubeconfig=x",
   "--authorization-always-allow-groups=nobody",
   "--encryption-provider-config=x",
   "--audit-webhook-config-file=x",

@@ -4,6 +4,7 @@ guideTests(
   "tutorials/first-workspace-server",
   "how-to/admission-webhooks",
   "how-to/apiexport",
+  "how-to/authorization-webhooks",
   "how-to/completion",
   "how-to/install",
   "how-to/kubectl-ws",
