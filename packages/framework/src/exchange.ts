@@ -95,6 +95,8 @@ export class Exchange implements AuditedRequest {
   located = false;
   /** Authenticated user who impersonates another one. Set by the impersonate stage. */
   impersonator: User | undefined;
+  /** Verb of the constrained impersonation that allowed it. */
+  impersonationConstraint: string | undefined;
   /** The caller's own bearer token, for a view that takes it. Set before the server strips it from the request. */
   token: string | undefined;
   /** `Impersonate-*` headers, for a view that forwards them. Set before the server strips them from the request. */

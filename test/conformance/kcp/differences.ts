@@ -147,11 +147,6 @@ export const KNOWN: readonly Known[] = [
     is: ({ sent, theirs, ours }) => sent.includes("accessreviews") && refuses(theirs, 422) && refuses(ours, 422),
   },
   {
-    name: "Constrained impersonation",
-    is: ({ at, theirs }) =>
-      /\/(?:details\/\w+|message)$/.test(at) && messageOf(theirs).includes("impersonate-on:user-info:"),
-  },
-  {
     name: "Impersonated groups without a user",
     is: ({ name, theirs, ours }) => name === "impersonation" && refuses(theirs, 403) && refuses(ours, 400),
   },

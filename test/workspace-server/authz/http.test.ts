@@ -36,7 +36,12 @@ const USERS: Readonly<Record<string, Partial<Identity> & { readonly name: string
   robot,
 };
 
-type Event = { readonly annotations?: Readonly<Record<string, string>>; readonly stage: string };
+type Event = {
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly stage: string;
+  readonly impersonatedUser?: object;
+  readonly authenticationMetadata?: { readonly impersonationConstraint: string };
+};
 
 async function start(world = new World()) {
   const events: Event[] = [];
@@ -227,21 +232,71 @@ describe("impersonation in a workspace", () => {
     world.bind("c", "eve", { to: "eve", subject: person("eve") });
     await using server = await start(world);
     const as = (more: Options["as"]) => server.ask("eve", PODS, { as: { user: "ada", ...more } });
-    const message = (resource: string, name: string, group = "") =>
-      `${resource}${group === "" ? "" : `.${group}`} "${name}" is forbidden: User "eve" cannot impersonate resource "${resource}" in API group "${group}" at the cluster scope: access denied`;
-    expect(await as({})).to.deep.include({ code: 403, message: message("users", "ada") });
+    // As in Kubernetes, the message is about the first mode of constrained impersonation that applies, or else the verb itself.
+    const constrained = `pods is forbidden: User "eve" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "default": access denied`;
+    expect(await as({})).to.deep.include({ code: 403, message: constrained });
     world.admit("c", person("eve"));
     expect(await as({})).to.include({ code: 200 });
-    expect(await as({ group: "g" })).to.deep.include({ code: 403, message: message("groups", "g") });
-    expect((await as({ "extra-k": "v" })).message).to.contain('userextras.authentication.k8s.io "v" is forbidden');
-    expect((await as({ uid: "7" })).message).to.contain('uids.authentication.k8s.io "7" is forbidden');
-    expect(await server.ask("eve", PODS, { as: { user: "bob" } })).to.deep.include({
-      code: 403,
-      message: message("users", "bob"),
-    });
-    expect((await server.ask("eve", PODS, { as: { user: robot.name } })).message).to.contain(
-      'serviceaccounts "robot" is forbidden',
+    for (const more of [{ group: "g" }, { "extra-k": "v" }, { uid: "7" }])
+      expect(await as(more)).to.deep.include({ code: 403, message: constrained });
+    expect(await server.ask("eve", PODS, { as: { user: "bob" } })).to.deep.include({ code: 403, message: constrained });
+    const account = await server.ask("eve", PODS, { as: { user: robot.name } });
+    expect(account.message).to.contain('cannot impersonate-on:serviceaccount:list resource "pods"');
+    expect((await server.ask("eve", PODS, { as: { user: robot.name, group: "g" } })).message).to.contain(
+      'serviceaccounts "robot" is forbidden: User "eve" cannot impersonate resource "serviceaccounts"',
     );
+  });
+
+  it("is limited to some requests and identities by the verbs of constrained impersonation", async () => {
+    const world = withBob();
+    world.admit("c", person("eve"));
+    const AUTHENTICATION = "authentication.k8s.io";
+    let roles = 0;
+    /** Gives eve a permission in `c`, for names if there are some. */
+    const permit = (verb: string, resource: string, ...names: readonly string[]): void => {
+      const role = `permit-${roles++}`;
+      const apiGroups = [resource === "pods" ? "" : AUTHENTICATION];
+      const resourceNames = names.length > 0 ? { resourceNames: names } : {};
+      world.role("c", role, { verbs: [verb], apiGroups, resources: [resource], ...resourceNames });
+      world.bind("c", role, { to: role, subject: person("eve") });
+    };
+    await using server = await start(world);
+    const as = (identity: NonNullable<Options["as"]>, method = "GET") =>
+      server.ask("eve", PODS, { as: identity, method });
+    permit("impersonate:user-info", "users", "ada");
+    expect((await as({ user: "ada" })).message, "of two permissions one is not enough").to.contain(
+      "cannot impersonate-on:user-info:list",
+    );
+    permit("impersonate-on:user-info:list", "pods");
+    expect(await as({ user: "ada" })).to.include({ code: 200 });
+    expect((await as({ user: "ada" }, "DELETE")).message).to.contain(
+      'cannot impersonate-on:user-info:deletecollection resource "pods"',
+    );
+    expect((await as({ user: "bob" })).message).to.contain(
+      'users.authentication.k8s.io "bob" is forbidden: User "eve" cannot impersonate:user-info resource "users" in API group "authentication.k8s.io"',
+    );
+    permit("impersonate:user-info", "groups", "g", "system:masters");
+    expect(await as({ user: "ada", group: "g" })).to.include({ code: 200 });
+    expect((await as({ user: "ada", group: "h" })).message).to.contain('groups.authentication.k8s.io "h" is forbidden');
+    permit("impersonate:user-info", "userextras/acme.io/team", "red");
+    expect(await as({ user: "ada", "extra-acme.io%2Fteam": ["red"] })).to.include({ code: 200 });
+    expect((await as({ user: "ada", "extra-team": ["red"] })).message).to.contain(
+      "impersonating an invalid key in extra is not allowed",
+    );
+    expect((await as({ user: robot.name })).message).to.contain("cannot impersonate-on:serviceaccount:list");
+    permit("impersonate-on:serviceaccount:list", "pods");
+    permit("impersonate:serviceaccount", "serviceaccounts", "robot");
+    expect((await as({ user: robot.name })).message, "the account itself has no permission").to.contain(
+      `User "${robot.name}" cannot list`,
+    );
+    expect((await as({ user: "system:node:n1" })).message).to.contain("cannot impersonate-on:arbitrary-node:list");
+    await server.close(); // writes all events
+    const events = server.events.filter(
+      ({ impersonatedUser, stage }) => stage === "ResponseComplete" && impersonatedUser,
+    );
+    expect(
+      new Set(events.map(({ authenticationMetadata }) => authenticationMetadata?.impersonationConstraint)),
+    ).to.deep.equal(new Set(["impersonate:user-info", "impersonate:serviceaccount"]));
   });
 
   for (const group of [

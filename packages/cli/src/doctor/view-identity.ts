@@ -42,7 +42,7 @@ export function notForwarded(inFront: string): StepFailure {
 /** Returns the failure of a request for a view that is about the forwarded identity; `undefined` if it is about rights. */
 export function forwardedFailure({ user }: ExaminedServer, { code, message }: Answer): StepFailure | undefined {
   const what = `${code}: ${message}`;
-  if (/impersonation is not allowed|cannot impersonate resource|server of virtual workspaces rejected/.test(message))
+  if (/impersonation is not allowed|cannot impersonate[ -]|server of virtual workspaces rejected/.test(message))
     return new StepFailure(what, BEHIND_SHARD);
   if (/server behind \/\S* rejected/.test(message)) return new StepFailure(what, BEHIND); // a front proxy
   const [, seen] = /User "([^"]*)" cannot/.exec(message) ?? [];

@@ -240,6 +240,16 @@ function withoutToken(offered: string): string {
 export interface Impersonation {
   readonly user: User;
   readonly questions: readonly RequestInfo[];
+  /** Parts as sent. */
+  readonly parts: ImpersonatedParts;
+}
+
+/** Parts of an identity to impersonate, without the groups that follow from its name. */
+export interface ImpersonatedParts {
+  readonly name: string;
+  readonly uid: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
 const USER = "impersonate-user";
@@ -271,8 +281,9 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
   refuseMany(GROUP, groups);
   refuseMany(`${EXTRA}*`, extraQuestions);
   const account = serviceAccountOf(name);
+  const parts = { name, uid, groups, extra };
   return {
-    user: impersonated({ name, uid, groups: groups.length > 0 ? groups : (account?.groups ?? []), extra }),
+    user: impersonatedUser({ ...parts, groups: groups.length > 0 ? groups : (account?.groups ?? []) }),
     questions: [
       account === undefined
         ? question("", "users", { name })
@@ -281,6 +292,7 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
       ...extraQuestions,
       ...(uid === undefined ? [] : [question(AUTHENTICATION, "uids", { name: uid })]),
     ],
+    parts,
   };
 }
 
@@ -307,14 +319,8 @@ function isImpersonation(text: string): boolean {
   return (text[0] === "I" || text[0] === "i") && text.slice(0, 12).toLowerCase() === "impersonate-";
 }
 
-interface Parts {
-  readonly name: string;
-  readonly uid: string | undefined;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
-
-function impersonated({ name, uid, groups, extra }: Parts): User {
+/** Returns the user of an impersonation, who is authenticated unless the groups say otherwise. */
+export function impersonatedUser({ name, uid, groups, extra }: ImpersonatedParts): User {
   const told = groups.includes(UNAUTHENTICATED) || (name !== ANONYMOUS && groups.includes(AUTHENTICATED));
   return new User({
     name,
@@ -331,7 +337,8 @@ interface ServiceAccount {
   readonly groups: readonly string[];
 }
 
-function serviceAccountOf(user: string): ServiceAccount | undefined {
+/** Returns the service account that a user name stands for. */
+export function serviceAccountOf(user: string): ServiceAccount | undefined {
   if (!user.startsWith(SERVICE_ACCOUNT)) return undefined;
   const [namespace = "", name = "", ...rest] = user.slice(SERVICE_ACCOUNT.length).split(":");
   if (rest.length > 0 || dnsLabelProblems(namespace).length > 0 || nameProblems(name).length > 0) return undefined;

@@ -96,6 +96,14 @@ export interface ImpersonationRule extends Authorizer<unknown> {
    * @default the user that the headers name
    */
   readonly become?: (request: ImpersonationRequest) => Awaitable<User>;
+  /**
+   * Whether Kubernetes' constrained impersonation (KEP-5284) is tried before the verb `impersonate`. The rule is then called
+   * with `impersonate-on:<mode>:<verb>` for the request itself, and `impersonate:<mode>` for the parts, in the group
+   * `authentication.k8s.io`. The modes are `associated-node`, `arbitrary-node`, `serviceaccount` and `user-info`.
+   *
+   * @default false
+   */
+  readonly constrained?: boolean;
 }
 
 const ALLOWED: Decision = Object.freeze({ allowed: true });

@@ -38,6 +38,7 @@ export interface ObservedRequest {
   readonly info: RequestInfo | undefined;
   readonly user: User | undefined;
   readonly impersonator: User | undefined;
+  readonly impersonationConstraint: string | undefined;
   readonly decision: Decision | undefined;
   readonly served: ServedResource | undefined;
   /** Logical cluster, "" until it is known. */

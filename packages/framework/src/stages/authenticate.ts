@@ -1,11 +1,13 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import { explainUnrecognized } from "../authn/bearer-tokens.ts";
+import { type ImpersonationMode, impersonationModes } from "../authn/constrained-impersonation.ts";
 import { type Impersonation, impersonationOf } from "../authn/headers.ts";
 import { REMOTE_USER } from "../authn/ignored-identities.ts";
-import { decide } from "../authz/authorization.ts";
+import { type Decision, decide, deny } from "../authz/authorization.ts";
 import type { AuthenticatedExchange, Exchange, Stage } from "../exchange.ts";
 import { AuthorizeQuestion } from "../hooks/hooks.ts";
+import type { RequestInfo } from "../request/request-info.ts";
 import { UNAUTHENTICATED, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { enforce } from "./authorize.ts";
@@ -152,14 +154,70 @@ export function impersonate(exchange: AuthenticatedExchange): void | Promise<voi
   if (wanted !== undefined) return become(exchange, wanted);
 }
 
-async function become(exchange: AuthenticatedExchange, { user, questions }: Impersonation): Promise<void> {
-  const { impersonation } = exchange.core;
-  const settled = await confined(exchange, user);
-  for (const question of questions)
-    enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
+async function become(exchange: AuthenticatedExchange, impersonation: Impersonation): Promise<void> {
+  const settled = await confined(exchange, impersonation.user);
+  const { mode, refusal } = await constrained(exchange, impersonation);
+  if (mode === undefined) {
+    const denied = await firstDenied(exchange, impersonation.questions);
+    // Kubernetes reports the first mode that it tried.
+    const { question, decision } = (denied && refusal) ?? denied ?? {};
+    if (question !== undefined && decision !== undefined) enforce(exchange, question, decision);
+  }
   exchange.decision = undefined; // that decision was about impersonation, not the request
   exchange.impersonator = exchange.user;
-  exchange.user = settled;
+  exchange.impersonationConstraint = mode?.verb;
+  exchange.user =
+    mode === undefined || mode.user === impersonation.user ? settled : await confined(exchange, mode.user);
+}
+
+interface Denied {
+  readonly question: RequestInfo;
+  readonly decision: Decision;
+}
+
+/** Returns the first constrained mode that the caller may use, or the denial of the first one that applies. */
+async function constrained(
+  exchange: AuthenticatedExchange,
+  impersonation: Impersonation,
+): Promise<{ readonly mode?: ImpersonationMode; readonly refusal?: Denied }> {
+  if (exchange.core.impersonation.constrained !== true) return {};
+  let refusal: Denied | undefined;
+  for (const mode of impersonationModes(impersonation, exchange.user, exchange.info)) {
+    const denied = await deniedMode(exchange, mode);
+    if (denied === undefined) return { mode };
+    refusal ??= denied;
+  }
+  return refusal === undefined ? {} : { refusal };
+}
+
+async function deniedMode(
+  exchange: AuthenticatedExchange,
+  { on, impossible, parts }: ImpersonationMode,
+): Promise<Denied | undefined> {
+  const denied = await firstDenied(exchange, [on]);
+  if (denied !== undefined) return denied;
+  if (impossible !== undefined) return { question: impossible.question, decision: deny(impossible.reason) };
+  for (const alternatives of parts) {
+    let last: Denied | undefined;
+    for (const questions of alternatives) {
+      last = await firstDenied(exchange, questions);
+      if (last === undefined) break;
+    }
+    if (last !== undefined) return last;
+  }
+  return undefined;
+}
+
+/** Returns the first authorization request that the server's rule denies. */
+async function firstDenied(
+  exchange: AuthenticatedExchange,
+  questions: readonly RequestInfo[],
+): Promise<Denied | undefined> {
+  for (const question of questions) {
+    const decision = await decide(exchange.core.impersonation, new AuthorizeQuestion(exchange, question));
+    if (!decision.allowed) return { question, decision };
+  }
+  return undefined;
 }
 
 /** Returns the impersonated user as the rule adjusts it. */

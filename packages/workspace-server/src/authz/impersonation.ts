@@ -29,7 +29,7 @@ const SPECIAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Authorizes impersonation in a workspace, by RBAC's verb `impersonate`. Security: only `system:masters` gains groups
+ * Authorizes impersonation in a workspace, by RBAC's verb `impersonate`, or by Kubernetes' constrained verbs. Security: only `system:masters` gains groups
  * that count beyond the workspace, also through warrants. An additional scope confines the impersonated user and its
  * warrants to the workspace.
  *
@@ -38,7 +38,7 @@ const SPECIAL: ReadonlySet<string> = new Set([
 export function workspaceImpersonation(authorizer: Authorizer<ClusterParams>): ImpersonationRule {
   // The params are those of any view; one without a logical cluster has no `cluster`.
   const rule = (question: AuthorizeRequest<unknown>) => authorizer(question as AuthorizeRequest<ClusterParams>);
-  return Object.assign(rule, { become });
+  return Object.assign(rule, { become, constrained: true });
 }
 
 function become({ user, impersonated, params }: ImpersonationRequest): User {

@@ -46,7 +46,7 @@ export class Questions {
   decide(asker: Asker, info: RequestInfo, list: readonly ServedResource[]): Decision | Promise<Decision> {
     if (isReview(info) && findIn(this.reviews(list), info) !== undefined) return mayReview(asker.user);
     const { workspace, impersonation } = this.#subject;
-    const authorizer = info.isResource && info.verb === "impersonate" ? impersonation : workspace.authorize;
+    const authorizer = isImpersonation(info) ? impersonation : workspace.authorize;
     return decide(authorizer, new AuthorizeQuestion(asker, info));
   }
 
@@ -62,6 +62,10 @@ export class Questions {
     this.#subject.log({ level: "error", message: "review failed", requestId, error: text });
     return `authorizer of this view failed: see the server's log for request ${requestId}`;
   }
+}
+
+function isImpersonation({ isResource, verb }: RequestInfo): boolean {
+  return (isResource && /^impersonate(?:$|:)/.test(verb)) || verb.startsWith("impersonate-on:");
 }
 
 /** Returns the user and path parameters of a review. */

@@ -28,13 +28,19 @@ export function eventLine(request: AuditedRequest, { record, stage, moment }: Au
   const info = request.info;
   if (stage === "RequestReceived")
     return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(request, "", stage)}}`;
-  const impersonated = request.impersonator === undefined ? "" : `,"impersonatedUser":${userJson(request.user)}`;
+  const impersonated = impersonatedMembers(request);
   const about = info?.isResource === true ? objectRef(info, record.metadata) : "";
   const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
   const answered = stage === "ResponseComplete" ? record.responseObject(request) : undefined;
   const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
   const status = `,"responseStatus":${responseStatus(request, stage)}`;
   return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(request, verdict(request, record), stage)}}`;
+}
+
+function impersonatedMembers({ impersonator, user, impersonationConstraint: verb }: AuditedRequest): string {
+  if (impersonator === undefined) return "";
+  const constraint = verb === undefined ? "" : `,"authenticationMetadata":{"impersonationConstraint":"${verb}"}`;
+  return `,"impersonatedUser":${userJson(user)}${constraint}`;
 }
 
 /** Does not read the request, which a handler may change. */

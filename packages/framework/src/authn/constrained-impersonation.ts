@@ -1,0 +1,125 @@
+import { nameProblems } from "@virtual-workspaces/apimachinery";
+import type { RequestInfo } from "../request/request-info.ts";
+import type { User } from "../request/user.ts";
+import { type ImpersonatedParts, type Impersonation, impersonatedUser, serviceAccountOf } from "./headers.ts";
+
+/** Mode of Kubernetes' constrained impersonation (KEP-5284) that applies to a request. */
+export interface ImpersonationMode {
+  /** Verb for the parts of the identity, such as `impersonate:user-info`; recorded in audit events. */
+  readonly verb: string;
+  /** Authorization request for the request itself, with the verb `impersonate-on:<mode>:<verb>`. */
+  readonly on: RequestInfo;
+  /** Reason why no permission is enough, and the part that it is about. */
+  readonly impossible: { readonly question: RequestInfo; readonly reason: string } | undefined;
+  /** Alternatives for the parts of the identity: for each, one of the lists of authorization requests must be allowed. */
+  readonly parts: readonly (readonly (readonly RequestInfo[])[])[];
+  /** User of the request if all are allowed. */
+  readonly user: User;
+}
+
+/** Number of groups, or of extra values, from which one permission for all of them is tried first. */
+const MANY = 4;
+const NODE = "system:node:";
+const NODE_NAME = "authentication.kubernetes.io/node-name";
+const MASTERS = "system:masters";
+
+/** Returns the modes that apply, in Kubernetes' order. Security: which ones do depends on the identity, never on permissions. */
+export function impersonationModes(
+  { user, parts }: Impersonation,
+  requestor: User,
+  request: RequestInfo,
+): ImpersonationMode[] {
+  const { name, uid, groups, extra } = parts;
+  const isPlain = uid === undefined && groups.length === 0 && Object.keys(extra).length === 0;
+  const [node, account] = [nodeOf(name), serviceAccountOf(name)];
+  const mode = (kind: string, as: User, question: RequestInfo): ImpersonationMode => ({
+    ...{ verb: verbOf(kind), on: onOf(kind, request), impossible: undefined, parts: [[[question]]], user: as },
+  });
+  if (node !== undefined) {
+    if (!isPlain) return [];
+    const asNode = impersonatedUser({ ...parts, groups: ["system:nodes"] });
+    const nodes = (kind: string, named: string) => mode(kind, asNode, one(kind, "nodes", { name: named }));
+    // As the permission is for whatever node the account runs on, Kubernetes asks about all.
+    return [...(isOn(requestor, node) ? [nodes("associated-node", "*")] : []), nodes("arbitrary-node", node)];
+  }
+  if (account === undefined) return [userInfo(parts, request, user)];
+  const kind = "serviceaccount";
+  const { namespace, name: named } = account;
+  return isPlain ? [mode(kind, user, one(kind, "serviceaccounts", { namespace, name: named }))] : [];
+}
+
+function userInfo(parts: ImpersonatedParts, request: RequestInfo, user: User): ImpersonationMode {
+  const kind = "user-info";
+  const { name, uid, groups, extra } = parts;
+  const values = Object.entries(extra).flatMap(([subresource, all]) =>
+    [...new Set(all)].map((value) => one(kind, "userextras", { subresource, name: value })),
+  );
+  const each = [
+    [[one(kind, "users", { name })]],
+    ...(uid === undefined ? [] : [[[one(kind, "uids", { name: uid })]]]),
+    orAll(
+      groups.map((group) => one(kind, "groups", { name: group })),
+      one(kind, "groups", { name: "*" }),
+    ),
+    orAll(values, one(kind, "userextras", { subresource: "*", name: "*" })),
+  ];
+  const impossible = groups.includes(MASTERS)
+    ? {
+        question: one(kind, "groups", { name: MASTERS }),
+        reason: "impersonating the system:masters group is not allowed",
+      }
+    : unknownExtra(extra);
+  return { verb: verbOf(kind), on: onOf(kind, request), impossible, parts: each, user };
+}
+
+function unknownExtra(extra: ImpersonatedParts["extra"]): ImpersonationMode["impossible"] {
+  for (const [key, values] of Object.entries(extra)) {
+    const reason = extraProblem(key, values);
+    if (reason !== undefined) return { question: one("user-info", "userextras", {}), reason };
+  }
+  return undefined;
+}
+
+function extraProblem(key: string, values: readonly string[]): string | undefined {
+  const [domain = "", ...path] = key.split("/");
+  const refused = "impersonating an invalid key in extra is not allowed";
+  if (domain === "" || path.join("/") === "")
+    return `${refused}: extra[key]: Invalid value: ${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`;
+  const [problem] = nameProblems(domain);
+  if (problem !== undefined) return `${refused}: extra[key]: Invalid value: ${JSON.stringify(domain)}: ${problem}`;
+  if (key !== key.toLowerCase())
+    return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`;
+  return values.includes("") ? "impersonating the empty string value in extra is not allowed" : undefined;
+}
+
+/** A permission for all values replaces those for each, once there are many. */
+function orAll(each: readonly RequestInfo[], all: RequestInfo): readonly (readonly RequestInfo[])[] {
+  return each.length < MANY ? [each] : [[all], each];
+}
+
+const verbOf = (kind: string): string => `impersonate:${kind}`;
+
+function onOf(kind: string, request: RequestInfo): RequestInfo {
+  return { ...request, verb: `impersonate-on:${kind}:${request.verb}` };
+}
+
+function one(
+  kind: string,
+  resource: string,
+  of: Partial<Pick<RequestInfo, "name" | "namespace" | "subresource">>,
+): RequestInfo {
+  const { name = "", namespace = "", subresource = "" } = of;
+  const about = { group: "authentication.k8s.io", version: "v1", resource, identity: "", subresource, namespace, name };
+  return { isResource: true, verb: verbOf(kind), path: "", longRunning: false, upgrade: false, ...about };
+}
+
+function nodeOf(user: string): string | undefined {
+  const name = user.startsWith(NODE) ? user.slice(NODE.length) : "";
+  return name !== "" && nameProblems(name).length === 0 ? name : undefined;
+}
+
+/** Whether a service account's token was issued to a pod on that node. */
+function isOn({ name, extra }: User, node: string): boolean {
+  const nodes = Object.hasOwn(extra, NODE_NAME) ? extra[NODE_NAME] : undefined;
+  return serviceAccountOf(name) !== undefined && nodes?.length === 1 && nodes[0] === node;
+}
