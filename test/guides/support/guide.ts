@@ -132,7 +132,8 @@ async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<
   for (const { line, output } of commands) {
     const [, flags] = /^virtual-workspaces dev \.\/view\.ts (.*) &$/.exec(line) ?? [];
     let printed = "";
-    if (line === "kill -9 %1") await dev?.end("SIGKILL");
+    if (line === "kill %1") await dev?.end("SIGTERM");
+    else if (line === "kill -9 %1") await dev?.end("SIGKILL");
     else if (flags === undefined) printed = await shell(line, { env, cwd: folder.path });
     else {
       const options = { in: folder.path, paths: ["view.ts"], state, flags: ["--port", "0", ...flags.split(" ")] };
