@@ -257,6 +257,9 @@ describe("virtual-workspaces doctor", function () {
     await create(mounted("remote", { ...MOUNT, name: "remote" }), parent);
     await run("wait", "ws/remote", "--for=jsonpath={.status.phase}=Ready", parent);
     const asked = [url("/clusters/root:lab:remote"), "--token=carol-token"];
+    const flags = [`--server=${asked[0]}`, "--token=carol-token"];
+    const { stderr } = await kubectl(kubectls()[0] ?? "", server.home, ["get", "configmaps", ...flags]);
+    expect(stderr).to.match(/^Warning: .* cannot get path "\/api": workspace access not permitted$/m);
     await fails(asked, `no rule of root:lab, the parent of the mount, gives "carol" the verb "access" for "/"`);
     const [, said] = await doctor(...asked);
     const [, remedy = ""] = /an administrator of root:lab run: kubectl (.*)$/m.exec(said) ?? [];
