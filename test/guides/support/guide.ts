@@ -53,8 +53,7 @@ export function listings(markdown: string): Listing[] {
       const last = continued && more[0]?.line.endsWith(" &") === false ? found.pop() : undefined;
       found.push({ title, module, files, commands: [...(last?.commands ?? []), ...more] });
       continued = true;
-    }
-    else if (file !== undefined) files = { ...files, [file]: text };
+    } else if (file !== undefined) files = { ...files, [file]: text };
   }
   return found;
 }
