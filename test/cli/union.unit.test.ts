@@ -72,10 +72,24 @@ describe("the view over all views", () => {
     expect(await names(server, "notes", "alice")).to.equal(403);
   });
 
-  it("denies users whom every view denies", async () => {
-    await using server = await start([viewOf("closed", admins, [served("Secret", "b")])]);
-    expect((await server.get(`${ROOT}/apis`, { user: "alice" })).status).to.equal(403);
-    expect(await names(server, "secrets", "alice")).to.equal(403);
+  it("denies users whom every view denies, with the views' reasons", async () => {
+    const mute: Authorizer = () => deny("");
+    await using server = await start([
+      viewOf("closed", admins, [served("Secret", "b")]),
+      viewOf("locked", admins, [served("Key", "c")]),
+      viewOf("mute", mute, [served("Note", "a")]),
+      viewOf("teams", () => deny("ask for a team"), [served("Task", "d")]),
+    ]);
+    for (const path of ["/apis", "/apis/test.dev/v1/secrets"]) {
+      const { status, body } = await server.get(ROOT + path, { user: "alice" });
+      expect(status, path).to.equal(403);
+      expect(body.message, path).to.match(/: admins only; ask for a team$/);
+    }
+  });
+
+  it("says that no view allows it when no view gives a reason", async () => {
+    await using server = await start([viewOf("mute", () => deny(""), [served("Note", "a")])]);
+    expect((await server.get(`${ROOT}/apis`, { user: "alice" })).body.message).to.match(/: no view allows it$/);
   });
 
   it("serves the first of two resources of one name, and never by the rule of the other", async () => {

@@ -1,6 +1,6 @@
-// The programs of production of the templates, started with something missing: one line that names it, and exit code 1.
+// The production programs of the templates: they name the view's path, and say in one line why they cannot start.
 import { once } from "node:events";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { generatedTls } from "@virtual-workspaces/framework/tls";
@@ -8,6 +8,7 @@ import { expect } from "chai";
 import { localNode, root } from "../../tools/install.mjs";
 import { run } from "../../tools/run.mjs";
 import { tree } from "../_setup/tree.ts";
+import { Program } from "../go/support/program.ts";
 
 const BIN = join(root, "packages/create-virtual-workspace/src/bin.ts");
 
@@ -43,6 +44,21 @@ class Project implements Disposable {
     return output;
   }
 
+  /** Changes the name of the view. */
+  rename(file: string, name: string): void {
+    const path = join(this.folder, file);
+    writeFileSync(path, readFileSync(path, "utf8").replace('name: "shop"', `name: "${name}"`));
+  }
+
+  /** Starts the server, and returns the URL that it prints. */
+  async served(variables: Readonly<Record<string, string>>): Promise<string> {
+    const args = ["--conditions=@virtual-workspaces/source", "src/server.ts"];
+    const env = { HOST: "127.0.0.1", PORT: "0", ...variables };
+    await using program = new Program(localNode, args, { cwd: this.folder, ...env });
+    const url = /https:\/\/127\.0\.0\.1:\d+\/services\/\S+/;
+    return await program.until("the URL", () => url.exec(program.lines.join("\n"))?.[0], 30_000);
+  }
+
   [Symbol.dispose](): void {
     this.#tree[Symbol.dispose]();
   }
@@ -50,7 +66,23 @@ class Project implements Disposable {
 
 const LINES = 'name a readable file with lines of token,user,uid or token,user,uid,"group1,group2"';
 
-describe("a server of production that cannot start", function () {
+describe("a production server", function () {
+  this.timeout(60_000);
+
+  for (const [template, file] of [
+    ["view", "src/view.ts"],
+    ["writable-view", "src/view.ts"],
+    ["express", "src/app.ts"],
+  ] as const)
+    it(`of the template ${template} prints the path of a view with another name`, async () => {
+      using project = await Project.create(template);
+      project.rename(file, "storefront");
+      const variables = { TLS_CERT_FILE: "tls/tls.crt", TLS_KEY_FILE: "tls/tls.key" };
+      expect(await project.served(variables)).to.match(/\/services\/storefront$/);
+    });
+});
+
+describe("a production server that cannot start", function () {
   this.timeout(60_000);
 
   for (const [template, variables] of [

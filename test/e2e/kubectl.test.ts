@@ -17,6 +17,9 @@ const CLOSED = viewText({ name: "vault" }).replace(
     user.in("system:masters") || !isResource ? { allowed: true } : { allowed: false, reason: "ask for the key" }`,
 );
 
+/** Closed to all users, discovery included. */
+const LOCKED = viewText({ name: "locked" }).replace("authenticated()", `() => ({ allowed: false, reason: "ask ann" })`);
+
 describe("kubectl against dev", function () {
   this.timeout(60_000);
   const found = kubectls();
@@ -24,7 +27,10 @@ describe("kubectl against dev", function () {
 
   before(async function () {
     if (found.length === 0) this.skip();
-    dev = await Dev.start({ files: { "vault.ts": CLOSED }, paths: [join(root, "examples"), "vault.ts"] });
+    dev = await Dev.start({
+      files: { "vault.ts": CLOSED, "locked.ts": LOCKED },
+      paths: [join(root, "examples"), "vault.ts", "locked.ts"],
+    });
   });
   after(() => dev?.[Symbol.asyncDispose]());
 
@@ -132,6 +138,9 @@ describe("kubectl against dev", function () {
         );
         expect(await refused("--context", "guest", "get", "vaults")).to.equal(
           'Error from server (Forbidden): vaults.test.dev is forbidden: User "guest" cannot list resource "vaults" in API group "test.dev" at the cluster scope: ask for the key',
+        );
+        expect(await refused("--context", "locked", "get", "locked")).to.match(
+          /^Warning: forbidden: User "admin" cannot get path "\/services\/locked\/clusters\/root\/api": ask ann$/m,
         );
       });
     });

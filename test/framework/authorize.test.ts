@@ -85,6 +85,24 @@ describe("a denial", () => {
     });
   }
 
+  it("of aggregated discovery has its text in a Warning header, which kubectl prints instead of the Status", async () => {
+    await using server = await startPlain([view(() => deny("ask Bob"))]);
+    const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+    for (const path of ["/api", "/apis"]) {
+      const { status, body, headers } = await server.get(BASE + path, { headers: { accept } });
+      expect(status, path).to.equal(403);
+      expect(headers["warning"], path).to.equal(`299 - ${JSON.stringify(body.message)}`);
+      expect(body.message).to.match(/: ask Bob$/);
+    }
+    for (const [path, accepted] of [
+      ["/apis", "application/json"],
+      ["/apis/test.dev/v1/quotes", accept],
+    ] as const)
+      expect((await server.get(BASE + path, { headers: { accept: accepted } })).headers, path).to.not.have.property(
+        "warning",
+      );
+  });
+
   it("precedes the discovery hook, the storage, and any 404 that could reveal what exists", async () => {
     const unasked = (): never => expect.fail("asked");
     const storage = { get: unasked, list: unasked };

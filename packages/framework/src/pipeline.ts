@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "./core.ts";
+import { isAggregated } from "./discovery/negotiation.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
 import { boundRest, ignore, isPlain, responseOn } from "./listener/malformed.ts";
@@ -102,10 +103,16 @@ function fail(exchange: Exchange, error: unknown): void {
 /** An `ApiError` made by a view or an upstream may have a code that HTTP cannot express. */
 function tell(exchange: Exchange, error: ApiError): void {
   try {
+    // client-go reads aggregated discovery as bytes: kubectl prints "unknown" for the message of a denial, but it prints warnings.
+    if (error.code === 403 && asksForAggregated(exchange)) exchange.warn(error.message);
     respondStatus(exchange.res, error);
   } catch (cause) {
     fail(exchange, new Error(`invalid ApiError in a response: ${String(cause)}`, { cause }));
   }
+}
+
+function asksForAggregated({ info, req }: Exchange): boolean {
+  return (info?.path === "/api" || info?.path === "/apis") && isAggregated(req.headers.accept);
 }
 
 /** Returns an error that shows the client only the request id, the same as in `Audit-Id`. */

@@ -73,10 +73,10 @@ describe("virtual-workspaces doctor", function () {
     const { code, stderr } = await kubectl(kubectls()[0] ?? "", server.home, args);
     expect(code, `${args.join(" ")}: ${stderr}`).to.equal(0);
   }
-  async function create(object: object): Promise<void> {
+  async function create(object: object, ...flags: string[]): Promise<void> {
     const file = join(server.folder.path, "object.json");
     writeFileSync(file, JSON.stringify(object));
-    await run("create", "-f", file);
+    await run("create", "-f", file, ...flags);
   }
   const url = (path: string): string => `${server.url}${path}`;
 
@@ -244,6 +244,28 @@ describe("virtual-workspaces doctor", function () {
       'the target denies access: forbidden: User "carol" cannot get',
       "at the target, give carol this permission",
     );
+  });
+
+  it("sends a user without access to a mounted workspace to its parent, and never to the target", async () => {
+    const parent = `--server=${url("/clusters/root:lab")}`;
+    await create(binding("proxy.kcp.io", "root"), parent);
+    await run("wait", "apibinding/proxy.kcp.io", "--for=jsonpath={.status.phase}=Bound", parent);
+    const ca = readFileSync(server.path("apiserver.crt")).toString("base64");
+    const target = { server: url("/clusters/root"), "certificate-authority-data": ca };
+    await create(secret("remote", target, { token: "root-token" }), parent);
+    await create(mount("remote", { ref: { ...SECRET, name: "remote" }, identity: { type: "Fixed" } }), parent);
+    await create(mounted("remote", { ...MOUNT, name: "remote" }), parent);
+    await run("wait", "ws/remote", "--for=jsonpath={.status.phase}=Ready", parent);
+    const asked = [url("/clusters/root:lab:remote"), "--token=carol-token"];
+    const flags = [`--server=${asked[0]}`, "--token=carol-token"];
+    const { stderr } = await kubectl(kubectls()[0] ?? "", server.home, ["get", "configmaps", ...flags]);
+    expect(stderr).to.match(/^Warning: .* cannot get path "\/api": workspace access not permitted$/m);
+    await fails(asked, `no rule of root:lab, the parent of the mount, gives "carol" the verb "access" for "/"`);
+    const [, said] = await doctor(...asked);
+    const [, remedy = ""] = /an administrator of root:lab run: kubectl (.*)$/m.exec(said) ?? [];
+    await run(...remedy.split(" "));
+    const [code, now] = await doctor(...asked);
+    expect(code, now).to.equal(0);
   });
 
   it("reports a mount object that is missing", async () => {

@@ -41,12 +41,19 @@ export function listings(markdown: string): Listing[] {
   let title = "";
   let module = "";
   let files: Record<string, string> = {};
+  let continued = false;
   for (const [, heading, language, text = ""] of markdown.matchAll(pattern)) {
     const [, file] = /^# (\S+\.yaml)\n/.exec(text) ?? [];
+    if (heading !== undefined || language === "ts") continued = false;
     if (heading !== undefined) title = heading;
     else if (language === "ts") module = text;
-    else if (language === "console") found.push({ title, module, files, commands: commands(text) });
-    else if (file !== undefined) files = { ...files, [file]: text };
+    else if (language === "console") {
+      const more = commands(text);
+      // A block continues the one before, unless it starts a server.
+      const last = continued && more[0]?.line.endsWith(" &") === false ? found.pop() : undefined;
+      found.push({ title, module, files, commands: [...(last?.commands ?? []), ...more] });
+      continued = true;
+    } else if (file !== undefined) files = { ...files, [file]: text };
   }
   return found;
 }
@@ -132,7 +139,8 @@ async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<
   for (const { line, output } of commands) {
     const [, flags] = /^virtual-workspaces dev \.\/view\.ts (.*) &$/.exec(line) ?? [];
     let printed = "";
-    if (line === "kill -9 %1") await dev?.end("SIGKILL");
+    if (line === "kill %1") await dev?.end("SIGTERM");
+    else if (line === "kill -9 %1") await dev?.end("SIGKILL");
     else if (flags === undefined) printed = await shell(line, { env, cwd: folder.path });
     else {
       const options = { in: folder.path, paths: ["view.ts"], state, flags: ["--port", "0", ...flags.split(" ")] };

@@ -13,8 +13,8 @@ const COMMON_PATH = "/clusters/:cluster";
 
 /**
  * Returns one view that serves the resources of all views, so that one URL and one kubeconfig context show everything. Each
- * view's own `authorize` decides about its resources. A view that denies discovery is left out. If two views serve the same
- * group, version and resource, the first one does.
+ * view's own `authorize` decides about its resources. A view that denies discovery is left out; if all do, the denial has their
+ * reasons. If two views serve the same group, version and resource, the first one does.
  *
  * @returns `undefined` when no view has the common path and resources
  */
@@ -33,14 +33,15 @@ export function unionOf(name: string, views: readonly VirtualWorkspace[]): Virtu
       await Promise.all(members.map((member) => member.ready?.(context)));
     },
     authorize: async (request) => {
-      const shares = await sharesOf(members, request);
+      const { shares, reasons } = await sharesOf(members, request);
       decided.set(request.signal, shares);
       const owner = request.isResource ? ownerOf(shares, request) : undefined;
       if (owner !== undefined) return owner.authorize(request);
-      return shares.length > 0 ? allow() : deny("no view allows it"); // so that the answer is 404
+      // Allowed, so that the answer to a resource that no view serves is 404.
+      return shares.length > 0 ? allow() : deny(reasons.length > 0 ? reasons.join("; ") : "no view allows it");
     },
     resources: async (request) => {
-      const shares = decided.get(request.signal) ?? (await sharesOf(members, request));
+      const shares = decided.get(request.signal) ?? (await sharesOf(members, request)).shares;
       decided.delete(request.signal);
       return unique(shares.flatMap(({ resources }) => resources));
     },
@@ -60,14 +61,25 @@ interface Share {
   readonly resources: readonly ServedResource[];
 }
 
-async function sharesOf(members: readonly VirtualWorkspace[], request: Request): Promise<readonly Share[]> {
-  const shares = await Promise.all(members.map((member) => shareOf(member, request)));
-  return shares.filter((share) => share !== undefined);
+interface Shares {
+  readonly shares: readonly Share[];
+  /** Distinct reasons of the views that deny discovery. */
+  readonly reasons: readonly string[];
 }
 
-async function shareOf(member: VirtualWorkspace, { user, params, signal }: Request): Promise<Share | undefined> {
+async function sharesOf(members: readonly VirtualWorkspace[], request: Request): Promise<Shares> {
+  const asked = await Promise.all(members.map((member) => shareOf(member, request)));
+  const reasons = asked.filter((one) => typeof one === "string");
+  return {
+    shares: asked.filter((one) => typeof one !== "string"),
+    reasons: [...new Set(reasons)].filter((reason) => reason !== ""),
+  };
+}
+
+/** Returns the caller's share of a view, or the reason why there is none. */
+async function shareOf(member: VirtualWorkspace, { user, params, signal }: Request): Promise<Share | string> {
   const decision = await member.authorize({ user, params, signal, ...DISCOVERY });
-  if (!decision.allowed) return undefined;
+  if (!decision.allowed) return decision.reason;
   const { resources = [] } = member;
   return { member, resources: typeof resources === "function" ? await resources({ user, params, signal }) : resources };
 }

@@ -185,8 +185,19 @@ function refused(patient: ExaminedServer, message: string): StepFailure {
       "the path exists and denies this user, or hides what does not exist: check its names, or ask the operator of the view for access",
     );
   const parent = parentPath(workspace);
+  // The URL of a mounted workspace leads to the target: the binding belongs into the parent, whose access counts.
+  const isMount = parent !== undefined && message.endsWith(`: ${WITHOUT_ENTRY}`);
+  const [place, shown] = isMount ? [parent, `${parent}, the parent of the mount,`] : [workspace, workspace];
+  const at = (path: string): string => `--server=${patient.server.url}/clusters/${path}`;
+  const exists =
+    parent === undefined
+      ? ""
+      : `check that it exists: kubectl get workspace ${workspace.split(":").at(-1)} ${at(parent)}; `;
   return new StepFailure(
-    `${message}: no rule of ${workspace} gives ${JSON.stringify(user)} the verb "access" for "/", or the workspace does not exist`,
-    `${parent === undefined ? "" : `check that it exists: kubectl get workspace ${workspace.split(":").at(-1)} --server=${patient.server.url}/clusters/${parent}; `}have an administrator of it run: kubectl --server=${patient.server.url}/clusters/${workspace} create clusterrolebinding enter-${user.replace(/[^a-z0-9]+/gi, "-")} --clusterrole=system:kcp:workspace:access --user=${user}`,
+    `${message}: no rule of ${shown} gives ${JSON.stringify(user)} the verb "access" for "/", or the workspace does not exist`,
+    `${exists}have an administrator of ${isMount ? place : "it"} run: kubectl ${at(place)} create clusterrolebinding enter-${user.replace(/[^a-z0-9]+/gi, "-")} --clusterrole=system:kcp:workspace:access --user=${user}`,
   );
 }
+
+/** Reason of a 403 at a mounted workspace. Front proxies and kcp use it where there is no workspace, too. */
+const WITHOUT_ENTRY = "workspace access not permitted";

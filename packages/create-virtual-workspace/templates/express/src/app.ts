@@ -28,6 +28,8 @@ export interface App {
   readonly app: Express;
   /** Close it when the server closes: it ends open watches. */
   readonly api: VirtualWorkspacesMiddleware;
+  /** URL path of the view. */
+  readonly path: string;
 }
 
 /** Creates the application. Its own routes stay as they are; the API server has everything below /services. */
@@ -37,7 +39,7 @@ export function createApp(authentication: readonly Authenticator[]): App {
   const view = defineVirtualWorkspace({
     name: "my-view", // served below /services/my-view/clusters/<logical cluster>/apis/my-view.example.dev/v1
     path: "/clusters/:cluster",
-    // Without this hook the file does not compile: decide who may read and write what.
+    // Required: the file does not compile without it. Decide who may read and write what.
     authorize: authenticated(),
     resources: [Todo.serve(all)],
   });
@@ -55,5 +57,5 @@ export function createApp(authentication: readonly Authenticator[]): App {
     const { metadata, spec } = todos.set(randomUUID(), { title, done: false });
     res.status(201).json({ id: metadata.name, ...spec });
   });
-  return { app, api };
+  return { app, api, path: `/services/${view.name}` };
 }

@@ -15,7 +15,8 @@ const { HOST = "127.0.0.1", PORT = "8443", TLS_CERT_FILE, TLS_KEY_FILE, TOKEN_FI
 interface Access {
   readonly tls: ServerOptions;
   readonly authentication: readonly Authenticator[];
-  readonly kubeconfig?: (url: string) => object;
+  /** @param view URL of the view */
+  readonly kubeconfig?: (view: string) => object;
 }
 
 try {
@@ -33,7 +34,7 @@ async function serve(): Promise<void> {
   const { tls, authentication, kubeconfig } = isProduction
     ? production(TLS_CERT_FILE, TLS_KEY_FILE)
     : await development();
-  const { app, api } = createApp(authentication);
+  const { app, api, path } = createApp(authentication);
   // Headers of Kubernetes clients can be large, and their connections are idle for long.
   const server = createServer({ ...tls, maxHeaderSize: 2 ** 20, keepAliveTimeout: 120_000 }, app);
   server.maxHeadersCount = 0;
@@ -41,9 +42,9 @@ async function serve(): Promise<void> {
   await api.started;
   await once(server.listen(Number(PORT), HOST), "listening");
   const url = `https://${HOST}:${(server.address() as AddressInfo).port}`;
-  console.log(`The application is at ${url}, its API server at ${url}/services/my-view`);
+  console.log(`The application is at ${url}, its API server at ${url}${path}`);
   if (kubeconfig !== undefined) {
-    writeFileSync(`${DIR}/kubeconfig`, JSON.stringify(kubeconfig(url)), { mode: 0o600 });
+    writeFileSync(`${DIR}/kubeconfig`, JSON.stringify(kubeconfig(url + path)), { mode: 0o600 });
     console.log(`\nexport KUBECONFIG=${process.cwd()}/${DIR}/kubeconfig`);
   }
   await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
@@ -71,13 +72,13 @@ async function development(): Promise<Access> {
       rejectUnauthorized: false,
     },
     authentication: [clientCertificates({ ca })],
-    kubeconfig: (url) => ({
+    kubeconfig: (view) => ({
       apiVersion: "v1",
       kind: "Config",
       clusters: [
         {
           name: "my-view",
-          cluster: { server: `${url}/services/my-view/clusters/root`, "certificate-authority-data": base64(ca) },
+          cluster: { server: `${view}/clusters/root`, "certificate-authority-data": base64(ca) },
         },
       ],
       users: [

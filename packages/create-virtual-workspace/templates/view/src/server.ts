@@ -1,4 +1,4 @@
-// The server of production. It reads these files again when they change: mount them, and renew them without a restart.
+// The production server. It reads these files again when they change: mount them, and renew them without a restart.
 import { once } from "node:events";
 import { createServer } from "@virtual-workspaces/framework";
 import { tokenFile } from "@virtual-workspaces/framework/authn";
@@ -19,7 +19,7 @@ try {
     tls: { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE },
   });
   const { url } = await server.listen({ host: HOST, port: Number(PORT) });
-  console.log(`my-view is served at ${url}/services/my-view`);
+  console.log(`${view.name} is served at ${url}/services/${view.name}`);
   await Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
 } catch (error) {
   // A missing file or a port in use: the message names it, and a stack would hide it.

@@ -43,7 +43,7 @@ export const gauges = polled({ collection: Gauge.collection(), cluster: "root", 
 export default defineVirtualWorkspace({
   name: "my-view", // served below /services/my-view/clusters/<logical cluster>/apis/my-view.example.dev/v1/gauges
   path: "/clusters/:cluster",
-  // Without this hook the file does not compile, and the view does not start: decide who may read what.
+  // Required: without it the file does not compile, and the view does not start. Decide who may read what.
   authorize: authenticated(),
   resources: [Gauge.serve(gauges, { verbs: ["get", "list", "watch"] })],
   ready: gauges.ready,

@@ -31,7 +31,7 @@ export default ({ store }: Host) =>
   defineVirtualWorkspace({
     name: "my-view", // served below /services/my-view/clusters/<logical cluster>/apis/my-view.example.dev/v1
     path: "/clusters/:cluster",
-    // Without this hook the file does not compile: each team has a namespace, and administrators have all.
+    // Required: the file does not compile without it. Each team may use the namespace of its name; administrators may use all.
     authorize: byNamespace(
       ({ user, namespace }) =>
         user.in("system:masters") || user.in(namespace) ? allow() : deny(`you are not in the group ${namespace}`),
