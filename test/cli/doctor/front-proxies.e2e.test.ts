@@ -13,7 +13,7 @@ import { Apart, Serve } from "../support/views-of-workspaces.ts";
 
 const KUBECONFIG = "apiVersion: v1\nkind: Config\n";
 
-/** Returns the lines of a run from its first failure, or those of all steps. */
+/** Returns the whole output of a run. */
 async function said(url: string, flags: readonly string[]): Promise<string> {
   const { stdout, stderr } = await cli("doctor", url, ...flags);
   return stdout + stderr;
