@@ -179,7 +179,7 @@ describe("virtual-workspaces in place of kcp's own", function () {
     expect((await at("/metrics", masters)).body).to.include("apiserver_request_total");
   });
 
-  it("answers with a remedy for kcp's other views, and without details for unknown names", async () => {
+  it("answers with a remedy for kcp's other views, and says of unknown names only that no view has them", async () => {
     for (const view of ["replication", "migratingworkspaces"]) {
       const { code, body } = await directly(`${view}/a/b/clusters/c/api`, { headers: masters });
       expect(code).to.equal(404);
@@ -192,7 +192,10 @@ describe("virtual-workspaces in place of kcp's own", function () {
     expect([code, JSON.parse(body).message]).to.deep.equal([404, "the server could not find the requested resource"]);
     for (const path of ["nothing/a", "apiexport/a", "apiexport/a/b/cluster/c/api"]) {
       expect((await directly(path, { headers: masters })).code, path).to.equal(404);
-      expect((await directly(path, { headers: { authorization: "Bearer bob-token" } })).code, path).to.equal(403);
+      const denied = await directly(path, { headers: { authorization: "Bearer bob-token" } });
+      expect(denied.code, path).to.equal(403);
+      const missing = path === "nothing/a" ? ": there is no virtual workspace at /services/nothing" : "";
+      expect(JSON.parse(denied.body).message).to.match(new RegExp(`: access denied${missing}$`));
     }
   });
 

@@ -74,7 +74,10 @@ describe("a rejected identity is logged with its reason", () => {
     "headers without a certificate": [
       undefined,
       [ALICE, "X-Remote-Group: staff"],
-      { headers: "X-Remote-User, X-Remote-Group", reason: "the client showed no certificate" },
+      {
+        headers: "X-Remote-User, X-Remote-Group",
+        reason: "the client showed no certificate: it has none, or none of an authority that this server accepts",
+      },
     ],
   };
   for (const [what, [keys, headers, expected]] of Object.entries(cases))

@@ -52,6 +52,28 @@ describe("virtual-workspaces doctor, of views in a process of their own", functi
     expect(await failure(exported)).to.include("in root:team, kubectl get workspace lab");
   });
 
+  it("examines the workspace too when a view over it denies a user without access to it", async () => {
+    const team = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "team" } };
+    writeFileSync(file("team.json"), JSON.stringify(team));
+    await apart.shard.kubectl("create", "-f", file("team.json"));
+    await apart.shard.kubectl("wait", "workspace/team", "--for=jsonpath={.status.phase}=Ready");
+    const [, cluster = ""] = (await apart.shard.kubectl("get", "ws/team", "-o", "jsonpath={.spec.cluster}")).split(" ");
+    const by = ["--kubeconfig", apart.shard.home.kubeconfig, "--token=bob-token"];
+    const without = await failure(view(cluster), by);
+    expect(without).to.match(/^FAILED .*User "bob" cannot get path "\/services\/mirror\/clusters\/\w+\/api"/);
+    expect(without).to.include("the user has no access to the workspace of this view");
+    const [, granting = ""] = /run: kubectl (--server=\S+ create clusterrolebinding .*)$/m.exec(without) ?? [];
+    expect(granting).to.include(`/clusters/${cluster} `);
+    await apart.shard.kubectl(...granting.split(" "));
+    expect(await failure(view(cluster), by)).to.equal("");
+  });
+
+  it("asks for the user's own credentials where a server in front does not accept --as", async () => {
+    const said = await failure(view("root"), ["--kubeconfig", apart.shard.home.kubeconfig, "--as=bob"]);
+    expect(said).to.include("impersonation is not allowed").and.include("use the credentials of that user");
+    expect(said).to.not.include("--client-ca-file");
+  });
+
   it("names --client-ca-file when the views do not accept the certificate of the server in front", async () => {
     const remedy = /--client-ca-file .*--shard-client-cert-file.*identity ignored/;
     await serveWith({ "--requestheader-client-ca-file": undefined, "--client-ca-file": undefined });

@@ -8,6 +8,7 @@ import { expectFault } from "../../_setup/faults.ts";
 import { freePort } from "../../_support/free-ports.ts";
 import { startTls } from "../../_support/server.ts";
 import { until } from "../../_support/until.ts";
+import { added, bookmark, Scripted } from "./scripted.ts";
 import { NOTE, type NoteContent, Notes, QUICK } from "./support.ts";
 
 const bearer = (token: string) => ({ get: () => ({ headers: ["Authorization", `Bearer ${token}`] }) });
@@ -120,6 +121,39 @@ describe("an informer that cannot read", () => {
     expect(first).to.match(
       /: the server's certificate is not trusted: .+: set tls\.ca of the client's upstream, or certificate-authority of the kubeconfig, to the authority that issued it$/,
     );
+  });
+
+  /** Starts a server that is busy with these `Retry-After` first, and an informer. Returns what it reports. */
+  async function busyFor(waits: readonly string[], stack: AsyncDisposableStack) {
+    const server = stack.use(
+      await Scripted.start((_asked, answer) => {
+        const wait = waits[server.asked.length - 1];
+        if (wait === undefined) answer.events(added("a", "10"), bookmark("10", true));
+        else answer.status(429, "TooManyRequests", { "Retry-After": wait });
+      }),
+    );
+    const errors: string[] = [];
+    const onError = ({ message }: Error): void => void errors.push(message);
+    const { informer } = stack.use(new Plain({ url: `http://127.0.0.1:${server.port}/services/notes` }, { onError }));
+    return { server, informer, errors };
+  }
+
+  it("does not report a server that asks to come back in a second, as one that starts does", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { informer, errors } = await busyFor(["1"], stack);
+    await informer.synced;
+    expect(informer.metrics.errors).to.equal(1);
+    expect(errors).to.eql([]);
+  });
+
+  it("reports a busy server once it has asked to wait for ten seconds in all", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { server, errors } = await busyFor(["1", "9"], stack);
+    await until(() => errors.length > 0, { what: "the report" });
+    expect(server.asked.length, "attempts").to.equal(2);
+    expect(errors).to.eql([
+      `informer of notes cannot read http://127.0.0.1:${server.port}/${COLLECTION}: the server answers 429 TooManyRequests`,
+    ]);
   });
 
   it("calls onError instead, with the same text and the cause", async () => {

@@ -15,6 +15,7 @@ export const known: Step<ExaminedServer> = {
     // Users without access to a workspace get the answer in root.
     const inRoot =
       patient.path !== ROOT && (!here.isUser || isView(patient)) ? await reviewed(patient, ROOT) : undefined;
+    patient.hasWorkspaces = inRoot?.isUser === true;
     const answer = here.isUser ? here : inRoot?.isUser ? inRoot : here;
     if (here.code === 401 && isView(patient) && inRoot?.isUser) throw notForwarded(inRoot.name);
     if (answer.code === 401 || inRoot?.code === 401)

@@ -29,6 +29,8 @@ export class ExaminedServer implements AsyncDisposable {
   readonly server: Upstream;
   /** Name of the user, once known. */
   user = "";
+  /** Whether the server has workspaces, once known: the address of views alone has none. */
+  hasWorkspaces = false;
   readonly #loaded: LoadedKubeconfig;
   readonly #timeout: number;
 
@@ -58,6 +60,11 @@ export class ExaminedServer implements AsyncDisposable {
   /** Time limit of a request. */
   get patience(): { readonly signal: AbortSignal } {
     return { signal: AbortSignal.timeout(this.#timeout) };
+  }
+
+  /** Whether requests are those of another user (`--as`). */
+  get impersonates(): boolean {
+    return this.#loaded.impersonate !== undefined;
   }
 
   /** Returns a client for a path of the server. */

@@ -1,4 +1,4 @@
-import { type ApiError, isApiError, parentPath } from "@virtual-workspaces/apimachinery";
+import { type ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { Informer } from "@virtual-workspaces/client";
 import {
   type ConnectionProblem,
@@ -7,9 +7,10 @@ import {
   type TransportError,
 } from "@virtual-workspaces/transport";
 import { known } from "./authentication-step.ts";
-import { type ExaminedServer, unless } from "./examined-server.ts";
+import { type ExaminedServer, type Readiness, unless } from "./examined-server.ts";
+import { unknownName, unreachedBehind, withoutAccess, withoutWorkspace } from "./in-front.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
-import { misnamed } from "./suggest.ts";
+import { misnamed, viewOf } from "./suggest.ts";
 import { forwardedFailure, isView, pathFailure } from "./view-identity.ts";
 
 /** Age above which an index is out of date, s. */
@@ -34,7 +35,7 @@ const ready: ServerStep = {
   title: "the server is ready",
   run: async (patient) => {
     const { status, checks } = await patient.readiness();
-    if (status < 300) return "/readyz answers ok";
+    if (status < 300) return `/readyz answers ok${unchecked(patient, checks)}`;
     if (status < 500) throw new Skipped(`/readyz answers ${status}`);
     const failed = checks.filter(({ ok }) => !ok).map(({ name, reason }) => `${name}: ${reason || "no reason given"}`);
     if (failed.length === 0)
@@ -45,6 +46,13 @@ const ready: ServerStep = {
     throw new StepFailure(`not ready: ${failed.join("; ")}${await reasonOf(patient)}`, NOT_READY);
   },
 };
+
+/** Says that the readiness of the server does not include that of the view in the URL, which another one serves. */
+function unchecked(patient: ExaminedServer, checks: Readiness["checks"]): string {
+  const view = viewOf(patient);
+  if (view === undefined || checks.some(({ name }) => name === view)) return "";
+  return `, and has no check of the view ${JSON.stringify(view)}, which another server may serve`;
+}
 
 const NOT_READY =
   'wait; if it does not become ready, find the reason in its log: a view logs "virtual workspace is not ready"';
@@ -71,25 +79,38 @@ const entered: ServerStep = {
 
 /** Tells a missing path (404) from a denial (403), and suggests names that exist. */
 async function deniedOrMissing(patient: ExaminedServer, error: ApiError): Promise<StepFailure> {
-  const ofView = isView(patient) ? (pathFailure(patient, error) ?? forwardedFailure(patient, error)) : undefined;
-  if (ofView !== undefined) return ofView;
-  const wrong = [403, 404].includes(error.code) ? await misnamed(patient) : undefined;
-  if (error.code === 404)
+  const { code, message } = error;
+  const wrong = [403, 404].includes(code) ? await misnamed(patient) : undefined;
+  const ofView = isView(patient) ? pathFailure(patient, error) : undefined;
+  const special = ofView ?? unknownName(patient, error, wrong) ?? unreachedBehind(patient, error);
+  if (special !== undefined) return special;
+  const forwarded = isView(patient) ? forwardedFailure(patient, error) : undefined;
+  if (forwarded !== undefined) return forwarded;
+  if (code === 404)
     return new StepFailure(
-      `there is nothing at this path: ${error.message}`,
+      `there is nothing at this path: ${message}`,
       `${wrong?.meant ?? ""}check each name in the path of the URL`,
     );
-  if (error.code === 403 && wrong !== undefined)
+  if (code === 403 && wrong !== undefined)
     return new StepFailure(
-      `${error.message}: the server lists no ${wrong.part}`,
+      `${message}: the server lists no ${wrong.part}`,
       `${wrong.meant}check the name, or ask the operator for access if it is right`,
     );
-  if (error.code === 403) return refused(patient, error.message);
+  if (code === 403) return denied(patient, message);
   return new StepFailure(
-    `${error.code}: ${error.message}`,
-    error.code < 500
-      ? "correct the URL as the message says"
-      : "wait, and try again; read the server's log for the reason",
+    `${code}: ${message}`,
+    code < 500 ? "correct the URL as the message says" : "wait, and try again; read the server's log for the reason",
+  );
+}
+
+async function denied(patient: ExaminedServer, message: string): Promise<StepFailure> {
+  if (patient.workspace !== undefined) return withoutAccess(patient, patient.workspace, message);
+  return (
+    (await withoutWorkspace(patient, message)) ??
+    new StepFailure(
+      message,
+      "the path exists and denies this user, or hides what does not exist: check its names, or ask the operator of the view for access",
+    )
   );
 }
 
@@ -175,29 +196,3 @@ function unreached({ server: { url } }: ExaminedServer, error: TransportError): 
   if (problem === undefined) return new StepFailure(error.message, "check the server in the kubeconfig");
   return new StepFailure(problem.text, REMEDIES[problem.kind]);
 }
-
-/** Returns the failure of a user without access, with the command by which an administrator grants it. */
-function refused(patient: ExaminedServer, message: string): StepFailure {
-  const { workspace, user } = patient;
-  if (workspace === undefined)
-    return new StepFailure(
-      message,
-      "the path exists and denies this user, or hides what does not exist: check its names, or ask the operator of the view for access",
-    );
-  const parent = parentPath(workspace);
-  // The URL of a mounted workspace leads to the target: the binding belongs into the parent, whose access counts.
-  const isMount = parent !== undefined && message.endsWith(`: ${WITHOUT_ENTRY}`);
-  const [place, shown] = isMount ? [parent, `${parent}, the parent of the mount,`] : [workspace, workspace];
-  const at = (path: string): string => `--server=${patient.server.url}/clusters/${path}`;
-  const exists =
-    parent === undefined
-      ? ""
-      : `check that it exists: kubectl get workspace ${workspace.split(":").at(-1)} ${at(parent)}; `;
-  return new StepFailure(
-    `${message}: no rule of ${shown} gives ${JSON.stringify(user)} the verb "access" for "/", or the workspace does not exist`,
-    `${exists}have an administrator of ${isMount ? place : "it"} run: kubectl ${at(place)} create clusterrolebinding enter-${user.replace(/[^a-z0-9]+/gi, "-")} --clusterrole=system:kcp:workspace:access --user=${user}`,
-  );
-}
-
-/** Reason of a 403 at a mounted workspace. Front proxies and kcp use it where there is no workspace, too. */
-const WITHOUT_ENTRY = "workspace access not permitted";

@@ -10,8 +10,13 @@ const KINDS = {
   workspaces: kindOf("tenancy.kcp.io/v1alpha1", "Workspace", "workspaces"),
 } as const;
 
-/** Checks of every server, which are no views. */
-const NO_VIEWS: ReadonlySet<string> = new Set(["ping", "shutdown", "log", "informer-sync"]);
+/** Checks of this project's servers, which are no views. */
+const NO_VIEWS: ReadonlySet<string> = new Set(["shutdown"]);
+/**
+ * Checks of servers that do not list the views below /services: Kubernetes' servers, such as kcp's shard and front proxy, and
+ * ours where other processes serve them.
+ */
+const NO_LIST = /^(?:ping|log|informer-sync|services|virtual-workspaces)$|\//;
 /** Maximum number of names in a message. */
 const MOST_NAMES = 12;
 
@@ -80,10 +85,16 @@ function firstSegment(patient: ExaminedServer, first: string): Misnamed | undefi
   return { part: `path ${JSON.stringify(patient.path)}`, meant: `did you mean /${near}/…? ` };
 }
 
+/** Returns the name of the view in the URL. */
+export function viewOf({ path }: ExaminedServer): string | undefined {
+  const [, view] = /^\/services\/([^/]+)/.exec(path) ?? [];
+  return view === undefined ? undefined : decoded(view);
+}
+
 /** Returns the names of the views that `/readyz` lists, to anyone; none if the server does not list them. */
 async function viewsOf(patient: ExaminedServer): Promise<readonly string[]> {
-  const { checks } = await patient.readiness();
-  return checks.map(({ name }) => name).filter((name) => !NO_VIEWS.has(name));
+  const names = (await patient.readiness()).checks.map(({ name }) => name);
+  return names.some((name) => NO_LIST.test(name)) ? [] : names.filter((name) => !NO_VIEWS.has(name));
 }
 
 function kindOf(apiVersion: string, kind: string, plural: string): KindReference<object> {

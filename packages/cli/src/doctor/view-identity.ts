@@ -17,6 +17,9 @@ const BEHIND = `at the server of this view, --requestheader-client-ca-file must 
 /** Remedy where a server sees no credentials. */
 const UNSEEN = `the server sees no credentials: use some, and for a client certificate give its authority to --client-ca-file of this server; ${REASON}`;
 
+/** Remedy for `--as` of a user whom the server in front does not forward with it. */
+const AS = "for views in another process only members of system:masters may use --as: use the credentials of that user";
+
 /** Returns whether the URL is of a view, which another process may serve. */
 export function isView({ path }: ExaminedServer): boolean {
   return path.startsWith("/services/");
@@ -40,8 +43,12 @@ export function notForwarded(inFront: string): StepFailure {
 }
 
 /** Returns the failure of a request for a view that is about the forwarded identity; `undefined` if it is about rights. */
-export function forwardedFailure({ user }: ExaminedServer, { code, message }: Answer): StepFailure | undefined {
+export function forwardedFailure(
+  { user, impersonates }: ExaminedServer,
+  { code, message }: Answer,
+): StepFailure | undefined {
   const what = `${code}: ${message}`;
+  if (impersonates && message.includes("impersonation is not allowed")) return new StepFailure(what, AS);
   if (/impersonation is not allowed|cannot impersonate[ -]|server of virtual workspaces rejected/.test(message))
     return new StepFailure(what, BEHIND_SHARD);
   if (/server behind \/\S* rejected/.test(message)) return new StepFailure(what, BEHIND); // a front proxy

@@ -73,8 +73,10 @@ async function fileViews(
   return files.views({ upstream, identity: sameCaller, everywhere, store, ...place }, OWN);
 }
 
+const DENIED = "access denied";
+
 /** Security: only masters get 404 outside of views. Others get 403, so that they cannot learn which paths exist. */
-const mastersAlone: Authorizer<unknown> = ({ user }) => (user.in(MASTERS_GROUP) ? allow() : deny("access denied"));
+const mastersAlone: Authorizer<unknown> = ({ user }) => (user.in(MASTERS_GROUP) ? allow() : deny(DENIED));
 
 /** Paths of kcp's server beside its views: `/healthz` for all users, the version and empty discovery for masters. */
 function rootView(): VirtualWorkspace {
@@ -96,13 +98,14 @@ const OF_KCP: readonly string[] = [
 /**
  * Proxies those of kcp's views that this server lacks to a server that has them. Like a shard, it sends the full caller in
  * `Impersonate-*` headers. Without such a server, they are 404 with an explanation. Other names are 403, and 404 for masters,
- * as in kcp.
+ * as in kcp. The 403 says that there is no such view, which `/readyz` shows to all users too.
  */
 function fallbackView(
   served: readonly VirtualWorkspace[],
   { to, onError }: { readonly to: ForwardedTo | undefined; readonly onError: (error: unknown) => void },
 ): VirtualWorkspace {
-  const lacking = new Set(OF_KCP.filter((name) => !served.some((view) => view.name === name)));
+  const names = new Set(served.map(({ name }) => name));
+  const lacking = new Set(OF_KCP.filter((name) => !names.has(name)));
   const what = "the server of kcp's other views";
   const passing = to && relay({ upstream: upstreamAt(to), identity: sameCaller, what, onError });
   const having = ({ tail }: RawRequest<unknown>): Relay => {
@@ -115,7 +118,11 @@ function fallbackView(
     name: "fallback",
     prefix: "/services",
     path: "/",
-    authorize: (request) => (lacking.has(firstOf(request.path)) ? allow() : mastersAlone(request)),
+    authorize: (request) => {
+      const name = firstOf(request.path);
+      if (lacking.has(name) || request.user.in(MASTERS_GROUP)) return allow();
+      return deny(names.has(name) ? DENIED : `${DENIED}: there is no virtual workspace at /services/${name}`);
+    },
     handle: (req, res, request) => having(request).handle(req, res, request),
     upgrade: (req, socket, request) => having(request).upgrade(req, socket, request),
     setup: () => passing,

@@ -59,8 +59,8 @@ export interface InformerOptions<T extends object> extends ReflectorOptions {
   readonly indexers?: Readonly<Record<string, Indexer<StoredObject<T>>>>;
   /**
    * Called when the informer cannot read: once for each reason, while it retries (client-go: `WatchErrorHandler`). The message
-   * has the URL, the reason and a remedy, and `cause` is the error of the attempt. A handler for `lifecycle` events receives
-   * every attempt. Security: the message never has a credential or a query.
+   * has the URL, the reason and a remedy, and `cause` is the error of the attempt. A 429 with `Retry-After` counts once the
+   * server has asked to wait for ten seconds in all. A handler for `lifecycle` events receives every attempt. Security: the message never has a credential or a query.
    *
    * @default `onError` of the controllers that use the informer. Without one, and without a handler for `lifecycle` events, a
    * process warning, and another one when the informer reads again

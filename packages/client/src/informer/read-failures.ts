@@ -1,5 +1,6 @@
 import { type ApiError, apiVersionOf, isApiError } from "@virtual-workspaces/apimachinery";
 import { type ConnectionProblem, connectionProblem, isTransportError } from "@virtual-workspaces/transport";
+import { retryAfterOf } from "../http/answer.ts";
 import type { ResourceClient } from "../resource/resource-client.ts";
 import type { LifecycleEvent } from "./events.ts";
 
@@ -19,11 +20,16 @@ interface ReadFailure {
   readonly wasOpen: boolean;
 }
 
+/** Time that a busy server may ask to wait in all before that is a failure, ms: client-go retries ten times in silence. */
+const BUSY = 10_000;
+
 /** Reports why an informer cannot read: once for each reason, however many attempts fail, and its recovery. */
 export class ReadFailures {
   readonly #options: ReadFailuresOptions;
   #isSynced = false;
   #current: ReadFailure | undefined;
+  /** Time that a busy server has asked to wait since it last answered otherwise, ms. */
+  #waited = 0;
 
   constructor(options: ReadFailuresOptions) {
     this.#options = options;
@@ -33,6 +39,7 @@ export class ReadFailures {
   reset(): void {
     this.#current = undefined;
     this.#isSynced = false;
+    this.#waited = 0;
   }
 
   /** @param wasOpen whether the attempt of an event of type `error` had opened a watch */
@@ -41,6 +48,7 @@ export class ReadFailures {
       this.#isSynced = true;
       this.#recovered();
     } else if (event.type === "connected") {
+      this.#waited = 0;
       // A watch that opens and breaks again is no recovery.
       if (this.#current?.wasOpen === false) this.#recovered();
     } else if (event.type === "error") this.#failed(event.error, wasOpen);
@@ -49,6 +57,7 @@ export class ReadFailures {
   #failed(error: Error, wasOpen: boolean): void {
     // A server that restarts, or a proxy with a time limit, ends watches. If the next attempt fails, that is the failure.
     if (wasOpen && this.#isSynced && isTransportError(error)) return;
+    if (this.#isBusy(error)) return;
     const { resource, failed } = this.#options;
     const reason = reasonOf(error, resource);
     if (this.#current?.reason === reason) return;
@@ -57,7 +66,15 @@ export class ReadFailures {
     failed(new Error(`informer of ${plural} cannot read ${resource.url}: ${reason}`, { cause: error }));
   }
 
+  /** Returns whether the server only asks to come back soon, as kcp does while it starts. */
+  #isBusy(error: Error): boolean {
+    const wait = isApiError(error) && error.code === 429 ? retryAfterOf(error) : 0;
+    this.#waited += wait;
+    return wait > 0 && this.#waited < BUSY;
+  }
+
   #recovered(): void {
+    this.#waited = 0;
     if (this.#current === undefined) return;
     this.#current = undefined;
     const { resource, recovered } = this.#options;

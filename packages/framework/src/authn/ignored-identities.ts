@@ -60,7 +60,7 @@ export class IgnoredIdentities {
 
   #unshown(): string {
     return this.#options.connection.clientCa.length > 0
-      ? "the client showed no certificate"
+      ? "the client showed no certificate: it has none, or none of an authority that this server accepts"
       : "the server requests no client certificate, because it has no authority for one";
   }
 
