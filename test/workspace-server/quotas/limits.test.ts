@@ -44,7 +44,7 @@ describe("a quota", () => {
     expect((await makeMap(server, cluster, "b")).status).to.equal(403);
     // Another namespace and another workspace have limits of their own.
     await makeNamespace(server, cluster, "other");
-    expect((await makeMap(server, cluster, "b", "other")).status).to.equal(201);
+    expect((await makeMap(server, `${cluster}/other`, "b")).status).to.equal(201);
     const second = await makeWorkspace(server, "second");
     await untilRootCa(server, second);
     expect((await makeMap(server, second, "b")).status).to.equal(201);
@@ -141,5 +141,16 @@ describe("a quota", () => {
       { ...ADMIN, headers: { "content-type": "application/merge-patch+json" } },
     );
     await untilUsed(server, `${quotasIn(cluster)}/one`, { configmaps: "5" });
+  });
+
+  it("counts objects of the server's controllers, and rejects none", async () => {
+    const { server, cluster } = await started();
+    await using _ = server;
+    await makeQuota(server, cluster, { name: "q", hard: { "count/configmaps": "0" } });
+    await untilUsed(server, `${quotasIn(cluster)}/q`, { "count/configmaps": "1" });
+    await server.send(`DELETE ${mapsIn(cluster)}/kube-root-ca.crt`, undefined, ADMIN);
+    await untilRootCa(server, cluster);
+    await untilUsed(server, `${quotasIn(cluster)}/q`, { "count/configmaps": "1" });
+    expect((await makeMap(server, cluster, "a")).body.message).to.equal(exceeded("a", { used: "1", limit: "0" }));
   });
 });

@@ -13,7 +13,9 @@ export const quotasIn = (cluster: string, namespace = "default") =>
 
 const ADMIN = { user: "admin" } as const;
 
-export function makeMap(server: Calls, cluster: string, name: string, namespace?: string) {
+/** @param at logical cluster, and namespace if it is not `default`: `org/other` */
+export function makeMap(server: Calls, at: string, name: string) {
+  const [cluster = "", namespace] = at.split("/");
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name } };
   return server.send(`POST ${mapsIn(cluster, namespace)}`, map, ADMIN);
 }

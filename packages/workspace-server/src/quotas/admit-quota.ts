@@ -91,4 +91,3 @@ function warnAbout({ object, warn, subresource }: AdmitRequest): void {
     if (countedResource(name) === undefined)
       warn(`spec.hard[${name}]: not enforced: use count/<resource>.<group>, because this server only counts objects`);
 }
-

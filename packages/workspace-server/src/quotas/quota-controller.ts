@@ -9,7 +9,7 @@ import { ResourceQuota } from "../kinds/resource-quota.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { keyText } from "../state/informers/key-index.ts";
 import { modify } from "../state/modify.ts";
-import { type QuotaIndex, type QuotaLimits } from "./quota-limits.ts";
+import type { QuotaIndex, QuotaLimits } from "./quota-limits.ts";
 import type { QuotaUsage } from "./quota-usage.ts";
 
 /** Window in which changes of an amount cause one write of the status, in milliseconds. */
@@ -96,7 +96,9 @@ export class QuotaController implements ShardController {
   }
 
   #forget(cluster: string): void {
-    const limited = new Set(this.#options.quotas.in(cluster).flatMap(({ limits }) => limits.map((each) => each.resource)));
+    const limited = new Set(
+      this.#options.quotas.in(cluster).flatMap(({ limits }) => limits.map((each) => each.resource)),
+    );
     this.#options.usage.retain(cluster, (resource) => limited.has(resource));
   }
 
@@ -124,10 +126,16 @@ export class QuotaController implements ShardController {
   }
 }
 
-function withUsage(quota: KubeObject, used: Readonly<Record<string, string>>): KubeObject {
-  const hard = Object.fromEntries(
-    Object.entries(membersOf(specOf(quota)["hard"])).map(([name, value]) => [name, String(value)]),
-  );
+/** Names that this server does not count keep the usage that others report. */
+function withUsage(quota: KubeObject, counted: Readonly<Record<string, string>>): KubeObject {
+  const before = membersOf(membersOf(quota["status"])["used"]);
+  const hard: Record<string, string> = {};
+  const used: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(membersOf(specOf(quota)["hard"]))) {
+    hard[name] = String(value);
+    const usage = counted[name] ?? (countedResource(name) === undefined ? before[name] : undefined);
+    if (usage !== undefined) used[name] = usage;
+  }
   const status = { hard, used };
   return isDeepStrictEqual(quota["status"], status) ? quota : { ...quota, status };
 }

@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { membersOf, specOf } from "../kinds/problems.ts";
 import { quantityOf } from "../kinds/quantity.ts";
+import { hasScopes } from "../kinds/resource-quota.ts";
 
 /** Namespace whose quotas may count in the whole logical cluster, as in kcp. */
 export const CLUSTER_QUOTAS_NAMESPACE = "admin";
@@ -44,14 +45,17 @@ export function countedResource(name: string): string | undefined {
   return UNCOUNTED.has(found) ? undefined : found;
 }
 
-/** Returns the limits of a ResourceQuota. */
-export function limitsOf(quota: KubeObject, key: ObjectKey): QuotaLimits {
-  const limits = Object.entries(membersOf(specOf(quota)["hard"])).flatMap(([name, value]): QuotaLimit[] => {
+/** Returns the limits of a ResourceQuota; none if an earlier release has stored it with scopes. */
+function limitsOf(quota: KubeObject, key: ObjectKey): QuotaLimits {
+  const spec = specOf(quota);
+  const namespace = isOfCluster(quota, key) ? undefined : key.namespace;
+  if (hasScopes(spec)) return { key, namespace, limits: [] };
+  const limits = Object.entries(membersOf(spec["hard"])).flatMap(([name, value]): QuotaLimit[] => {
     const resource = countedResource(name);
     const text = String(value);
     return resource === undefined ? [] : [{ name, resource, most: quantityOf(text), text }];
   });
-  return { key, namespace: isOfCluster(quota, key) ? undefined : key.namespace, limits };
+  return { key, namespace, limits };
 }
 
 /** Texts that Go parses as true. */

@@ -8,7 +8,7 @@ import {
   type StoredPlace,
   type Transaction,
 } from "@virtual-workspaces/store";
-import { untilAborted } from "@virtual-workspaces/transport";
+import { askedAfterNow, untilAborted } from "@virtual-workspaces/transport";
 import type { StoredKind } from "../state/stored-kinds.ts";
 import { AdmissionTurns } from "./admission-turns.ts";
 import { KindCount, type Reservation } from "./kind-count.ts";
@@ -44,6 +44,12 @@ export class QuotaUsage implements Disposable {
   readonly #turns: AdmissionTurns | undefined;
   readonly #listeners = new Set<(change: UsageChange) => void>();
   readonly #following: Disposable;
+  /** Resolves when everything that was written before is delivered; concurrent calls share the reads. */
+  readonly #confirm = askedAfterNow(async () => {
+    const { store, feed } = this.#options;
+    const signal = AbortSignal.timeout(PATIENCE);
+    await feed.reached(await store.head({ signal }), signal);
+  });
 
   constructor(options: QuotaUsageOptions) {
     const { feed, store } = options;
@@ -144,10 +150,9 @@ export class QuotaUsage implements Disposable {
 
   /** Waits until everything that was written before is counted, and writes of unknown outcome are decided. */
   async #refresh(cluster: string, count: KindCount, signal: AbortSignal): Promise<void> {
-    const { store, feed } = this.#options;
     const { unknown } = count;
     if (unknown.length > 0 && this.#turns !== undefined) await this.#turns.retake(cluster, signal);
-    else await feed.reached(await store.head({ signal }), signal);
+    else await untilAborted(this.#confirm(), signal);
     for (const reservation of unknown) count.release(reservation);
     if (!count.isReady) await untilAborted(count.ready, signal);
   }
@@ -205,10 +210,7 @@ export class QuotaUsage implements Disposable {
 }
 
 /** @throws ApiError 500 when the work takes too long */
-async function withPatience<T>(
-  signal: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+async function withPatience<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const timeout = AbortSignal.timeout(PATIENCE);
   try {
     return await work(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));

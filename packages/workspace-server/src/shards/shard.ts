@@ -128,7 +128,9 @@ export class Shard implements ServedShard, AsyncDisposable {
   constructor(options: ShardOptions) {
     const { name, urls, registry, rootCa, homeCreators, clock = systemClock, log } = options;
     const kept = { onError: (error: unknown): void => this.#failed("objects", error) };
-    const feed = this.#stack.use(new ObjectFeed({ store: options.store, onError: (error) => this.#failed("feed", error) }));
+    const feed = this.#stack.use(
+      new ObjectFeed({ store: options.store, onError: (error) => this.#failed("feed", error) }),
+    );
     const usage = new QuotaUsage({ store: options.store, feed, onError: (error) => this.#failed("quotas", error) });
     this.#stack.use(usage);
     const store = withinQuotas(options.store, usage);

@@ -77,11 +77,7 @@ interface LogicalClusterChange {
 const WAY: readonly LogicalClusterPhase[] = ["Scheduling", "Initializing", "Ready"];
 
 /** Annotations that determine a logical cluster's path and owner. Security: more than kcp protects. */
-const FIXED_ANNOTATIONS = [
-  PATH_ANNOTATION,
-  WORKSPACE_TYPE_ANNOTATION,
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
-] as const;
+const FIXED_ANNOTATIONS = [PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION, LOGICAL_CLUSTER_SHARD_ANNOTATION] as const;
 
 /** Rejects changes that users may not make. @throws ApiError 403 */
 function checkLogicalClusterUpdate(change: LogicalClusterChange, request: AdmitRequest): void {
