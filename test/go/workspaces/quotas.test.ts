@@ -43,7 +43,7 @@ describe("a quota over two processes", function () {
   this.timeout(120_000);
   before(etcdThere("3.4"));
 
-  it("is never exceeded by many writers and deleters, and ends with the true usage", async () => {
+  it("is never exceeded by many writers, some of which delete, and ends with the true usage", async () => {
     await using together = await Together.start();
     const [first, one] = await together.process("one");
     const [second, two] = await together.process("two");

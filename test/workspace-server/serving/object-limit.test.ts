@@ -85,7 +85,7 @@ describe("an object limit of a workspace", () => {
     expect((await make(server, await makeWorkspace(server, "other"), "m")).status).to.equal(201);
   });
 
-  it("is set by whoever may update the LogicalCluster, as in kcp", async () => {
+  it("can be set by every user who may update the LogicalCluster, as in kcp", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     await makeAdmin(server, cluster, "alice");

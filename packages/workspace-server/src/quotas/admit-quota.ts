@@ -5,7 +5,7 @@ import { membersOf, specOf } from "../kinds/problems.ts";
 import { formatCount } from "../kinds/quantity.ts";
 import type { ShardContext } from "../state/context.ts";
 import type { KindCount, Reservation } from "./kind-count.ts";
-import { countedResource, type QuotaIndex, type QuotaLimits } from "./quota-limits.ts";
+import { countedResource, type QuotaIndex, type QuotaLimit, type QuotaLimits } from "./quota-limits.ts";
 import type { QuotaUsage } from "./quota-usage.ts";
 
 /** Options of {@link admitWithinQuotas}. */
@@ -46,42 +46,48 @@ interface Place {
   readonly name: string;
 }
 
-async function admitOne(
+function admitOne(
   { definition, dryRun, signal, settled }: AdmitRequest,
   { cluster, namespace, name }: Place,
   { kinds, quotas, usage }: QuotaAdmissionOptions,
-): Promise<void> {
+): Promise<void> | undefined {
   const resource = `${definition.plural}.${definition.group}`;
-  const limiting = (): readonly QuotaLimits[] => quotas.limiting(cluster, resource, namespace);
-  if (limiting().length === 0) return;
+  const limiting = quotas.limiting(cluster, resource, namespace);
+  if (limiting.length === 0) return undefined;
   const kind = kinds.in(cluster).named(resource);
-  if (kind?.deletable !== true) return;
+  if (kind?.deletable !== true) return undefined;
   const count = usage.of(cluster, kind);
+  const fits = (): boolean => limiting.every((quota) => over(quota, resource, count).length === 0);
   const check = (): void => {
-    for (const quota of limiting()) {
-      const message = exceeded(quota, resource, count);
-      if (message !== undefined) throw ApiError.forbidden({ resource: groupResourceOf(definition), name, message });
+    for (const quota of quotas.limiting(cluster, resource, namespace)) {
+      const exceeded = over(quota, resource, count);
+      if (exceeded.length === 0) continue;
+      const message = messageOf(quota, exceeded, count);
+      throw ApiError.forbidden({ resource: groupResourceOf(definition), name, message });
     }
   };
   const reserve: Reservation | undefined = dryRun
     ? undefined
-    : { count, namespace, id: `${namespace}/${name}`, check, state: "open" };
-  await usage.admit({ cluster, count, check }, { signal, reserve });
+    : { count, namespace, id: count.keyOf(namespace, name), check, state: "open" };
   if (reserve !== undefined) void settled.then(() => usage.settle(reserve));
+  return usage.admit({ cluster, count, fits, check }, { signal, reserve });
 }
 
-/** Returns why one more object exceeds a quota, as in Kubernetes; `undefined` if it does not. */
-function exceeded({ key, namespace, limits }: QuotaLimits, resource: string, count: KindCount): string | undefined {
-  const used = count.expected(namespace);
-  const over = limits.filter((limit) => limit.resource === resource && used + 1 > limit.most);
-  if (over.length === 0) return undefined;
-  const listed = (value: (text: string) => string): string =>
-    over
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, text }) => `${name}=${value(text)}`)
-      .join(",");
-  const usedText = formatCount(used);
-  return `exceeded quota: ${key.name}, requested: ${listed(() => "1")}, used: ${listed(() => usedText)}, limited: ${listed((text) => text)}`;
+const NONE: readonly QuotaLimit[] = [];
+
+/** Returns the limits that one more object exceeds. */
+function over({ namespace, limits }: QuotaLimits, resource: string, count: KindCount): readonly QuotaLimit[] {
+  const next = count.expected(namespace) + 1;
+  const isOver = (limit: QuotaLimit): boolean => limit.resource === resource && next > limit.most;
+  return limits.some(isOver) ? limits.filter(isOver).sort((a, b) => (a.name < b.name ? -1 : 1)) : NONE;
+}
+
+/** Returns Kubernetes' message. */
+function messageOf({ key, namespace }: QuotaLimits, limits: readonly QuotaLimit[], count: KindCount): string {
+  const listed = (value: (limit: QuotaLimit) => string): string =>
+    limits.map((limit) => `${limit.name}=${value(limit)}`).join(",");
+  const used = formatCount(count.expected(namespace));
+  return `exceeded quota: ${key.name}, requested: ${listed(() => "1")}, used: ${listed(() => used)}, limited: ${listed(({ text }) => text)}`;
 }
 
 /** Warns about names that are valid and limit nothing here. */

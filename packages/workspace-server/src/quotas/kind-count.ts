@@ -6,7 +6,7 @@ import type { StoredObjects } from "../state/stored-kinds.ts";
 export interface Reservation {
   readonly count: KindCount;
   readonly namespace: string;
-  /** `<namespace>/<name>`. */
+  /** Key of the object in the store. */
   readonly id: string;
   /** @throws ApiError 403 when the object exceeds a quota by what is counted now */
   readonly check: () => void;
@@ -19,10 +19,12 @@ export interface Reservation {
 /** Event of an object of the kind. */
 interface Counted {
   readonly namespace: string;
-  readonly id: string;
+  readonly name: string;
   readonly by: 1 | -1;
   readonly revision: number;
 }
+
+type CountedObjects = Pick<StoredObjects, "countIn" | "space">;
 
 /** Backoff of counting while the store is unavailable, in ms. */
 const RETRY = { first: 100, most: 10_000, jitter: [0.5, 1] } as const;
@@ -34,8 +36,8 @@ const RETRY = { first: 100, most: 10_000, jitter: [0.5, 1] } as const;
 export class KindCount {
   /** `<plural>.<group>`. */
   readonly resource: string;
-  readonly #objects: Pick<StoredObjects, "countIn">;
-  readonly #cluster: string;
+  readonly cluster: string;
+  readonly #objects: CountedObjects;
   readonly #failed: (error: unknown) => void;
   #byNamespace = new Map<string, number>();
   #total = 0;
@@ -46,19 +48,19 @@ export class KindCount {
   /** Revision of the count: the feed may deliver earlier events later. */
   #after = 0;
   #attempt = new AbortController();
-  /** By `<namespace>/<name>`: only one of several creations of a name can succeed. */
+  /** By key: only one of several creations of a name can succeed. */
   readonly #reserved = new Map<string, Reservation[]>();
   readonly #reservedIn = new Map<string, number>();
 
   constructor(of: {
     readonly resource: string;
-    readonly objects: Pick<StoredObjects, "countIn">;
+    readonly objects: CountedObjects;
     readonly cluster: string;
     readonly onError: (error: unknown) => void;
   }) {
     this.resource = of.resource;
     this.#objects = of.objects;
-    this.#cluster = of.cluster;
+    this.cluster = of.cluster;
     this.#failed = of.onError;
   }
 
@@ -114,7 +116,7 @@ export class KindCount {
 
   async #count(signal: AbortSignal): Promise<void> {
     this.#meanwhile = [];
-    const { revision, byNamespace } = await this.#objects.countIn(this.#cluster, { signal });
+    const { revision, byNamespace } = await this.#objects.countIn(this.cluster, { signal });
     if (signal.aborted) return;
     this.#byNamespace = byNamespace;
     this.#total = [...byNamespace.values()].reduce((sum, count) => sum + count, 0);
@@ -134,13 +136,25 @@ export class KindCount {
     else if (this.#isReady && event.revision > this.#after) this.#add(event);
   }
 
-  #add({ namespace, id, by, revision }: Counted): void {
+  #add({ namespace, name, by, revision }: Counted): void {
     const count = (this.#byNamespace.get(namespace) ?? 0) + by;
     if (count > 0) this.#byNamespace.set(namespace, count);
     else this.#byNamespace.delete(namespace);
     this.#total += by;
-    const written = this.#reserved.get(id)?.find((reservation) => reservation.revision === revision);
+    if (by < 0 || this.#reserved.size === 0) return;
+    const reserved = this.#reserved.get(this.keyOf(namespace, name));
+    const written = reserved?.find((reservation) => reservation.revision === revision);
     if (written !== undefined) this.release(written);
+  }
+
+  /** Returns the key of an object in the store. */
+  keyOf(namespace: string, name: string): string {
+    return `${this.#objects.space}/${this.cluster}/${namespace}/${name}`;
+  }
+
+  /** Whether a reservation waits for its write. */
+  hasOpen(id: string): boolean {
+    return this.#reserved.get(id)?.some(({ state }) => state === "open") === true;
   }
 
   reserve(reservation: Reservation): void {

@@ -9,11 +9,8 @@ import { ResourceQuota } from "../kinds/resource-quota.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { keyText } from "../state/informers/key-index.ts";
 import { modify } from "../state/modify.ts";
-import type { QuotaIndex, QuotaLimits } from "./quota-limits.ts";
+import { countedResource, type QuotaIndex, type QuotaLimits } from "./quota-limits.ts";
 import type { QuotaUsage } from "./quota-usage.ts";
-
-/** Window in which changes of an amount cause one write of the status, in milliseconds. */
-const TOGETHER = 100;
 
 /** Time after which a change of the kinds is served, in milliseconds. */
 const SERVED = 500;
@@ -70,7 +67,7 @@ export class QuotaController implements ShardController {
     );
     this.#following.use(
       options.usage.on(({ cluster, resource, namespace }) => {
-        for (const { key } of options.quotas.limiting(cluster, resource, namespace)) this.#workers.add(key, TOGETHER);
+        for (const { key } of options.quotas.limiting(cluster, resource, namespace)) this.#workers.add(key);
       }),
     );
     const changed = ({ space, key }: StoredPlace): void => {

@@ -4,10 +4,10 @@ import { quantityOf } from "../kinds/quantity.ts";
 import { hasScopes } from "../kinds/resource-quota.ts";
 
 /** Namespace whose quotas may count in the whole logical cluster, as in kcp. */
-export const CLUSTER_QUOTAS_NAMESPACE = "admin";
+const CLUSTER_QUOTAS_NAMESPACE = "admin";
 
 /** Annotation of such quotas. */
-export const CLUSTER_QUOTA_ANNOTATION = "experimental.quota.kcp.io/cluster-scoped";
+const CLUSTER_QUOTA_ANNOTATION = "experimental.quota.kcp.io/cluster-scoped";
 
 /** Resources of the core group that a quota may name without `count/`; Kubernetes counts other names in other units. */
 const SHORT: ReadonlySet<string> = new Set([

@@ -3,7 +3,6 @@ import {
   isStoreError,
   type ObjectFeed,
   type Outcome,
-  parseStoredKey,
   type Store,
   type StoredPlace,
   type Transaction,
@@ -24,6 +23,16 @@ export interface QuotaUsageOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** Creation of an object. */
+interface Asked extends Pick<Reservation, "count" | "check"> {
+  readonly cluster: string;
+  /** Whether it exceeds no quota by what is counted now. */
+  readonly fits: () => boolean;
+}
+
+/** Time in which changes are told once, in milliseconds. */
+const TOGETHER = 100;
+
 /** Place in which a number of objects has changed. */
 export interface UsageChange {
   readonly cluster: string;
@@ -39,8 +48,13 @@ export interface UsageChange {
  */
 export class QuotaUsage implements Disposable {
   readonly #options: QuotaUsageOptions;
-  /** By `<logical cluster> <space>`. */
-  readonly #counts = new Map<string, KindCount>();
+  /** By logical cluster and key space. */
+  readonly #counts = new Map<string, Map<string, KindCount>>();
+  /** Kinds with a reservation, by the object's key in the store. */
+  readonly #reserved = new Map<string, KindCount>();
+  /** Places that have changed since the last call of listeners, by logical cluster, resource and namespace. */
+  readonly #changes = new Map<string, UsageChange>();
+  #telling: NodeJS.Timeout | undefined;
   readonly #turns: AdmissionTurns | undefined;
   readonly #listeners = new Set<(change: UsageChange) => void>();
   readonly #following: Disposable;
@@ -68,27 +82,30 @@ export class QuotaUsage implements Disposable {
 
   /** Returns the number of objects of a kind in a logical cluster, which is counted from now on. */
   of(cluster: string, { definition, objects }: StoredKind): KindCount {
-    const id = `${cluster} ${objects.space}`;
-    let count = this.#counts.get(id);
-    if (count === undefined) {
-      const resource = `${definition.plural}.${definition.group}`;
-      count = new KindCount({ resource, objects, cluster, onError: this.#options.onError });
-      this.#counts.set(id, count);
-      if (this.#options.feed.isSynced) count.start();
-    }
+    const { space } = objects;
+    const known = this.#counts.get(cluster)?.get(space);
+    if (known !== undefined) return known;
+    const resource = `${definition.plural}.${definition.group}`;
+    const count = new KindCount({ resource, objects, cluster, onError: this.#options.onError });
+    const others = this.#counts.get(cluster) ?? new Map<string, KindCount>();
+    this.#counts.set(cluster, others.set(space, count));
+    if (this.#options.feed.isSynced) count.start();
     return count;
   }
 
   /** Forgets the numbers of a logical cluster that are no longer needed. @param isLimited whether a quota limits a resource */
   retain(cluster: string, isLimited: (resource: string) => boolean): void {
-    for (const [id, count] of this.#counts) {
-      if (!id.startsWith(`${cluster} `) || count.isReserved || isLimited(count.resource)) continue;
-      this.#counts.delete(id);
+    const counts = this.#counts.get(cluster);
+    if (counts === undefined) return;
+    for (const [space, count] of counts) {
+      if (count.isReserved || isLimited(count.resource)) continue;
+      counts.delete(space);
       count[Symbol.dispose]();
     }
+    if (counts.size === 0) this.#counts.delete(cluster);
   }
 
-  /** Registers a handler of changes. */
+  /** Registers a handler of changes, which is called at most once for each place in a tenth of a second. */
   on(changed: (change: UsageChange) => void): Disposable {
     this.#listeners.add(changed);
     return { [Symbol.dispose]: () => void this.#listeners.delete(changed) };
@@ -96,27 +113,41 @@ export class QuotaUsage implements Disposable {
 
   /**
    * Admits the creation of an object, or reports that it exceeds a quota by everything that was acknowledged before.
+   * Synchronous if it fits.
    *
    * @param reserve reservation, unless this is a dry run
    * @throws ApiError of `check`; 500 when the objects cannot be counted in time
    */
-  async admit(
-    { cluster, count, check }: { readonly cluster: string } & Pick<Reservation, "count" | "check">,
+  admit(
+    asked: Asked,
+    { signal, reserve }: { readonly signal: AbortSignal; readonly reserve: Reservation | undefined },
+  ): Promise<void> | undefined {
+    if (!asked.count.isReady || !asked.fits()) return this.#admitLater(asked, { signal, reserve });
+    this.#reserve(reserve);
+    return undefined;
+  }
+
+  async #admitLater(
+    { cluster, count, fits, check }: Asked,
     { signal, reserve }: { readonly signal: AbortSignal; readonly reserve: Reservation | undefined },
   ): Promise<void> {
     if (!count.isReady) await withPatience(signal, (until) => untilAborted(count.ready, until));
-    try {
-      check();
-    } catch {
-      await withPatience(signal, (until) => this.#refresh(cluster, count, until)).catch(unavailable);
-      check();
-    }
-    if (reserve !== undefined) count.reserve(reserve);
+    if (!fits()) await withPatience(signal, (until) => this.#refresh(cluster, count, until)).catch(unavailable);
+    check();
+    this.#reserve(reserve);
+  }
+
+  #reserve(reservation: Reservation | undefined): void {
+    if (reservation === undefined) return;
+    reservation.count.reserve(reservation);
+    this.#reserved.set(reservation.id, reservation.count);
   }
 
   /** Ends the reservation of a write that has ended. */
   settle(reservation: Reservation): void {
-    if (reservation.revision === undefined && reservation.state !== "unknown") reservation.count.release(reservation);
+    const { count, id } = reservation;
+    if (reservation.revision === undefined && reservation.state !== "unknown") count.release(reservation);
+    if (!count.hasOpen(id)) this.#reserved.delete(id);
   }
 
   /**
@@ -125,27 +156,36 @@ export class QuotaUsage implements Disposable {
    * @throws ApiError 403 when it no longer fits, 500 when that cannot be decided in time; StoreError
    */
   commit(transaction: Transaction, options?: { readonly signal?: AbortSignal }): Promise<Outcome> {
-    const reserved = this.#counts.size === 0 ? undefined : this.#reservedFor(transaction);
-    return reserved === undefined
+    const reservation = this.#reserved.size === 0 ? undefined : this.#reservedFor(transaction);
+    return reservation === undefined
       ? this.#options.store.commit(transaction, options)
-      : this.#commitReserved(transaction, reserved);
+      : this.#commitReserved(transaction, reservation);
   }
 
   [Symbol.dispose](): void {
     this.#following[Symbol.dispose]();
+    clearTimeout(this.#telling);
     this.#all((count) => count[Symbol.dispose]());
   }
 
   #all(each: (count: KindCount) => void): void {
-    for (const count of this.#counts.values()) each(count);
+    for (const counts of this.#counts.values()) for (const count of counts.values()) each(count);
   }
 
   #apply({ space, key: { cluster, namespace, name } }: StoredPlace, by: 1 | -1, revision: number): void {
-    if (this.#counts.size === 0) return;
-    const count = this.#counts.get(`${cluster} ${space}`);
+    const count = this.#counts.get(cluster)?.get(space);
     if (count === undefined) return;
-    count.apply({ namespace, id: `${namespace}/${name}`, by, revision });
-    for (const changed of this.#listeners) changed({ cluster, resource: count.resource, namespace });
+    count.apply({ namespace, name, by, revision });
+    const place = `${cluster} ${count.resource} ${namespace}`;
+    if (!this.#changes.has(place)) this.#changes.set(place, { cluster, resource: count.resource, namespace });
+    this.#telling ??= setTimeout(() => this.#tell(), TOGETHER).unref();
+  }
+
+  #tell(): void {
+    this.#telling = undefined;
+    const changes = [...this.#changes.values()];
+    this.#changes.clear();
+    for (const change of changes) for (const changed of this.#listeners) changed(change);
   }
 
   /** Waits until everything that was written before is counted, and writes of unknown outcome are decided. */
@@ -157,25 +197,18 @@ export class QuotaUsage implements Disposable {
     if (!count.isReady) await untilAborted(count.ready, signal);
   }
 
-  #reservedFor({ conditions, operations }: Transaction): { cluster: string; reservation: Reservation } | undefined {
+  #reservedFor({ conditions, operations }: Transaction): Reservation | undefined {
     const [operation] = operations;
     if (operation?.type !== "put" || conditions[0]?.modRevision !== 0 || operations.length !== 1) return undefined;
-    const place = parseStoredKey(operation.key);
-    if (place === undefined) return undefined;
-    const { cluster, namespace, name } = place.key;
-    const reservation = this.#counts.get(`${cluster} ${place.space}`)?.take(`${namespace}/${name}`);
-    return reservation && { cluster, reservation };
+    return this.#reserved.get(operation.key)?.take(operation.key);
   }
 
-  async #commitReserved(
-    transaction: Transaction,
-    { cluster, reservation }: { readonly cluster: string; readonly reservation: Reservation },
-  ): Promise<Outcome> {
+  async #commitReserved(transaction: Transaction, reservation: Reservation): Promise<Outcome> {
     const { count } = reservation;
     try {
       const outcome = await (this.#turns === undefined
         ? this.#options.store.commit(transaction)
-        : withPatience(undefined, (until) => this.#commitInTurn(transaction, { cluster, reservation }, until)));
+        : withPatience(undefined, (until) => this.#commitInTurn(transaction, reservation, until)));
       if (outcome.committed) count.written(reservation, outcome.revision, this.#options.feed.position);
       else count.release(reservation);
       return outcome;
@@ -188,11 +221,12 @@ export class QuotaUsage implements Disposable {
 
   async #commitInTurn(
     { conditions, operations }: Transaction,
-    { cluster, reservation }: { readonly cluster: string; readonly reservation: Reservation },
+    reservation: Reservation,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const turns = this.#turns as AdmissionTurns;
     const { count, check } = reservation;
+    const { cluster } = count;
     for (;;) {
       const turn = await turns.take(cluster, signal);
       if (!count.isReady) await untilAborted(count.ready, signal);
