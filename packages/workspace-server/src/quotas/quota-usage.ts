@@ -30,7 +30,7 @@ interface Asked extends Pick<Reservation, "count" | "check"> {
   readonly fits: () => boolean;
 }
 
-/** Time in which changes are told once, in milliseconds. */
+/** Window in which listeners receive a change of a place once, in milliseconds. */
 const TOGETHER = 100;
 
 /** Place in which a number of objects has changed. */
