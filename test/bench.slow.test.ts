@@ -31,6 +31,7 @@ const NAMES = [
     "list",
     "mount-get",
     "mount-stream",
+    "quotas",
     "spaces-view",
     "spaces",
     "start-many",

@@ -8,6 +8,7 @@ guideTests(
   "how-to/completion",
   "how-to/install",
   "how-to/kubectl-ws",
+  "how-to/quotas",
   "how-to/several-shards",
   "how-to/virtual-storage",
   "how-to/workspace-server",

@@ -21,6 +21,7 @@ export {
   type StoredPlace,
 } from "./registry/object-feed.ts";
 export {
+  type ClusterCount,
   type ClusterObjects,
   type ObjectChange,
   PersistentCollection,

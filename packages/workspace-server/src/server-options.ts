@@ -92,7 +92,7 @@ export interface WorkspaceServerOptions
   readonly instance?: string;
   /**
    * Maximum of objects of all kinds in a workspace (`--logical-cluster-total-object-limit`); `root` has none. The annotation
-   * `core.kcp.io/max-total-objects` of a LogicalCluster, which server administrators set, overrides it; 0 is unlimited.
+   * `core.kcp.io/max-total-objects` of a LogicalCluster overrides it; 0 is unlimited.
    * @default unlimited: one workspace can fill the store for all
    */
   readonly totalObjectLimit?: number;

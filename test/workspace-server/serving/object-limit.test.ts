@@ -85,16 +85,22 @@ describe("an object limit of a workspace", () => {
     expect((await make(server, await makeWorkspace(server, "other"), "m")).status).to.equal(201);
   });
 
-  it("can only be set by administrators of the server", async () => {
+  it("can be set by every user who may update the LogicalCluster, as in kcp", async () => {
     await using server = await startWorkspaces();
     const cluster = await makeWorkspace(server, "org");
     await makeAdmin(server, cluster, "alice");
-    await until(async () => (await setLimit(server, cluster, { limit: "7", user: "alice" })).status !== 404);
-    expect(outcome(await setLimit(server, cluster, { limit: "7", user: "alice" }))[2]).to.contain(
-      `metadata.annotations[${LIMIT}]: Invalid value: "7": field is immutable`,
-    );
-    expect((await setLimit(server, cluster, { limit: "7" })).status).to.equal(200);
-    expect((await setLimit(server, cluster, { limit: null, user: "alice" })).status).to.equal(403);
+    await until(async () => (await setLimit(server, cluster, { limit: "7", user: "alice" })).status === 200);
+    expect((await setLimit(server, cluster, { limit: "0", user: "admin" })).status).to.equal(200);
+    expect((await setLimit(server, cluster, { limit: "7", user: "bob" })).status).to.equal(403);
+  });
+
+  it("comes after validation and webhooks", async () => {
+    await using server = await startWorkspaces();
+    const cluster = await makeWorkspace(server, "org");
+    await countIn(server, cluster);
+    const invalid = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: { "/": "" } };
+    expect((await server.send(`POST /clusters/${cluster}${MAPS}`, invalid, { user: "admin" })).status).to.equal(422);
+    expect((await make(server, cluster, "x")).status).to.equal(403);
   });
 
   it("can apply to all workspaces except root, and counts existing objects", async () => {
@@ -103,9 +109,13 @@ describe("an object limit of a workspace", () => {
     const cluster = await makeWorkspace(first, "org");
     const count = await countIn(first, cluster);
     expect((await setLimit(first, cluster, { limit: null })).status).to.equal(200);
+    await until(async () => (await make(first, cluster, "one")).status === 201);
     await first[Symbol.asyncDispose]();
     await using server = await startWorkspaces(store, { totalObjectLimit: count + 1 });
-    await until(async () => (await make(server, cluster, "one")).status === 201);
+    // The server counts first.
+    const dry = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "dry" } };
+    const path = `POST /clusters/${cluster}${MAPS}?dryRun=All` as const;
+    await until(async () => (await server.send(path, dry, { user: "admin" })).status === 403);
     const full = await make(server, cluster, "two");
     expect([full.status, full.body.message.includes(`(${count + 1}/${count + 1} objects)`)]).to.deep.equal([403, true]);
     for (let at = 0; at < 3; at++) expect((await make(server, "root", `m-${at}`)).status).to.equal(201);

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { ListAndWatch } from "@virtual-workspaces/transport";
+import { ListAndWatch, untilAborted } from "@virtual-workspaces/transport";
 import { everything, pages } from "../engine/pages.ts";
-import type { Batch, Entry, Store } from "../store.ts";
+import type { Batch, Entry, Store, Watch } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { parseStoredKey } from "./keys.ts";
 import { bodyOf } from "./record.ts";
@@ -29,8 +29,8 @@ export interface ObjectFeedHandlers {
   readonly began?: () => void;
   /** Called for a new or changed object. */
   readonly set?: (object: StoredObject) => void;
-  /** Called for a deleted object, but not for deletions in a gap. */
-  readonly deleted?: (place: StoredPlace) => void;
+  /** Called for a deleted object, but not for deletions in a gap. @param revision revision of the deletion */
+  readonly deleted?: (place: StoredPlace, revision: number) => void;
   /** Called after the last object of a full list. */
   readonly synced?: () => void;
 }
@@ -53,7 +53,10 @@ export class ObjectFeed implements AsyncDisposable {
   readonly #options: ObjectFeedOptions;
   readonly #handlers = new Set<ObjectFeedHandlers>();
   readonly #loop: ListAndWatch<number, Batch, number>;
+  /** Callers of {@link reached}. */
+  readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>();
   #position: number | undefined;
+  #watch: Watch | undefined;
   #synced = Promise.withResolvers<void>();
   #isSynced = false;
 
@@ -65,9 +68,13 @@ export class ObjectFeed implements AsyncDisposable {
         position: () => this.#position,
         list: (signal) => this.#readAll(signal),
         replace: (revision) => {
-          this.#position = revision;
+          this.#moveTo(revision);
         },
-        watch: (after, signal) => store.watch(everything, { after, signal }),
+        watch: (after, signal) => {
+          this.#watch = store.watch(everything, { after, signal });
+          if (this.#waiting.size > 0) this.#watch.requestProgress();
+          return this.#watch;
+        },
         endsWithStream: true,
         apply: (batch) => this.#apply(batch),
         failed: (error) => {
@@ -92,6 +99,30 @@ export class ObjectFeed implements AsyncDisposable {
   /** Whether {@link synced} has resolved. */
   get isSynced(): boolean {
     return this.#isSynced;
+  }
+
+  /** Revision up to which all events have been delivered, 0 before the first full list and during others. */
+  get position(): number {
+    return this.#position ?? 0;
+  }
+
+  /**
+   * Resolves when all events up to a revision of the store have been delivered.
+   *
+   * @param signal ends the wait, also for a feed that has ended
+   * @throws the reason of the signal
+   */
+  async reached(revision: number, signal: AbortSignal): Promise<void> {
+    if (this.position >= revision) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = { revision, resolve };
+    this.#waiting.add(waiting);
+    this.#watch?.requestProgress();
+    try {
+      await untilAborted(promise, signal);
+    } finally {
+      this.#waiting.delete(waiting);
+    }
   }
 
   /** Registers handlers; before {@link start} to receive every object. */
@@ -124,7 +155,7 @@ export class ObjectFeed implements AsyncDisposable {
     let revision = 0;
     for await (const page of pages(this.#options.store, everything, { signal })) {
       revision = page.revision;
-      for (const entry of page.entries) this.#tell(entry.key, entry);
+      for (const entry of page.entries) this.#tell(entry.key, entry, revision);
     }
     this.#isSynced = true;
     for (const handlers of this.#handlers) handlers.synced?.();
@@ -133,16 +164,21 @@ export class ObjectFeed implements AsyncDisposable {
   }
 
   #apply({ revision, events }: Batch): boolean {
-    for (const { key, entry } of events) this.#tell(key, entry);
-    this.#position = revision;
+    for (const { key, entry } of events) this.#tell(key, entry, revision);
+    this.#moveTo(revision);
     return true;
   }
 
-  #tell(text: string, entry: Entry | undefined): void {
+  #moveTo(revision: number): void {
+    this.#position = revision;
+    for (const waiting of this.#waiting) if (waiting.revision <= revision) waiting.resolve();
+  }
+
+  #tell(text: string, entry: Entry | undefined, revision: number): void {
     const place = parseStoredKey(text);
     if (place === undefined) return;
     if (entry === undefined) {
-      for (const handlers of this.#handlers) handlers.deleted?.(place);
+      for (const handlers of this.#handlers) handlers.deleted?.(place, revision);
       return;
     }
     const bytes = bodyOf(entry.value);

@@ -58,6 +58,14 @@ export interface ClusterObjects {
   readonly objects: readonly Encoded[];
 }
 
+/** Number of objects of a logical cluster: {@link PersistentCollection.countIn}. */
+export interface ClusterCount {
+  /** Revision of the store at which they were counted. */
+  readonly revision: number;
+  /** Number of objects by namespace, "" for cluster-scoped ones; namespaces without objects are missing. */
+  readonly byNamespace: Map<string, number>;
+}
+
 /** Change of an object: {@link PersistentCollection.changesAfter}. */
 export interface ObjectChange {
   readonly key: ObjectKey;
@@ -154,6 +162,29 @@ export class PersistentCollection<T extends object = object>
       throw apiErrorOf(error);
     }
     return { revision, objects };
+  }
+
+  /**
+   * Counts the objects of a logical cluster in the store at one revision. It parses and keeps none of them.
+   *
+   * @throws ApiError 503 if the store is unavailable
+   */
+  async countIn(cluster: string, options: { readonly signal?: AbortSignal } = {}): Promise<ClusterCount> {
+    const { store, keys } = this.#kind;
+    const byNamespace = new Map<string, number>();
+    let revision = 0;
+    try {
+      for await (const page of pages(store, keys.behind({ cluster, namespace: "" }, ""), options)) {
+        revision = page.revision;
+        for (const { key } of page.entries) {
+          const { namespace } = keys.parse(key);
+          byNamespace.set(namespace, (byNamespace.get(namespace) ?? 0) + 1);
+        }
+      }
+    } catch (error) {
+      throw apiErrorOf(error);
+    }
+    return { revision, byNamespace };
   }
 
   /**

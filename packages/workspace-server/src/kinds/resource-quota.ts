@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { fieldInvalid, type KubeObject, labelKeyProblems, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { object, objects, text, texts } from "./descriptions.ts";
-import { finalizerProblems, immutableProblem, membersOf, specOf } from "./problems.ts";
+import { finalizerProblems, immutableProblem, itemsOf, membersOf, specOf } from "./problems.ts";
+import { isQuantity, isWhole } from "./quantity.ts";
 
 /** Resource names without a domain that a quota may limit. */
 const STANDARD: ReadonlySet<string> = new Set([
@@ -18,13 +20,34 @@ const COUNTED: ReadonlySet<string> = new Set([
 
 function problems(quota: KubeObject, before: KubeObject | undefined, subresource: string): StatusCause[] {
   if (subresource === "status") return quantityProblems("status.used", membersOf(quota["status"])["used"]);
-  const { hard, scopes } = specOf(quota);
+  const { hard, scopes, scopeSelector } = specOf(quota);
   return [
     ...finalizerProblems(quota.metadata),
     ...quantityProblems("spec.hard", hard),
+    ...scopeProblems({ scopes, scopeSelector }, before === undefined ? {} : specOf(before)),
     ...(before === undefined ? [] : immutableProblem("spec.scopes", scopes, specOf(before)["scopes"])),
   ];
 }
+
+/**
+ * Rejects new scopes: they select pods and volumes by what a workspace does not know, so that a quota would count nothing.
+ */
+function scopeProblems(
+  spec: Readonly<Record<string, unknown>>,
+  before: Readonly<Record<string, unknown>>,
+): StatusCause[] {
+  const field = { scopes: "spec.scopes", scopeSelector: "spec.scopeSelector" } as const;
+  return (["scopes", "scopeSelector"] as const)
+    .filter((name) => hasScopes({ [name]: spec[name] }) && !isDeepStrictEqual(spec[name], before[name]))
+    .map((name) => fieldInvalid(field[name], spec[name], UNSCOPED));
+}
+
+/** Whether the spec of a quota has scopes. */
+export function hasScopes({ scopes, scopeSelector }: Readonly<Record<string, unknown>>): boolean {
+  return itemsOf(scopes).length + itemsOf(membersOf(scopeSelector)["matchExpressions"]).length > 0;
+}
+
+const UNSCOPED = "unsupported scope applied to resource: remove it, since this server counts objects without scopes";
 
 function quantityProblems(field: string, quantities: unknown): StatusCause[] {
   return Object.entries(membersOf(quantities)).flatMap(([name, value]) => {
@@ -81,7 +104,7 @@ const columns: Columns = {
 const quantities = (description: string) =>
   ({ type: "object", description, additionalProperties: { "x-kubernetes-int-or-string": true } }) as const;
 
-/** `v1` ResourceQuota: stored, but not enforced. */
+/** `v1` ResourceQuota: limits numbers of objects, see `quotas/`. */
 export const ResourceQuota: Resource = new Resource({
   group: "",
   version: "v1",
@@ -117,23 +140,3 @@ export const ResourceQuota: Resource = new Resource({
 });
 
 export const resourceQuotas: BuiltInKind = { resource: ResourceQuota, verbs: STANDARD_VERBS };
-
-/** Number with a decimal suffix (`m`, `k`, `M`), a binary suffix (`Ki`) or an exponent. */
-const QUANTITY = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
-
-/** Reports whether a string is a Kubernetes quantity: `2`, `500m`, `1.5Gi`, `1e3`. */
-const isQuantity = (text: string): boolean => QUANTITY.test(text);
-
-const POWER: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
-
-/** Reports whether a quantity is an integer. */
-function isWhole(quantity: string): boolean {
-  const [, number = "", suffix = ""] = /^[+-]?([\d.]+)(.*)$/.exec(quantity) ?? [];
-  const exponent = /^[eE]([+-]?\d+)$/.exec(suffix)?.[1];
-  if (suffix.endsWith("i")) return Number.isInteger(Number(number) * 1024 ** ("KMGTPE".indexOf(suffix[0] ?? "") + 1));
-  const power = exponent === undefined ? (POWER[suffix] ?? 0) : Number(exponent);
-  const fraction = (number.split(".")[1] ?? "").replace(/0+$/, "");
-  if (power >= 0) return fraction.length <= power;
-  const digits = number.replace(".", "").replace(/^0+/, "");
-  return digits === "" || (fraction === "" && digits.endsWith("0".repeat(Math.min(-power, 400))));
-}

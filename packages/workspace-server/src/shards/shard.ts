@@ -33,6 +33,10 @@ import { admitNamedSecrets } from "../mounts/named-secrets.ts";
 import { Leftovers } from "../namespaces/leftovers.ts";
 import { NamespaceDeletion } from "../namespaces/namespace-deletion.ts";
 import { namespaceLifecycle } from "../namespaces/namespace-lifecycle.ts";
+import { admitWithinQuotas } from "../quotas/admit-quota.ts";
+import { QuotaController, type QuotaControllerOptions } from "../quotas/quota-controller.ts";
+import { QuotaIndex } from "../quotas/quota-limits.ts";
+import { QuotaUsage, withinQuotas } from "../quotas/quota-usage.ts";
 import { reviewKinds } from "../reviews/review-kinds.ts";
 import { NamespaceContents } from "../service-accounts/namespace-contents.ts";
 import {
@@ -116,6 +120,7 @@ export class Shard implements ServedShard, AsyncDisposable {
   readonly #lists: ServedLists;
   readonly #metadata: MetadataKinds;
   readonly #homeCreators: readonly string[];
+  readonly #quotas: QuotaControllerOptions;
   readonly #stack = new AsyncDisposableStack();
   readonly #controllers = new AsyncDisposableStack();
   readonly #stop = new AbortController();
@@ -123,8 +128,14 @@ export class Shard implements ServedShard, AsyncDisposable {
   #background: Promise<void> | undefined;
 
   constructor(options: ShardOptions) {
-    const { name, urls, store, registry, rootCa, homeCreators, clock = systemClock, log } = options;
+    const { name, urls, registry, rootCa, homeCreators, clock = systemClock, log } = options;
     const kept = { onError: (error: unknown): void => this.#failed("objects", error) };
+    const feed = this.#stack.use(
+      new ObjectFeed({ store: options.store, onError: (error) => this.#failed("feed", error) }),
+    );
+    const usage = new QuotaUsage({ store: options.store, feed, onError: (error) => this.#failed("quotas", error) });
+    this.#stack.use(usage);
+    const store = withinQuotas(options.store, usage);
     const objects = this.#stack.use(new ShardObjects(store, kept.onError));
     const state = new ShardState(objects);
     const authorizer = (): ShardAuthorizer => this.authorizer;
@@ -140,7 +151,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       state,
       registry,
       kinds: new KindsOfClusters((cluster) => this.servedIn(cluster)),
-      feed: this.#stack.use(new ObjectFeed({ store, onError: (error) => this.#failed("feed", error) })),
+      feed,
       rootCa,
       minter: options.token.minter,
       services: options.services,
@@ -151,12 +162,22 @@ export class Shard implements ServedShard, AsyncDisposable {
     const known = authorizerState(this.context, (...asked) => this.#bindings.boundResource(...asked));
     this.authorizer = shardAuthorizer({ ...options.authorization, state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
-    const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
+    const quotas = new QuotaIndex();
+    this.#quotas = { quotas, usage };
+    state.resourceQuotas.mirror({
+      added: (quota, { key }) => quotas.set(quota, key),
+      updated: (quota, _, { key }) => quotas.set(quota, key),
+      deleted: (_, { key }) => quotas.delete(key),
+    });
+    const limits = admitInOrder(
+      objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 }),
+      admitWithinQuotas({ kinds: this.context.kinds, quotas, usage }),
+    );
     // Admission of all kinds, in kcp's order: its own rules, webhooks, the path annotation, the labels of claims (`admitClaims`,
-    // the last mutation). The missing plugins in docs/reference/kcp/differences.md belong here: policies after webhooks, and
-    // ResourceQuota after the claims, where the object is final.
+    // the last mutation), the object limit, quotas. The missing plugins in docs/reference/kcp/differences.md belong here:
+    // policies after webhooks.
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
-    const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit, admitNamedSecrets(isAllowed));
+    const admit = admitInOrder(namespaceLifecycle({ objects, state }), admitNamedSecrets(isAllowed));
     const webhooks = webhookAdmission({ shard: this.context, client: options.webhooks });
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
@@ -169,18 +190,18 @@ export class Shard implements ServedShard, AsyncDisposable {
         kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
         mayAccess: isAllowed,
         kindsOf: (cluster, resource) => this.#keptKinds(cluster, normalizedGroupResource(resource)),
-        admit: admitInOrder(admit, webhooks.bound, path),
+        admit: admitInOrder(admit, webhooks.bound, path, limits),
         elsewhere,
         kept,
         ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
       }),
     );
-    const all = admitInOrder(admit, roles, webhooks.own, path, this.#bindings.admitClaims);
+    const all = admitInOrder(admit, roles, webhooks.own, path, this.#bindings.admitClaims, limits);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
         store,
-        admit: admitInOrder(admit, webhooks.own, this.#bindings.admitClaims),
+        admit: admitInOrder(admit, webhooks.own, this.#bindings.admitClaims, limits),
         known: (cluster) => registry.load(cluster),
         taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
         objects: { garbageCollected: true, ...kept },
@@ -239,6 +260,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     {
       using _together = this.context.objects.gather();
       for (const part of shardControllers(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
+      this.#controllers.use(new QuotaController(this.context, this.#quotas));
     }
     this.#ready.resolve();
     this.#background = this.#readAll();

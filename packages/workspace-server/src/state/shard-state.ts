@@ -29,6 +29,7 @@ import {
   Role,
   RoleBinding,
 } from "../kinds/rbac.ts";
+import { ResourceQuota } from "../kinds/resource-quota.ts";
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../kinds/webhook-configuration.ts";
 import { WebhookConfigurations } from "../webhooks/configurations.ts";
 import type { WebhookPhase } from "../webhooks/webhook.ts";
@@ -47,6 +48,7 @@ export class ShardState {
   /** Webhooks of configurations, by logical cluster. */
   readonly webhooks: WebhookConfigurations;
   readonly namespaces: Informer<NamespaceContent>;
+  readonly resourceQuotas: Informer<ContentOf<typeof ResourceQuota>>;
   readonly logicalClusters: Informer<ContentOf<typeof LogicalCluster>>;
   /**
    * Index `cluster`: logical cluster that the Workspace leads to. `shard`: name of the chosen shard.
@@ -80,6 +82,7 @@ export class ShardState {
     this.rbac = new RbacState(objects);
     this.webhooks = webhookState(objects);
     this.namespaces = objects.informer(Namespace, { read });
+    this.resourceQuotas = objects.informer(ResourceQuota);
     this.logicalClusters = objects.informer(LogicalCluster, { read });
     this.workspaces = objects.informer(Workspace, {
       // A parent may have very many, and only the resolution of paths depends on them.

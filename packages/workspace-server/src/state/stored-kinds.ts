@@ -4,7 +4,7 @@ import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { Writable } from "./modify.ts";
 
 /** Operations on the stored objects of a kind. */
-export type StoredObjects = Writable<object> & Pick<PersistentCollection, "objectsIn" | "space">;
+export type StoredObjects = Writable<object> & Pick<PersistentCollection, "objectsIn" | "countIn" | "space">;
 
 /** A kind served in a logical cluster, with its storage. */
 export interface StoredKind {
@@ -20,6 +20,7 @@ export class StoredKinds {
   readonly all: readonly StoredKind[];
   readonly #bySpace: ReadonlyMap<string, StoredKind>;
   readonly #byType: ReadonlyMap<string, StoredKind>;
+  readonly #byResource = new Map<string, StoredKind>();
 
   constructor(served: readonly ServedResource[]) {
     const bySpace = new Map<string, StoredKind>();
@@ -34,6 +35,10 @@ export class StoredKinds {
       byType.set(typeOf(apiVersionOf(definition), definition.kind), kind);
     }
     this.all = [...bySpace.values()];
+    for (const kind of this.all) {
+      const resource = `${kind.definition.plural}.${kind.definition.group}`;
+      if (!this.#byResource.has(resource)) this.#byResource.set(resource, kind);
+    }
     this.#bySpace = bySpace;
     this.#byType = byType;
   }
@@ -41,6 +46,11 @@ export class StoredKinds {
   /** Returns the kind of a key space in the store. */
   in(space: string): StoredKind | undefined {
     return this.#bySpace.get(space);
+  }
+
+  /** Returns the kind of a resource, `<plural>.<group>`. */
+  named(resource: string): StoredKind | undefined {
+    return this.#byResource.get(resource);
   }
 
   /** Returns the kind that an object names, in any served version. */

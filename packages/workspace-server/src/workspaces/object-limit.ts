@@ -1,4 +1,4 @@
-import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import { type LogicalCluster, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
@@ -30,7 +30,7 @@ export function objectLimit(options: ObjectLimitOptions): Admit {
     if (operation !== "CREATE" || subresource !== "" || EXEMPT.has(`${definition.plural}.${definition.group}`)) return;
     const cluster = params["cluster"] ?? "";
     const limit = limitOf(options.state.logicalCluster(cluster), { ...options, cluster });
-    if (limit > 0) admitOne(request, { ...options, cluster, limit });
+    if (limit > 0) request.validate(({ metadata }) => admitOne(request, metadata, { ...options, cluster, limit }));
   };
 }
 
@@ -39,8 +39,11 @@ interface Limited extends Pick<ObjectLimitOptions, "counts"> {
   readonly limit: number;
 }
 
-function admitOne({ definition, object, dryRun }: AdmitRequest, { counts, cluster, limit }: Limited): void {
-  const { namespace = "", name = "" } = object?.metadata ?? {};
+function admitOne(
+  { definition, dryRun }: AdmitRequest,
+  { namespace = "", name = "" }: ObjectMeta,
+  { counts, cluster, limit }: Limited,
+): void {
   if (definition.plural === "clusterrolebindings" && name === "workspace-admin") return;
   const count = counts.in(cluster);
   if (count !== undefined && count >= limit)

@@ -5,7 +5,6 @@ import type { LogicalCluster, LogicalClusterPhase } from "@virtual-workspaces/kc
 import {
   LOGICAL_CLUSTER_DELETION_FINALIZER,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  MAX_TOTAL_OBJECTS_ANNOTATION,
   PATH_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
@@ -77,13 +76,8 @@ interface LogicalClusterChange {
 /** Order of phases; all others come before these, as in kcp. */
 const WAY: readonly LogicalClusterPhase[] = ["Scheduling", "Initializing", "Ready"];
 
-/** Annotations that determine a logical cluster's path, limits and owner. Security: more than kcp protects. */
-const FIXED_ANNOTATIONS = [
-  PATH_ANNOTATION,
-  WORKSPACE_TYPE_ANNOTATION,
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  MAX_TOTAL_OBJECTS_ANNOTATION,
-] as const;
+/** Annotations that determine a logical cluster's path and owner. Security: more than kcp protects. */
+const FIXED_ANNOTATIONS = [PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION, LOGICAL_CLUSTER_SHARD_ANNOTATION] as const;
 
 /** Rejects changes that users may not make. @throws ApiError 403 */
 function checkLogicalClusterUpdate(change: LogicalClusterChange, request: AdmitRequest): void {
