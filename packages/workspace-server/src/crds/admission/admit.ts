@@ -1,6 +1,6 @@
 import { ApiError, type JsonSchema, type KubeObject, quote } from "@virtual-workspaces/apimachinery";
 import { isRecognizedFormat } from "@virtual-workspaces/apimachinery/schema";
-import type { AdmitRequest } from "@virtual-workspaces/framework";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import {
   type CrdContent,
   type CrdSpec,
@@ -42,6 +42,21 @@ export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): Custo
   if (causes.length > 0) throw refusal(object, causes);
   for (const text of schemaWarnings(spec, oldObject?.spec)) warn(text);
   return next;
+}
+
+/** Returns {@link admitCrd} with further hooks after it. A definition whose spec they change, such as a webhook, is validated again. */
+export function admitCrdWith(others: Admit | undefined): Admit {
+  const own = admitCrd as unknown as Admit;
+  return async (request) => {
+    const valid = (await own(request)) ?? request.object;
+    const next = await others?.({ ...request, object: valid });
+    if (next === undefined) return valid;
+    return specOf(next) === specOf(valid) ? next : own({ ...request, object: next });
+  };
+}
+
+function specOf(object: KubeObject | undefined): unknown {
+  return (object as Partial<CustomResourceDefinition> | undefined)?.spec;
 }
 
 function withStatus(object: CustomResourceDefinition, status: CrdStatus): CustomResourceDefinition {
