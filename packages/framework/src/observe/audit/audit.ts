@@ -25,10 +25,15 @@ export interface AuditOptions {
    * @default 1 MiB
    */
   readonly maxObject?: number;
+  /**
+   * Returns the workspace path of a logical cluster, for the annotation `kcp.io/path`; `undefined` while it is unknown. Must not throw.
+   * @default none is known; a workspace server knows its own
+   */
+  readonly pathOf?: ((cluster: string) => string | undefined) | undefined;
 }
 
 /** An audit log, for `audit` of a server. Made by {@link audit}. */
-export interface Audit extends Required<AuditOptions> {
+export interface Audit extends Required<Omit<AuditOptions, "pathOf">>, Pick<AuditOptions, "pathOf"> {
   readonly policy: AuditPolicy;
 }
 
@@ -41,9 +46,9 @@ export interface Audit extends Required<AuditOptions> {
  * @throws Error on an invalid policy, with the path of each invalid field, or a file that cannot be read
  */
 export function audit(options: AuditOptions): Audit {
-  const { policy, to, whenFull = "wait", maxPending = 8 * 2 ** 20, maxObject = 2 ** 20 } = options;
+  const { policy, to, whenFull = "wait", maxPending = 8 * 2 ** 20, maxObject = 2 ** 20, pathOf } = options;
   const checked = checkPolicy(typeof policy === "string" ? readPolicyFile(policy) : policy);
-  return Object.freeze({ policy: checked, to, whenFull, maxPending, maxObject });
+  return Object.freeze({ policy: checked, to, whenFull, maxPending, maxObject, pathOf });
 }
 
 /** Parses a YAML or JSON file. @throws Error that names the file, and the invalid line */

@@ -7,7 +7,7 @@ import type { Observer } from "../observer.ts";
 import type { Audit } from "./audit.ts";
 import { AuditRules } from "./audit-rules.ts";
 import type { AuditStage } from "./check-policy.ts";
-import { eventLine } from "./event.ts";
+import { eventLine, placeOf } from "./event.ts";
 import { originOf } from "./origin.ts";
 import { type AuditedRequest, AuditRecord } from "./record.ts";
 
@@ -110,6 +110,10 @@ export class Auditor implements Observer, AsyncDisposable {
     return new AuditRecord(request, decision, this.#audit.maxObject);
   }
 
+  #place({ knownCluster: cluster }: AuditedRequest): string | undefined {
+    return cluster === "" ? undefined : placeOf(cluster, this.#audit.pathOf?.(cluster) ?? "");
+  }
+
   get #full(): boolean {
     return this.#queue.isFullWith(this.#pendingSize);
   }
@@ -123,6 +127,7 @@ export class Auditor implements Observer, AsyncDisposable {
   #write(request: AuditedRequest, record: AuditRecord, stage: AuditStage): void {
     const { level, omitStages } = record.decision;
     if (level === "None" || omitStages.has(stage)) return;
+    record.place ??= this.#place(request);
     this.stats.events += 1;
     // Probes and early rejections were not delayed: any client can send them, so they must not fill the memory.
     if (!record.admitted && this.#full) this.#lost(1, "too many audit events are pending");
