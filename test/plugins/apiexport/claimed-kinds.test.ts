@@ -33,7 +33,9 @@ function contentOf(kind: string): object {
 
 describe("objects that a provider creates under a claim", function () {
   this.timeout(60_000);
-  const kinds = claimableKinds.filter((kind) => !ABSENT.test(kind.plural) && !isReview({ ...kind, resource: kind.plural }));
+  const kinds = claimableKinds.filter(
+    (kind) => !ABSENT.test(kind.plural) && !isReview({ ...kind, resource: kind.plural }),
+  );
   const bindings = { group: "apis.kcp.io", resource: "apibindings" };
   let server: Workspaces;
   let provider: Provider;
@@ -64,7 +66,10 @@ describe("objects that a provider creates under a claim", function () {
       const made = await view.send(`POST ${path}`, object);
       expect(made.status, made.text).to.equal(201);
       const claimed = group === "events.k8s.io" ? { group: "", resource: "events" } : { group, resource: plural };
-      const { key, value } = claimLabel({ cluster: provider.cluster, name: "widgets" }, { ...claimed, identityHash: "" });
+      const { key, value } = claimLabel(
+        { cluster: provider.cluster, name: "widgets" },
+        { ...claimed, identityHash: "" },
+      );
       expect(made.body.metadata.labels).to.have.property(key, value);
       const read = await view.get(`${path}/${made.body.metadata.name}`);
       expect(read.status, read.text).to.equal(200);
@@ -78,7 +83,10 @@ describe("objects that a provider creates under a claim", function () {
       spec: { reference: { export: { path: "root", name: "topology.kcp.io" } } },
     };
     const made = await provider.post(consumer, `${APIS}/apibindings`, object);
-    const { key, value } = claimLabel({ cluster: provider.cluster, name: "widgets" }, { ...bindings, identityHash: "" });
+    const { key, value } = claimLabel(
+      { cluster: provider.cluster, name: "widgets" },
+      { ...bindings, identityHash: "" },
+    );
     expect(made.metadata.labels).to.have.property(key, value);
     expect((await provider.in(consumer).get(`${APIS}/apibindings/topology`)).status).to.equal(200);
   });

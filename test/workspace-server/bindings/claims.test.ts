@@ -136,7 +136,12 @@ describe("permission claims", function () {
     const applied = (cluster: string): string => said(shard.binding(cluster, "w") as never, "PermissionClaimsApplied");
     await until(() => applied("a").endsWith("unable to find informer for example.dev.widgets"));
     await post("b", "/apis/apis.kcp.io/v1alpha1/apiresourceschemas", schemaOf("v1"));
-    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "id" }, data: { key: key.toString("base64") } };
+    const secret = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "id" },
+      data: { key: key.toString("base64") },
+    };
     await post("b", "/api/v1/namespaces/default/secrets", secret);
     const identity = { secretRef: { namespace: "default", name: "id" } };
     await post("b", `${APIS}/apiexports`, exportOf("widgets", ["v1.widgets.example.dev"], { identity }));

@@ -8,6 +8,7 @@ import type { Audit } from "./audit.ts";
 import { AuditRules } from "./audit-rules.ts";
 import type { AuditStage } from "./check-policy.ts";
 import { eventLine, placeOf } from "./event.ts";
+import { holdEnd } from "./hold-end.ts";
 import { originOf } from "./origin.ts";
 import { type AuditedRequest, AuditRecord } from "./record.ts";
 
@@ -80,6 +81,8 @@ export class Auditor implements Observer, AsyncDisposable {
 
   /** Called after authentication, before any effect. A promise delays the request until there is room for its events. */
   received(request: AuditedRequest): void | Promise<void> {
+    // First, since a record may capture what is written.
+    if (this.#audit.blocking) holdEnd(request, () => this.#finished(request));
     const record = this.#record(request);
     request.audited = record;
     if (record.decision.level === "None") return undefined;
@@ -94,7 +97,17 @@ export class Auditor implements Observer, AsyncDisposable {
 
   ended(request: AuditedRequest): void {
     request.audited ??= this.#record(request);
-    this.#write(request, request.audited, request.failed ? "Panic" : "ResponseComplete");
+    if (!request.audited.complete) this.#write(request, request.audited, request.failed ? "Panic" : "ResponseComplete");
+  }
+
+  /** Makes the last event of a request whose response is about to end. @returns a promise while it is not written */
+  #finished(request: AuditedRequest): Promise<void> | undefined {
+    const record = request.audited;
+    if (record?.admitted !== true || request.ended) return undefined;
+    record.complete = true;
+    this.#write(request, record, request.failed ? "Panic" : "ResponseComplete");
+    this.#render();
+    return this.#queue.written();
   }
 
   /** Writes pending events. */

@@ -34,7 +34,7 @@ export function eventLine(request: AuditedRequest, { record, stage, moment }: Au
   const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
   const answered = stage === "ResponseComplete" ? record.responseObject(request) : undefined;
   const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
-  const status = `,"responseStatus":${responseStatus(request, stage)}`;
+  const status = `,"responseStatus":${responseStatus(request, record, stage)}`;
   return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(request, record, verdict(request, record))}}`;
 }
 
@@ -106,8 +106,8 @@ function member(name: string, value: string | undefined): string {
   return value === undefined || value === "" ? "" : `,"${name}":${JSON.stringify(value)}`;
 }
 
-function responseStatus(request: AuditedRequest, stage: AuditStage): string {
-  const code = codeOf(request);
+function responseStatus(request: AuditedRequest, { complete }: AuditRecord, stage: AuditStage): string {
+  const code = codeOf(request) || (complete ? request.res.statusCode : 0);
   if (stage === "Panic" && code < 500)
     return '{"metadata":{},"status":"Failure","message":"the response had begun, and was cut","reason":"InternalError","code":500}';
   if (code === 0) return '{"metadata":{},"status":"Failure","message":"Connection closed early","code":0}';

@@ -3,8 +3,8 @@ import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import type { APIBinding, APIExport } from "@virtual-workspaces/kcp";
 import { type ClaimReference, claimKey, isReview } from "@virtual-workspaces/kcp/apis";
 import type { ClaimIndex } from "../claims/claim-index.ts";
-import type { Exports } from "../exports/exports.ts";
 import { type KindsOf, relabel } from "../claims/claim-labels.ts";
+import type { Exports } from "../exports/exports.ts";
 import { CLAIMS_APPLIED, CLAIMS_VALID, type StatusDraft } from "./draft.ts";
 
 type ExportClaim = NonNullable<NonNullable<APIExport["spec"]>["permissionClaims"]>[number];

@@ -185,8 +185,7 @@ export class BindingController implements ShardController {
     await this.#binder.bind({ binding, key, draft });
     draft.copyReady();
     const found = this.#options.exports.of(binding);
-    const errors =
-      found === undefined ? [] : await applyClaims(this.#options, { binding, key, found, draft, signal });
+    const errors = found === undefined ? [] : await applyClaims(this.#options, { binding, key, found, draft, signal });
     await this.#write(binding, key, draft);
     if (errors.length > 0) throw new Error(`cannot apply permission claims: ${errors.join(", ")}`);
   }
