@@ -8,7 +8,6 @@ import type { Audit } from "./audit.ts";
 import { AuditRules } from "./audit-rules.ts";
 import type { AuditStage } from "./check-policy.ts";
 import { eventLine, placeOf } from "./event.ts";
-import { holdEnd } from "./hold-end.ts";
 import { originOf } from "./origin.ts";
 import { type AuditedRequest, AuditRecord } from "./record.ts";
 
@@ -202,4 +201,29 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#log({ level: "error", message: "audit events lost", count: this.#untold, error: this.#why });
     this.#untold = 0;
   }
+}
+
+type End = (...written: unknown[]) => unknown;
+
+/**
+ * Delays the end of a response. Meanwhile `writableEnded` is true, as after an `end` of Node's. An upgraded connection has no such end.
+ *
+ * @param ready called at the end; the response ends once its promise has settled, or the client has left
+ */
+function holdEnd({ res, signal, upgradeHead }: AuditedRequest, ready: () => Promise<void> | undefined): void {
+  if (upgradeHead !== undefined) return;
+  const held = res as unknown as { end: End };
+  const { end } = held;
+  held.end = (...written) => {
+    held.end = end;
+    const pending = ready();
+    if (pending === undefined) return end.apply(res, written);
+    Object.defineProperty(res, "writableEnded", { value: true, configurable: true });
+    const finish = (): void => {
+      Reflect.deleteProperty(res, "writableEnded");
+      if (!res.writableEnded) end.apply(res, written);
+    };
+    untilAborted(pending, signal).then(finish, finish);
+    return res;
+  };
 }
