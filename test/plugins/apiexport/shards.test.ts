@@ -134,7 +134,7 @@ describe("views of an export on several shards", function () {
       for (const view of views) expect((await view.get(GADGETS, { user: "bob" })).status).to.equal(403);
     });
 
-  it("have claimed resources on a shard where nobody has bound them, and their objects once somebody has", async () => {
+  it("have claimed resources on a shard without bindings to them, and their objects once they are bound", async () => {
     const owner = await makeOn(server, "owner-of-unbound", { shard: "root" });
     const names = { plural: "gizmos", kind: "Gizmo", singular: "gizmo", listKind: "GizmoList" };
     const schema = widgetSchema("v1", { plural: "gizmos", kind: "Gizmo", names });

@@ -127,7 +127,7 @@ describe("permission claims", function () {
     );
   });
 
-  it("are applied on resources of an export that nobody has bound, also when that export comes later", async () => {
+  it("are applied on resources of an export without bindings, also when that export comes later", async () => {
     const key = Buffer.from("the identity of widgets");
     const widgets = { group: "example.dev", resource: "widgets", identityHash: identityHash(key), verbs: ["get"] };
     await post("provider", `${APIS}/apiexports`, exportOf("w", [], { permissionClaims: [widgets] }));

@@ -32,7 +32,7 @@ const EXPORTS = {
   "cache.kcp.io": ["clustercachedresourceendpointslices", "clustercachedresources"],
   "migration.kcp.io": ["logicalclusterdumps", "logicalclustermigrations"],
 };
-/** Exports that nobody binds by default, as in a kcp without feature gates. */
+/** Exports without default bindings, as in a kcp without feature gates. */
 const UNBOUND = ["cache.kcp.io", "migration.kcp.io"];
 const SCHEMAS = "/clusters/root/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 

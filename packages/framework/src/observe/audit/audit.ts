@@ -17,8 +17,8 @@ export interface AuditOptions {
    */
   readonly whenFull?: "wait" | "drop";
   /**
-   * Whether a response ends only once its events are written or lost (Kubernetes' `--audit-log-mode=blocking`): who has read a
-   * response to its end finds them in the log. Costs a write for each response, or for several that end together. It does not hold
+   * Whether a response ends only once its events are written or lost (Kubernetes' `--audit-log-mode=blocking`): a client with a
+   * complete response finds them in the log. Costs a write for each response, or for several that end together. It does not hold
    * for rejections before authentication, for probes and upgrades, and streams with a known length.
    * @default false, events follow within 40 ms
    */
