@@ -19,12 +19,12 @@ const KIND = { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" }
 const RESERVED_GROUP = "apis.kcp.io";
 
 /**
- * Admits CustomResourceDefinitions, for `ServeOptions.admit`: sets defaults, drops unknown fields with a warning, and
+ * Admits CustomResourceDefinitions: sets defaults, drops unknown fields with a warning, and
  * rejects what Kubernetes rejects. It also rejects conversion webhooks, which this server never calls.
  *
  * @throws ApiError 400 on a field of the wrong type, 403 for a group or an annotation of kcp's APIs, 422 with a cause for each problem
  */
-export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): CustomResourceDefinition | undefined {
+function admitCrd(request: AdmitRequest<CustomResourceDefinition>): CustomResourceDefinition | undefined {
   const { object, oldObject, subresource, warn } = request;
   if (object === undefined) return undefined;
   const { spec: given, status, warnings } = decodeCrd(object as unknown as KubeObject);
@@ -44,7 +44,7 @@ export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): Custo
   return next;
 }
 
-/** Returns {@link admitCrd} with further hooks after it. A definition whose spec they change, such as a webhook, is validated again. */
+/** Returns {@link admitCrd} with further hooks after it. A definition whose spec a webhook changes is validated again. */
 export function admitCrdWith(others: Admit | undefined): Admit {
   const own = admitCrd as unknown as Admit;
   return async (request) => {
