@@ -14,7 +14,8 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
 };
 
 /** Groups of Kubernetes' typed clients, which send strategic merge patches (`k8s.io/client-go/kubernetes/scheme`). */
-const TYPED = /^(?:|apps|autoscaling|batch|extensions|policy|(?:admissionregistration|authentication|authorization|certificates|coordination|discovery|events|flowcontrol\.apiserver|internal\.apiserver|networking|node|rbac\.authorization|resource|scheduling|storage|storagemigration)\.k8s\.io)$/;
+const TYPED =
+  /^(?:|apps|autoscaling|batch|extensions|policy|(?:admissionregistration|authentication|authorization|certificates|coordination|discovery|events|flowcontrol\.apiserver|internal\.apiserver|networking|node|rbac\.authorization|resource|scheduling|storage|storagemigration)\.k8s\.io)$/;
 
 /**
  * Returns the media types of the patches that a kind accepts. Strategic merge patches need merge rules in the schema, or one
@@ -23,12 +24,7 @@ const TYPED = /^(?:|apps|autoscaling|batch|extensions|policy|(?:admissionregistr
 export function patchTypes({ group, schema, strategy, protobuf }: ResourceDefinition, applies = true): string[] {
   const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
   const isStrategic = strategy !== undefined || protobuf !== undefined || TYPED.test(group) || hasPatchStrategy(schema);
-  return [
-    json,
-    merge,
-    ...(isStrategic ? [strategic] : []),
-    ...(applies ? [apply] : []),
-  ];
+  return [json, merge, ...(isStrategic ? [strategic] : []), ...(applies ? [apply] : [])];
 }
 
 /** Returns the format for a media type, in lower case only, as in Kubernetes. @throws ApiError 415 if the kind does not accept it */
