@@ -40,6 +40,8 @@ describe("audit events", () => {
       objectRef: { resource: "memos", namespace: "default", name: "first", apiGroup: "test.dev", apiVersion: "v1" },
     });
     expect(received).not.to.have.property("responseStatus");
+    const place = { "kcp.io/path": "", "tenancy.kcp.io/workspace": "root", "kcp.io/cluster": "root" };
+    expect(received?.["annotations"]).to.deep.equal(place);
     expect(complete).to.deep.include({
       stage: "ResponseComplete",
       auditID,
@@ -48,7 +50,7 @@ describe("audit events", () => {
     expect(complete?.["annotations"]).to.deep.equal({
       "authorization.k8s.io/decision": "allow",
       "authorization.k8s.io/reason": "",
-      "tenancy.kcp.io/workspace": "root",
+      ...place,
     });
     const [began, ended] = [complete?.["requestReceivedTimestamp"], complete?.["stageTimestamp"]];
     expect(began).to.match(MICRO).and.equal(received?.["stageTimestamp"]);

@@ -246,7 +246,7 @@ describe("locate", () => {
     const annotated = (events: typeof located.events) =>
       events.map(({ stage, annotations }) => [stage, annotations?.["tenancy.kcp.io/workspace"]]);
     expect(annotated(located.events)).to.deep.equal([
-      ["RequestReceived", undefined],
+      ["RequestReceived", "team1"],
       ["ResponseComplete", "team1"],
     ]);
     expect(located.events[1]?.["requestURI"]).to.equal(api("root:org:team"));

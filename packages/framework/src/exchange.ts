@@ -93,6 +93,8 @@ export class Exchange implements AuditedRequest {
   hops = 0;
   /** Whether `:cluster` of the path is resolved to a logical cluster. Set by the locate stage, where there is a hook. */
   located = false;
+  /** Error of the locate stage. */
+  unplaced: { readonly error: unknown } | undefined;
   /** Authenticated user who impersonates another one. Set by the impersonate stage. */
   impersonator: User | undefined;
   /** Verb of the constrained impersonation that allowed it. */

@@ -11,7 +11,7 @@ import { type ObservedRequest, observe, streamOf } from "./observe/observer.ts";
 import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
-import { authorize, fairness, hops, intercept, locate, ready } from "./stages/authorize.ts";
+import { authorize, fairness, hops, intercept, locate, placed, ready } from "./stages/authorize.ts";
 
 /** Stages in order. Each relies on what earlier stages have established; the compiler checks that. */
 class Pipeline<Known extends Exchange> {
@@ -45,10 +45,11 @@ const pipeline = new Pipeline<Exchange>([
   // caller; too many failures of one address 400 401 429 503, then 404 for a path no view serves
   .establish<AuthenticatedExchange>(bounded(authenticate))
   .add(
+    locate, //       :cluster → the name of a logical cluster; placed rejects
     audit, //        first audit event; waits while events cannot be written     503
     hops, //         number of servers that forwarded it, to end loops           500
     ready, //        the virtual workspace's own readiness                      503
-    locate, //       :cluster → the name of a logical cluster                   403 404 429 500
+    placed, //       no logical cluster is found                            403 404 429 500
     impersonate, //  impersonated user, if the server's rule allows it          400 403 500
     intercept, //    the server's own hook, which may answer                any
     fairness, //     concurrency limit; the others wait, each user in turn      429 503

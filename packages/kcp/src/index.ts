@@ -34,6 +34,7 @@ export { APIConversion } from "./kinds/api-conversion.ts";
 export { APIExport, APIExportV1alpha1 } from "./kinds/api-export.ts";
 export { APIExportEndpointSlice } from "./kinds/api-export-endpoint-slice.ts";
 export { APIResourceSchema } from "./kinds/api-resource-schema.ts";
+export { ClusterCachedResource, ClusterCachedResourceEndpointSlice } from "./kinds/cached-resources.ts";
 export {
   CLUSTER_PROXY_EXPORT,
   ClusterProxy,
@@ -48,6 +49,7 @@ export {
   type LogicalClusterSpec,
   type LogicalClusterStatus,
 } from "./kinds/logical-cluster.ts";
+export { LogicalClusterDump, LogicalClusterMigration } from "./kinds/migrations.ts";
 export {
   Mount,
   type MountFilter,

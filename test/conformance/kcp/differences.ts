@@ -21,7 +21,7 @@ export const KNOWN: readonly Known[] = [
       refuses(ours, 404),
   },
   {
-    name: "Groups of kcp that are not served yet",
+    name: "A group of kcp that is not served yet",
     is: ({ sent, at, expected, ours }) =>
       (/\/body\/(?:groups|order|names of groups)/.test(at) && NOT_SERVED.test(at + JSON.stringify(expected))) ||
       (NOT_SERVED.test(sent) && ours.status === 404),

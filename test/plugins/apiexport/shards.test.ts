@@ -55,10 +55,10 @@ describe("views of an export on several shards", function () {
   });
 
   /** Returns clients of the view at each published URL. */
-  async function published({ cluster } = provider): Promise<Calls[]> {
+  async function published({ cluster } = provider, count = 2): Promise<Calls[]> {
     const slice = await provider.until(
       `/clusters/${cluster}${APIS.replace("v1alpha2", "v1alpha1")}/apiexportendpointslices/widgets`,
-      ({ body }) => body.status?.endpoints?.length === 2,
+      ({ body }) => body.status?.endpoints?.length === count,
     );
     const urls: string[] = slice.body.status.endpoints.map(({ url }: { url: string }) => url);
     return urls.sort((one) => (one.startsWith(server.url) ? -1 : 1)).map((url) => callsTo(`${url}/clusters/*`));
@@ -133,6 +133,39 @@ describe("views of an export on several shards", function () {
       }
       for (const view of views) expect((await view.get(GADGETS, { user: "bob" })).status).to.equal(403);
     });
+
+  it("have claimed resources on a shard without bindings to them, and their objects once they are bound", async () => {
+    const owner = await makeOn(server, "owner-of-unbound", { shard: "root" });
+    const names = { plural: "gizmos", kind: "Gizmo", singular: "gizmo", listKind: "GizmoList" };
+    const schema = widgetSchema("v1", { plural: "gizmos", kind: "Gizmo", names });
+    await provider.post(owner, "/apis/apis.kcp.io/v1alpha1/apiresourceschemas", schema);
+    await provider.post(owner, `${APIS}/apiexports`, exportOf("gizmos", ["v1.gizmos.example.dev"]));
+    const exported = `/clusters/${owner}${APIS}/apiexports/gizmos`;
+    const { body } = await provider.until(exported, (found) => found.body.status?.identityHash);
+    const claim = { group: "example.dev", resource: "gizmos", identityHash: body.status.identityHash, verbs: ["*"] };
+    const claiming = await Provider.make(server, "claiming-unbound", { permissionClaims: [claim] });
+    const cluster = await makeOn(server, "consumer-far", { shard: "shard-1" });
+    await claiming.bind(cluster, [{ ...claim, selector: { matchAll: true }, state: "Accepted" }]);
+    // Only shards with a binding have an endpoint.
+    const [far] = (await published(claiming, 1)) as [Calls];
+    const gizmos = WIDGETS.replace("widgets", "gizmos");
+    const served = await untilAnswer(
+      () => far.get(gizmos),
+      ({ status }) => status === 200,
+    );
+    expect(namesOf(served)).to.deep.equal([]);
+    const { resources } = (await far.get("/apis/example.dev/v1")).body;
+    expect(resources.map(({ name }: { name: string }) => name)).to.include("gizmos");
+    await provider.post(cluster, `${APIS}/apibindings`, bindingOf("gizmos", `${owner}:gizmos`));
+    const bound = `/clusters/${cluster}${APIS}/apibindings/gizmos`;
+    await provider.until(bound, (found) => found.body.status?.phase === "Bound");
+    await provider.post(cluster, gizmos, { ...widget("g"), kind: "Gizmo" });
+    const seen = await untilAnswer(
+      () => far.get(gizmos),
+      (answer) => answer.status === 200 && answer.body.items.length > 0,
+    );
+    expect(namesOf(seen)).to.deep.equal([`${cluster}/g`]);
+  });
 
   /** Lets a user read gadgets, by the policy of a workspace. */
   async function lets(cluster: string, name: string): Promise<void> {

@@ -93,11 +93,26 @@ describe("views of initializing and terminating workspaces", function () {
     ]) {
       const { status, body } = await server.get(path);
       expect([status, body.reason], path).to.deep.equal([403, "Forbidden"]);
-      expect((await server.get(path, root)).status, path).to.equal(404);
+      if (path.endsWith(MAPS)) expect((await server.get(path, root)).status, path).to.equal(404);
     }
     for (const path of ["/api/v1/configmaps", "/api/v1/namespaces", "/apis/apps/v1/deployments"])
       expect((await owner.in("initializing").get(path, root)).status, path).to.equal(404);
   });
+
+  for (const name of ["initializingworkspaces", "terminatingworkspaces"])
+    it(`show system:masters documents and empty lists for any name, as kcp does: ${name}`, async () => {
+      for (const holder of ["app", "root:nothing", `${owner.cluster}:`, "root:owner:app", "nothing"]) {
+        const base = `/services/${name}/${holder}/clusters/*` as const;
+        const groups = await server.get(`${base}/apis`, root);
+        expect(
+          groups.body.groups.map(({ name }: { name: string }) => name),
+          holder,
+        ).to.deep.equal(["core.kcp.io"]);
+        const { status, body } = await server.get(`${base}${LC}`, root);
+        expect([status, body.kind, body.items], holder).to.deep.equal([200, "LogicalClusterList", []]);
+        expect((await server.get(`${base}/apis`)).status, holder).to.equal(403);
+      }
+    });
 
   it("allow nothing as the owner when the type cannot be found", async () => {
     const cluster = await owner.settled("orphan", "gone");

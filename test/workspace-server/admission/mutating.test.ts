@@ -86,6 +86,23 @@ describe("mutating webhooks", function () {
     expect([wrong.status, wrong.body.reason]).to.deep.equal([422, "Invalid"]);
   });
 
+  it("judge definitions of kinds, which are validated again if a webhook changes them", async () => {
+    const rules = [
+      { operations: ["CREATE"], apiGroups: ["apiextensions.k8s.io"], apiVersions: ["v1"], resources: ["*"] },
+    ];
+    await mutate("test", hook(webhooks, "/definitions", { rules }));
+    const path = `POST /clusters/${cluster}/apis/apiextensions.k8s.io/v1/customresourcedefinitions` as const;
+    const made = async (kind: string, patch: object) => {
+      webhooks.at("/definitions", () => ({ patch: [patch] }));
+      return server.send(path, crd(kind), { user });
+    };
+    const { body } = await made("Fine", add("/spec/names/shortNames", ["fi"]));
+    expect([body.spec.names.shortNames, body.spec.names.listKind]).to.deep.equal([["fi"], "FineList"]);
+    expect(webhooks.calls("/definitions").map(({ object }) => object.spec.names.singular)).to.deep.equal(["fine"]);
+    const invalid = await made("Wrong", add("/spec/names/shortNames", ["No Name"]));
+    expect([invalid.status, invalid.body.details.causes[0].field]).to.deep.equal([422, "spec.names.shortNames[0]"]);
+  });
+
   it("change updates too, and the annotation of the logical cluster stays kcp's", async () => {
     const rules = [{ operations: ["*"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }];
     webhooks.at("/update", ({ object }) => ({

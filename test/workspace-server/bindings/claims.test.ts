@@ -1,11 +1,11 @@
 // Why: claim labels let a provider find objects, and only the server sets them.
-import { claimLabel, reflexiveLabel } from "@virtual-workspaces/kcp/names";
+import { claimLabel, identityHash, reflexiveLabel } from "@virtual-workspaces/kcp/names";
 import { memoryStore, type Outcome, type Transaction } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import type { PlainServer } from "../../_support/plain.ts";
 import { until } from "../../_support/until.ts";
-import { APIS, bindingOf, exportOf, pathOf, said, TestShard, url } from "./support/shard.ts";
+import { APIS, bindingOf, exportOf, pathOf, said, schemaOf, TestShard, url, widget } from "./support/shard.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
@@ -118,13 +118,41 @@ describe("permission claims", function () {
     await server.send(`PATCH ${path}`, { spec: { permissionClaims: claims } }, MERGE);
     await until(() => said(shard.binding("a", "m") as never, "PermissionClaimsApplied").startsWith("False"));
     expect(said(shard.binding("a", "m") as never, "PermissionClaimsApplied")).to.equal(
-      'False InternalError Permission claims have not been fully applied: error getting informer for group="wild.west", resource="sheriffs": unable to find informer for sheriffs.wild.west',
+      'False InternalError Permission claims have not been fully applied: error getting informer for group="wild.west", resource="sheriffs": unable to find informer for wild.west.sheriffs',
     );
     await claim("a", [{ ...CLAIM, verbs: ["list"], selector: ALL, state: "Accepted" }]);
     await until(() => said(shard.binding("a", "m") as never, "PermissionClaimsValid").includes("mismatched"));
     expect(said(shard.binding("a", "m") as never, "PermissionClaimsValid")).to.equal(
       "False PermissionClaimsMismatch 1 permission claim(s) have mismatched verbs or selectors (showing first 1): configmaps. (verbs: accepted [list], exported [get])",
     );
+  });
+
+  it("are applied on resources of an export without bindings, also when that export comes later", async () => {
+    const key = Buffer.from("the identity of widgets");
+    const widgets = { group: "example.dev", resource: "widgets", identityHash: identityHash(key), verbs: ["get"] };
+    await post("provider", `${APIS}/apiexports`, exportOf("w", [], { permissionClaims: [widgets] }));
+    const claim = { ...widgets, selector: ALL, state: "Accepted" };
+    await post("a", `${APIS}/apibindings`, bindingOf("w", `${pathOf("provider")}:w`, [claim]));
+    const applied = (cluster: string): string => said(shard.binding(cluster, "w") as never, "PermissionClaimsApplied");
+    await until(() => applied("a").endsWith("unable to find informer for example.dev.widgets"));
+    await post("b", "/apis/apis.kcp.io/v1alpha1/apiresourceschemas", schemaOf("v1"));
+    const secret = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "id" },
+      data: { key: key.toString("base64") },
+    };
+    await post("b", "/api/v1/namespaces/default/secrets", secret);
+    const identity = { secretRef: { namespace: "default", name: "id" } };
+    await post("b", `${APIS}/apiexports`, exportOf("widgets", ["v1.widgets.example.dev"], { identity }));
+    await until(() => applied("a") === "True");
+    expect(shard.binding("a", "w").status?.appliedPermissionClaims).to.have.length(1);
+    await post("a", `${APIS}/apibindings`, bindingOf("widgets", `${pathOf("b")}:widgets`));
+    await until(() => shard.binding("a", "widgets").status?.phase === "Bound");
+    await post("a", "/apis/example.dev/v1/widgets", widget("one"));
+    const { key: label, value } = claimLabel({ cluster: "provider", name: "w" }, widgets);
+    const read = await server.get(url("a", "/apis/example.dev/v1/widgets/one"));
+    expect(read.body.metadata.labels).to.deep.equal({ [label]: value });
   });
 
   it("end with their binding, also on objects that are not written again", async () => {

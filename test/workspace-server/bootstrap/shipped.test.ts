@@ -29,7 +29,11 @@ const EXPORTS = {
   "tenancy.kcp.io": ["workspaceauthenticationconfigurations", "workspaces", "workspacetypes"],
   "topology.kcp.io": ["partitions", "partitionsets"],
   "shards.core.kcp.io": ["shards"],
+  "cache.kcp.io": ["clustercachedresourceendpointslices", "clustercachedresources"],
+  "migration.kcp.io": ["logicalclusterdumps", "logicalclustermigrations"],
 };
+/** Exports without default bindings, as in a kcp without feature gates. */
+const UNBOUND = ["cache.kcp.io", "migration.kcp.io"];
 const SCHEMAS = "/clusters/root/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 
 describe("kcp's own kinds", function () {
@@ -54,10 +58,14 @@ describe("kcp's own kinds", function () {
         expect(kept.spec?.group).to.equal(group);
         expect(storage).to.deep.equal({ crd: {} });
       }
-      const { status: bound } = (await server.get(`/clusters/root${APIS}/apibindings/${name}`, root)).body;
-      expect(bound.phase).to.equal("Bound");
-      expect(bound.boundResources.map((one: { resource: string }) => one.resource)).to.deep.equal(resources);
-      for (const one of bound.boundResources) expect(one.schema.identityHash).to.equal(status.identityHash);
+      const binding = await server.get(`/clusters/root${APIS}/apibindings/${name}`, root);
+      if (UNBOUND.includes(name)) expect(binding.status).to.equal(404);
+      else {
+        const { status: bound } = binding.body;
+        expect(bound.phase).to.equal("Bound");
+        expect(bound.boundResources.map((one: { resource: string }) => one.resource)).to.deep.equal(resources);
+        for (const one of bound.boundResources) expect(one.schema.identityHash).to.equal(status.identityHash);
+      }
       await become<{ status: { conditions?: never } } & KubeObject>(server, `/clusters/root${APIS}/apiexports`, {
         name,
         is: (found) => isConditionTrue(found.status.conditions, "IdentityValid"),
@@ -120,6 +128,34 @@ describe("kcp's own kinds", function () {
     expect(await names(server, `${shards}:${await identityOf(server, "shards.core.kcp.io")}`)).to.deep.equal(["root"]);
     for (const user of ["admin", "alice"])
       expect(await names(server, `/clusters/*${TENANCY}/workspaces:${identity}`, user)).to.equal(403);
+  });
+
+  it("of switched-off features are ordinary custom resources for users who may bind them", async () => {
+    await using server = await startWorkspaces();
+    const cluster = await makeWorkspace(server, "org");
+    await makeAdmin(server, cluster, "alice");
+    const [group, version] = ["migration.kcp.io", "migration.kcp.io/v1alpha1"];
+    const binding = {
+      apiVersion: "apis.kcp.io/v1alpha2",
+      kind: "APIBinding",
+      metadata: { name: group },
+      spec: { reference: { export: { path: "root", name: group } } },
+    };
+    const bindings = `/clusters/${cluster}${APIS}/apibindings` as const;
+    const refused = await server.send(`POST ${bindings}`, binding, alice);
+    expect(refused.status, refused.text).to.equal(403);
+    expect(refused.body.message).to.contain("no permission to bind to export root:migration.kcp.io");
+    await make(server, bindings, binding);
+    await become<Binding>(server, bindings, { name: group, is: ({ status }) => status?.phase === "Bound" });
+    const path = `/clusters/${cluster}/apis/${version}/logicalclustermigrations` as const;
+    const spec = { logicalCluster: cluster, destinationShard: "root" };
+    const migration = { apiVersion: version, kind: "LogicalClusterMigration", metadata: { name: "move" } };
+    const made = await server.send(`POST ${path}`, { ...migration, spec }, alice);
+    expect(made.status, made.text).to.equal(201);
+    expect(made.body.spec).to.deep.equal(spec);
+    expect(
+      await names(server, `/clusters/*/apis/${version}/logicalclustermigrations:${await identityOf(server, group)}`),
+    ).to.deep.equal(["move"]);
   });
 
   it("survive a restart, which resets changed exports", async () => {

@@ -6,6 +6,7 @@ import type { Workspaces } from "../support/workspaces.ts";
 export const APIS = "/apis/apis.kcp.io/v1alpha2";
 export const TENANCY = "/apis/tenancy.kcp.io/v1alpha1";
 export const TOPOLOGY = "/apis/topology.kcp.io/v1alpha1";
+export const CORE = "/apis/core.kcp.io/v1alpha1";
 
 export const root = { user: "root" };
 export const alice = { user: "alice" };

@@ -37,7 +37,7 @@ describe("definitions of kinds of Kubernetes", () => {
     { group: "batch", kind: "Job", path: "/apis/batch/v1" },
     { group: "", kind: "Pod", path: "/api/v1" },
   ])
-    it(`are served in the group ${JSON.stringify(group)} beside the kinds of the server`, async () => {
+    it(`are served in the group ${JSON.stringify(group)}, with the patches of Kubernetes' kinds, beside the kinds of the server`, async () => {
       await using system = await start();
       const { client } = system;
       const plural = `${kind.toLowerCase()}s`;
@@ -49,6 +49,14 @@ describe("definitions of kinds of Kubernetes", () => {
       expect(made).to.deep.include({ apiVersion, kind });
       const { body } = await client.patch(`${objects}/one`, { metadata: { labels: { a: "b" } } });
       expect(body.metadata.labels).to.deep.equal({ a: "b" });
+      // Typed clients of these groups send strategic merge patches.
+      const strategic = { metadata: { creationTimestamp: "2001-01-01T00:00:00Z", labels: { c: "d" } } };
+      const headers = { "content-type": "application/strategic-merge-patch+json" };
+      const url = `/clusters/root${objects}/one` as const;
+      const patched = await system.server.send(`PATCH ${url}`, strategic, { user: "root", headers });
+      expect(patched.status).to.equal(200);
+      expect(patched.body.metadata.labels).to.deep.equal({ a: "b", c: "d" });
+      expect(patched.body.metadata.creationTimestamp).to.equal(made.metadata.creationTimestamp);
       const { resources } = (await client.get(path)).body;
       expect(resources.map(({ name }: Body) => name)).to.include(plural);
       await client.configMap("other");

@@ -105,7 +105,7 @@ describe("/clusters/<name or path>", () => {
     expect(answer.headers["retry-after"]).to.equal("1");
   });
 
-  it("is closed while the logical cluster is inactive, except for its reactivation; open watches end", async () => {
+  it("is closed while the logical cluster is inactive, except for its reactivation; open watches end, also those over all", async () => {
     await using store = await seeded({ workspace: "org", cluster: "2abc" });
     await using server = await startWorkspaces(store);
     const its = "/clusters/2abc/apis/core.kcp.io/v1alpha1/logicalclusters/cluster" as const;
@@ -116,7 +116,15 @@ describe("/clusters/<name or path>", () => {
         { user: "admin", headers: { "content-type": "application/merge-patch+json" } },
       );
     await using watch = await server.watch(`/clusters/2abc${NAMESPACES}?watch=true`, { user: "admin" });
+    const metadata = { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" };
+    const everywhere = (headers = {}) => server.watch(`/clusters/*${NAMESPACES}?watch=true`, { user: "root", headers });
+    await using all = await everywhere();
+    await using allMetadata = await everywhere(metadata);
     expect((await mark("true")).status).to.equal(200);
+    for (const open of [all, allMetadata])
+      expect((await open.rest()).at(-1)).to.have.nested.property("object.code", 410);
+    await using later = await everywhere();
+    await later.until(({ object }) => object.metadata?.name === "default");
     const shut = [
       403,
       "Forbidden",
@@ -135,6 +143,9 @@ describe("/clusters/<name or path>", () => {
     expect((await server.get(`/clusters/*${NAMESPACES}`, { user: "root" })).status).to.equal(200);
     expect((await mark(null)).status).to.equal(200);
     expect((await server.get(`/clusters/2abc${NAMESPACES}`, { user: "admin" })).status).to.equal(200);
+    const late = { apiVersion: "v1", kind: "Namespace", metadata: { name: "late" } };
+    expect((await server.send(`POST /clusters/2abc${NAMESPACES}`, late, { user: "admin" })).status).to.equal(201);
+    await later.until(({ object }) => object.metadata?.name === "late");
   });
 
   it("ends watches with the logical cluster; a new one at the path is different", async () => {

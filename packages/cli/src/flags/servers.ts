@@ -199,7 +199,7 @@ export const AUDIT_FLAGS = {
     type: "text",
     value: "blocking|blocking-strict|batch",
     default: "blocking",
-    help: "blocking: requests wait for the audit log; batch: events may be lost.",
+    help: "blocking: a response ends once its events are written; batch: events may be lost.",
   },
   "audit-log-maxage": {
     type: "number",

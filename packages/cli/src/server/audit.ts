@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Audit, audit } from "@virtual-workspaces/framework/audit";
+import { type Audit, type AuditOptions, audit } from "@virtual-workspaces/framework/audit";
 import type { AUDIT_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
@@ -23,7 +23,7 @@ export function auditOf(flags: AuditFlags): { readonly audit?: Audit; readonly w
   if (policy === undefined)
     return { warning: "audit policy file was not provided, no events will be recorded for --audit-log-path" };
   contentOf(policy, "audit-policy-file");
-  return { audit: checked("--audit-policy-file", () => audit({ policy, to: target, whenFull: mode })) };
+  return { audit: checked("--audit-policy-file", () => audit({ policy, to: target, ...mode })) };
 }
 
 function fileOf(flags: AuditFlags) {
@@ -41,9 +41,9 @@ function fileOf(flags: AuditFlags) {
   };
 }
 
-function modeOf(flags: AuditFlags): "wait" | "drop" {
+function modeOf(flags: AuditFlags): Pick<AuditOptions, "whenFull" | "blocking"> {
   const mode = flags["audit-log-mode"];
-  if (mode === "blocking" || mode === "blocking-strict") return "wait";
-  if (mode === "batch") return "drop";
+  if (mode === "blocking" || mode === "blocking-strict") return { whenFull: "wait", blocking: true };
+  if (mode === "batch") return { whenFull: "drop" };
   throw new UsageError(`invalid value "${mode}" for --audit-log-mode: use blocking or batch`);
 }

@@ -20,18 +20,29 @@ export function ready(exchange: AuthenticatedExchange): void {
 }
 
 /**
- * Resolves the logical cluster of the request with the view's `locate`. Later stages use the resolved one.
- *
- * @throws ApiError of the hook; Error when its result is no name of a logical cluster
+ * Resolves the logical cluster of the request with the view's `locate`. Later stages use the resolved one. A failure waits for
+ * {@link placed}, so that the first audit event names the logical cluster, and rejected requests have that event too.
  */
 export function locate(exchange: AuthenticatedExchange): void | Promise<void> {
   const { locate } = exchange.mounted.workspace;
-  if (locate === undefined) return undefined;
+  if (locate === undefined || exchange.mounted.problem() !== undefined) return undefined;
   const said = exchange.cluster;
   if (said === WILDCARD) return found(exchange, said);
-  const place = locate(said, new HookRequest(exchange));
-  if (place instanceof Promise) return place.then((late) => checked(exchange, late));
-  return checked(exchange, place);
+  const failed = (error: unknown): void => {
+    exchange.unplaced = { error };
+  };
+  try {
+    const place = locate(said, new HookRequest(exchange));
+    if (place instanceof Promise) return place.then((late) => checked(exchange, late)).catch(failed);
+    return checked(exchange, place);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Rejects requests whose logical cluster is not found. @throws ApiError of the hook; Error when its result is no name of one */
+export function placed({ unplaced }: AuthenticatedExchange): void {
+  if (unplaced !== undefined) throw unplaced.error;
 }
 
 /** Checks the result of `locate`. One logical cluster never resolves to all of them. */

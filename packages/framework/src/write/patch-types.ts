@@ -13,18 +13,18 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   apply: "application/apply-patch+yaml",
 };
 
+/** Groups of Kubernetes' typed clients, which send strategic merge patches (`k8s.io/client-go/kubernetes/scheme`). */
+const TYPED =
+  /^(?:|apps|autoscaling|batch|extensions|policy|(?:admissionregistration|authentication|authorization|certificates|coordination|discovery|events|flowcontrol\.apiserver|internal\.apiserver|networking|node|rbac\.authorization|resource|scheduling|storage|storagemigration)\.k8s\.io)$/;
+
 /**
  * Returns the media types of the patches that a kind accepts. Strategic merge patches need merge rules in the schema, or one
- * of Kubernetes' own kinds.
+ * of Kubernetes' own groups. As in kcp, a custom kind in such a group replaces lists whole.
  */
-export function patchTypes({ schema, strategy, protobuf }: ResourceDefinition, applies = true): string[] {
+export function patchTypes({ group, schema, strategy, protobuf }: ResourceDefinition, applies = true): string[] {
   const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
-  return [
-    json,
-    merge,
-    ...(strategy !== undefined || protobuf !== undefined || hasPatchStrategy(schema) ? [strategic] : []),
-    ...(applies ? [apply] : []),
-  ];
+  const isStrategic = strategy !== undefined || protobuf !== undefined || TYPED.test(group) || hasPatchStrategy(schema);
+  return [json, merge, ...(isStrategic ? [strategic] : []), ...(applies ? [apply] : [])];
 }
 
 /** Returns the format for a media type, in lower case only, as in Kubernetes. @throws ApiError 415 if the kind does not accept it */

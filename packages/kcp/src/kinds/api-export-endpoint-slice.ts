@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { defineResource } from "@virtual-workspaces/framework";
 import { CONDITIONS } from "../conditions.ts";
-import { labelSelector } from "./claim-schemas.ts";
+import { ENDPOINTS } from "./endpoints.ts";
 import type { Holds } from "./kind.ts";
 import { AGE, apis } from "./kind.ts";
 import { exportReference } from "./shared-schemas.ts";
@@ -30,33 +30,7 @@ export const APIExportEndpointSlice = defineResource({
         description: "Observed state.",
         properties: {
           conditions: CONDITIONS,
-          endpoints: {
-            type: "array",
-            description: "URLs of the virtual workspace.",
-            items: {
-              type: "object",
-              required: ["url"],
-              properties: {
-                shards: {
-                  type: "object",
-                  description: "Shards that use this URL, if URLs do not determine it.",
-                  properties: {
-                    matchAll: { type: "boolean", description: "All shards." },
-                    selector: { ...labelSelector, description: "Shards by their labels." },
-                  },
-                  "x-kubernetes-validations": [
-                    {
-                      rule: "!(has(self.matchAll) && self.matchAll && has(self.selector))",
-                      message: "matchAll and selector are mutually exclusive",
-                    },
-                  ],
-                },
-                url: { type: "string", description: "URL of the virtual workspace.", minLength: 1 },
-              },
-            },
-            "x-kubernetes-list-type": "map",
-            "x-kubernetes-list-map-keys": ["url"],
-          },
+          endpoints: ENDPOINTS,
           shardSelector: { type: "string", description: "Shards of the slice, as a label selector in text form." },
         },
       },

@@ -29,6 +29,8 @@ export interface Phase {
    * in kcp.
    */
   readonly tellsOfItself: boolean;
+  /** Whether `system:masters` may use names that no type can have, as in kcp. */
+  readonly anyName: boolean;
 }
 
 /** Phase that the shard reports by labels, for kcp's two views. */
@@ -54,6 +56,7 @@ export const INITIALIZING: KcpPhase = {
   waiting: `${PHASE_LABEL}=Initializing`,
   waits: ({ status }, holder) => status?.phase === "Initializing" && has(status.initializers, holder),
   tellsOfItself: false,
+  anyName: true,
 };
 
 /**
@@ -72,6 +75,7 @@ export const TERMINATING: KcpPhase = {
   waiting: `${PHASE_LABEL}=Terminating`,
   waits: ({ metadata, status }, holder) => metadata.deletionTimestamp !== undefined && has(status?.terminators, holder),
   tellsOfItself: true,
+  anyName: true,
 };
 
 /**
@@ -88,6 +92,7 @@ export const PREPARING: Phase = {
   asOwner: false,
   as: (user, { cluster }) => new User(withWarrant(user, contentWarrant(cluster))),
   tellsOfItself: false,
+  anyName: false,
 };
 
 /** Returns the caller with a group that marks the request as authorized for the shard. */

@@ -3,6 +3,10 @@ import {
   APIBinding,
   APIExport,
   APIResourceSchema,
+  ClusterCachedResource,
+  ClusterCachedResourceEndpointSlice,
+  LogicalClusterDump,
+  LogicalClusterMigration,
   Partition,
   PartitionSet,
   ROOT_CLUSTER,
@@ -37,20 +41,39 @@ export interface SystemExport {
   /** Whether roles in `root` limit what users of a binding may do (its `maximalPermissionPolicy`). */
   readonly policy: boolean;
   readonly kinds: readonly Resource[];
+  /**
+   * Whether the server implements the kinds and `root` binds them. Others are there because kcp's programs look for their
+   * identities: users who may bind them get ordinary custom resources, as in a kcp whose feature gates are off.
+   */
+  readonly own: boolean;
 }
 
 const kinds = (...list: readonly unknown[]): readonly Resource[] => list as readonly Resource[];
 
-/** All exports of kcp's own kinds, as in kcp. */
+/** All exports of kcp's own kinds, as in kcp: those of `cache.kcp.io` and `migration.kcp.io` are there whatever its gates. */
 const systemExports: readonly SystemExport[] = [
   {
     name: "tenancy.kcp.io",
     policy: true,
+    own: true,
     kinds: kinds(WorkspaceAuthenticationConfiguration, Workspace, WorkspaceType),
   },
-  { name: "topology.kcp.io", policy: false, kinds: kinds(Partition, PartitionSet) },
-  { name: "shards.core.kcp.io", policy: false, kinds: kinds(Shard) },
+  { name: "topology.kcp.io", policy: false, own: true, kinds: kinds(Partition, PartitionSet) },
+  { name: "shards.core.kcp.io", policy: false, own: true, kinds: kinds(Shard) },
+  {
+    name: "cache.kcp.io",
+    policy: false,
+    own: false,
+    kinds: kinds(ClusterCachedResourceEndpointSlice, ClusterCachedResource),
+  },
+  {
+    name: "migration.kcp.io",
+    policy: false,
+    own: false,
+    kinds: kinds(LogicalClusterDump, LogicalClusterMigration),
+  },
 ];
+const ownExports = systemExports.filter(({ own }) => own);
 
 const IN_ROOT = { [PATH_ANNOTATION]: ROOT_CLUSTER };
 
@@ -64,7 +87,7 @@ const IN_ROOT = { [PATH_ANNOTATION]: ROOT_CLUSTER };
 export async function shipExports(context: ShardContext): Promise<ReadonlyMap<string, string>> {
   const identities = new Map<string, string>();
   for (const each of systemExports) identities.set(each.name, await shipExport(context, each));
-  for (const { name } of systemExports)
+  for (const { name } of ownExports)
     await put(context, APIBinding, {
       key: placeOf(ROOT_CLUSTER, name),
       content: {
@@ -131,7 +154,7 @@ async function identityOf({ objects, log }: ShardContext, name: string) {
  */
 export async function rootBound({ apiBindings }: Pick<ShardState, "apiBindings">, signal: AbortSignal): Promise<void> {
   const isDone = (): boolean =>
-    systemExports.every(({ name }) => isSettled(apiBindings.store.get(placeOf(ROOT_CLUSTER, name))));
+    ownExports.every(({ name }) => isSettled(apiBindings.store.get(placeOf(ROOT_CLUSTER, name))));
   const { promise, resolve } = Promise.withResolvers<void>();
   const check = (): void => (isDone() ? resolve() : undefined);
   using _following = apiBindings.on({ added: check, updated: check, deleted: check });
@@ -171,7 +194,7 @@ interface Known {
  */
 export function systemKinds({ objects, identities, admit }: SystemKindsOptions): FindOwnKind {
   const known = new Map<string, Known>();
-  for (const { name, kinds } of systemExports)
+  for (const { name, kinds } of ownExports)
     for (const kind of kinds) known.set(`${kind.plural}.${kind.group}`, { kind, exported: name });
   return ({ group, resource, identity }) => {
     const found = known.get(`${resource}.${group}`);

@@ -48,7 +48,7 @@ export function clustersView(
   const isThere = (cluster: string): boolean =>
     cluster.startsWith("system:") || clusters.shardOf(cluster).context.state.logicalCluster(cluster) !== undefined;
   const unwatched = new ServedOnce(withoutWatch);
-  const everywhere = new ServedOnce(withOriginalVersion);
+  const everywhere = new Everywhere();
   // `system:masters` may use a missing logical cluster; separate resources end the watches when it goes or comes.
   const ofNobody = new ServedOnce((served) => servedFrom(served, {}));
   const decide = (question: AuthorizeRequest<ClusterParams>, cluster: string): Awaitable<Decision> => {
@@ -91,12 +91,45 @@ export function clustersView(
     resources: ({ params: { cluster } }) => whenLoaded(clusters.load(cluster), () => servedIn(cluster)),
     metadataOf: ({ group, resource }, { params: { cluster } }) =>
       cluster === WILDCARD
-        ? whenLoaded(clusters.load(cluster), () => clusters.shardOf(cluster).metadataOf({ group, resource }))
+        ? whenLoaded(clusters.load(cluster), () =>
+            everywhere.metadata(clusters.shardOf(cluster).metadataOf({ group, resource })),
+          )
         : undefined,
     documents,
     ...(metrics && { metrics }),
     ready: () => clusters.started,
+    setup: () => everywhere.follow(clusters.shardOf(WILDCARD)),
   });
+}
+
+/**
+ * Resources over all logical clusters of a shard. When one of these becomes inactive they are replaced once, which ends open
+ * watches, as in kcp. New watches continue.
+ */
+class Everywhere {
+  #lists = new ServedOnce(withOriginalVersion);
+  #metadata: ServedOnce | undefined;
+
+  of(list: readonly ServedResource[]): readonly ServedResource[] {
+    return this.#lists.of(list);
+  }
+
+  metadata(served: ServedResource | undefined): ServedResource | undefined {
+    return served === undefined || this.#metadata === undefined ? served : this.#metadata.of([served])[0];
+  }
+
+  follow({ context: { state } }: ServedShard): Disposable {
+    return state.logicalClusters.on({
+      updated: (now, before) => {
+        if (isInactive(now) && !isInactive(before)) this.#replace();
+      },
+    });
+  }
+
+  #replace(): void {
+    this.#lists = new ServedOnce((served) => servedFrom(withOriginalVersion(served), {}));
+    this.#metadata = new ServedOnce((served) => servedFrom(served, {}));
+  }
 }
 
 /** Allows requests for a mounted workspace to users with access to its parent; the target authorizes them itself. */

@@ -87,8 +87,11 @@ export function listenerOptions(
   const { shard, clusters, root, virtualWorkspaces, checks } = content;
   const logins = workspaceLogins(shard.context.registry);
   const own = ownViews({ shard, clusters, documents, mounts, logins, metrics: viewMetrics });
+  const { audit } = common;
+  const { registry } = shard.context;
   return {
     ...common,
+    ...(audit && { audit: { ...audit, pathOf: (cluster) => registry.pathOf(cluster) } }),
     virtualWorkspaces: [...own.virtualWorkspaces, ...virtualWorkspaces],
     impersonation: own.impersonation,
     metrics: common.metrics ?? metrics({ authorize: metricsAccess(root) }),

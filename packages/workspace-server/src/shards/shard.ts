@@ -214,7 +214,7 @@ export class Shard implements ServedShard, AsyncDisposable {
         ...baseKinds({ objects, admit: all, token: options.token }),
         ...reviewKinds({ ...options, authorizer: this.authorizer, admit: webhooks.own }),
       ]),
-      this.#crds.serve(),
+      this.#crds.serve(all),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
       logicalClusters(objects, admitInOrder(own(LogicalCluster.plural), all)),
     ];

@@ -70,7 +70,8 @@ export class ShardState {
   /**
    * Index `export`: `<path or logical cluster>:<name>`, as in the reference. Index `claimed`:
    * `<logical cluster> <resource>.<group>` of each accepted claim, until only the binding itself has to be deleted.
-   * Index `claiming`: logical cluster of those with accepted claims.
+   * Index `claiming`: logical cluster of those with accepted claims. Index `waiting`: identity hashes of accepted claims, while
+   * some claim is not applied.
    */
   readonly apiBindings: Informer<ContentOf<typeof APIBinding>>;
   readonly apiResourceSchemas: Informer<ContentOf<typeof APIResourceSchema>>;
@@ -124,6 +125,7 @@ export class ShardState {
         export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
         claimed: (binding, { cluster }) => acceptedResources(binding).map((resource) => `${cluster} ${resource}`),
         claiming: (binding, { cluster }) => (acceptedResources(binding).length > 0 ? [cluster] : []),
+        waiting: awaitedIdentities,
       },
     });
     this.apiResourceSchemas = objects.informer(APIResourceSchema);
@@ -138,6 +140,12 @@ export class ShardState {
   logicalCluster(cluster: string): LogicalClusterObject | undefined {
     return this.logicalClusters.store.get(logicalClusterKey(cluster));
   }
+}
+
+function awaitedIdentities({ spec, status }: APIBindingObject): string[] {
+  if (!isConditionFalse(status?.conditions, "PermissionClaimsApplied")) return [];
+  const accepted = (spec.permissionClaims ?? []).filter(({ state }) => state === "Accepted");
+  return [...new Set(accepted.flatMap(({ identityHash }) => identityHash || []))];
 }
 
 function acceptedResources({ metadata, spec, status }: APIBindingObject): string[] {

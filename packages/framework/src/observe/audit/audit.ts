@@ -11,12 +11,18 @@ export interface AuditOptions {
   /** Target, one JSON object a line. A file is opened at server start and readable by its owner only. */
   readonly to: LineTarget;
   /**
-   * Behavior when the queue is full: `wait` delays new requests, up to `requestTimeout`, then 503 (Kubernetes'
-   * `--audit-log-mode=blocking`); `drop` loses events, counts them and logs that (`batch`). Both lose events of requests
+   * Behavior when the queue is full: `wait` delays new requests, up to `requestTimeout`, then 503; `drop` loses events, counts them and logs that (`batch`). Both lose events of requests
    * without effect that cannot be delayed: probes, and early rejections (400, 401, 429).
    * @default "wait"
    */
   readonly whenFull?: "wait" | "drop";
+  /**
+   * Whether a response ends only once its events are written or lost (Kubernetes' `--audit-log-mode=blocking`): a client with a
+   * complete response finds them in the log. Costs a write for each response, or for several that end together. It does not hold
+   * for rejections before authentication, for probes and upgrades, and streams with a known length.
+   * @default false, events follow within 40 ms
+   */
+  readonly blocking?: boolean;
   /** Bytes that may be pending; with `wait`, plus the events of requests under way. @default 8 MiB */
   readonly maxPending?: number;
   /**
@@ -25,10 +31,15 @@ export interface AuditOptions {
    * @default 1 MiB
    */
   readonly maxObject?: number;
+  /**
+   * Returns the workspace path of a logical cluster, for the annotation `kcp.io/path`; `undefined` while it is unknown. Must not throw.
+   * @default none is known; a workspace server knows its own
+   */
+  readonly pathOf?: ((cluster: string) => string | undefined) | undefined;
 }
 
 /** An audit log, for `audit` of a server. Made by {@link audit}. */
-export interface Audit extends Required<AuditOptions> {
+export interface Audit extends Required<Omit<AuditOptions, "pathOf">>, Pick<AuditOptions, "pathOf"> {
   readonly policy: AuditPolicy;
 }
 
@@ -41,9 +52,17 @@ export interface Audit extends Required<AuditOptions> {
  * @throws Error on an invalid policy, with the path of each invalid field, or a file that cannot be read
  */
 export function audit(options: AuditOptions): Audit {
-  const { policy, to, whenFull = "wait", maxPending = 8 * 2 ** 20, maxObject = 2 ** 20 } = options;
+  const {
+    policy,
+    to,
+    whenFull = "wait",
+    blocking = false,
+    maxPending = 8 * 2 ** 20,
+    maxObject = 2 ** 20,
+    pathOf,
+  } = options;
   const checked = checkPolicy(typeof policy === "string" ? readPolicyFile(policy) : policy);
-  return Object.freeze({ policy: checked, to, whenFull, maxPending, maxObject });
+  return Object.freeze({ policy: checked, to, whenFull, blocking, maxPending, maxObject, pathOf });
 }
 
 /** Parses a YAML or JSON file. @throws Error that names the file, and the invalid line */

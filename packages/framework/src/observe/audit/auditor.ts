@@ -7,7 +7,7 @@ import type { Observer } from "../observer.ts";
 import type { Audit } from "./audit.ts";
 import { AuditRules } from "./audit-rules.ts";
 import type { AuditStage } from "./check-policy.ts";
-import { eventLine } from "./event.ts";
+import { eventLine, placeOf } from "./event.ts";
 import { originOf } from "./origin.ts";
 import { type AuditedRequest, AuditRecord } from "./record.ts";
 
@@ -80,6 +80,8 @@ export class Auditor implements Observer, AsyncDisposable {
 
   /** Called after authentication, before any effect. A promise delays the request until there is room for its events. */
   received(request: AuditedRequest): void | Promise<void> {
+    // First, since a record may capture what is written.
+    if (this.#audit.blocking) holdEnd(request, () => this.#finished(request));
     const record = this.#record(request);
     request.audited = record;
     if (record.decision.level === "None") return undefined;
@@ -94,7 +96,17 @@ export class Auditor implements Observer, AsyncDisposable {
 
   ended(request: AuditedRequest): void {
     request.audited ??= this.#record(request);
-    this.#write(request, request.audited, request.failed ? "Panic" : "ResponseComplete");
+    if (!request.audited.complete) this.#write(request, request.audited, request.failed ? "Panic" : "ResponseComplete");
+  }
+
+  /** Makes the last event of a request whose response is about to end. @returns a promise while it is not written */
+  #finished(request: AuditedRequest): Promise<void> | undefined {
+    const record = request.audited;
+    if (record?.admitted !== true || request.ended) return undefined;
+    record.complete = true;
+    this.#write(request, record, request.failed ? "Panic" : "ResponseComplete");
+    this.#render();
+    return this.#queue.written();
   }
 
   /** Writes pending events. */
@@ -110,6 +122,10 @@ export class Auditor implements Observer, AsyncDisposable {
     return new AuditRecord(request, decision, this.#audit.maxObject);
   }
 
+  #place({ knownCluster: cluster }: AuditedRequest): string | undefined {
+    return cluster === "" ? undefined : placeOf(cluster, this.#audit.pathOf?.(cluster) ?? "");
+  }
+
   get #full(): boolean {
     return this.#queue.isFullWith(this.#pendingSize);
   }
@@ -123,6 +139,7 @@ export class Auditor implements Observer, AsyncDisposable {
   #write(request: AuditedRequest, record: AuditRecord, stage: AuditStage): void {
     const { level, omitStages } = record.decision;
     if (level === "None" || omitStages.has(stage)) return;
+    record.place ??= this.#place(request);
     this.stats.events += 1;
     // Probes and early rejections were not delayed: any client can send them, so they must not fill the memory.
     if (!record.admitted && this.#full) this.#lost(1, "too many audit events are pending");
@@ -184,4 +201,29 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#log({ level: "error", message: "audit events lost", count: this.#untold, error: this.#why });
     this.#untold = 0;
   }
+}
+
+type End = (...written: unknown[]) => unknown;
+
+/**
+ * Delays the end of a response. Meanwhile `writableEnded` is true, as after an `end` of Node's. An upgraded connection has no such end.
+ *
+ * @param ready called at the end; the response ends once its promise has settled, or the client has left
+ */
+function holdEnd({ res, signal, upgradeHead }: AuditedRequest, ready: () => Promise<void> | undefined): void {
+  if (upgradeHead !== undefined) return;
+  const held = res as unknown as { end: End };
+  const { end } = held;
+  held.end = (...written) => {
+    held.end = end;
+    const pending = ready();
+    if (pending === undefined) return end.apply(res, written);
+    Object.defineProperty(res, "writableEnded", { value: true, configurable: true });
+    const finish = (): void => {
+      Reflect.deleteProperty(res, "writableEnded");
+      if (!res.writableEnded) end.apply(res, written);
+    };
+    untilAborted(pending, signal).then(finish, finish);
+    return res;
+  };
 }

@@ -1,3 +1,4 @@
+import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import { bearerToken, utf8 } from "../../authn/headers.ts";
 import { statusOf } from "../../encode/respond.ts";
 import { clientCertificate } from "../../listener/connections.ts";
@@ -27,14 +28,14 @@ export function eventLine(request: AuditedRequest, { record, stage, moment }: Au
   const line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
   const info = request.info;
   if (stage === "RequestReceived")
-    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(request, "", stage)}}`;
+    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(request, record, "")}}`;
   const impersonated = impersonatedMembers(request);
   const about = info?.isResource === true ? objectRef(info, record.metadata) : "";
   const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
   const answered = stage === "ResponseComplete" ? record.responseObject(request) : undefined;
   const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
-  const status = `,"responseStatus":${responseStatus(request, stage)}`;
-  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(request, verdict(request, record), stage)}}`;
+  const status = `,"responseStatus":${responseStatus(request, record, stage)}`;
+  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(request, record, verdict(request, record))}}`;
 }
 
 function impersonatedMembers({ impersonator, user, impersonationConstraint: verb }: AuditedRequest): string {
@@ -111,8 +112,8 @@ function member(name: string, value: string | undefined): string {
   return value === undefined || value === "" ? "" : `,"${name}":${JSON.stringify(value)}`;
 }
 
-function responseStatus(request: AuditedRequest, stage: AuditStage): string {
-  const code = codeOf(request);
+function responseStatus(request: AuditedRequest, { complete }: AuditRecord, stage: AuditStage): string {
+  const code = codeOf(request) || (complete ? request.res.statusCode : 0);
   if (stage === "Panic" && code < 500)
     return '{"metadata":{},"status":"Failure","message":"the response had begun, and was cut","reason":"InternalError","code":500}';
   if (code === 0) return '{"metadata":{},"status":"Failure","message":"Connection closed early","code":0}';
@@ -136,16 +137,22 @@ function attempted({ req }: AuditedRequest): string {
     : "Authentication failed, no credentials provided";
 }
 
-/** Kcp's annotation for the logical cluster. */
-const WORKSPACE = "tenancy.kcp.io/workspace";
 const TRACE = "virtual-workspaces.dev/trace-id";
 const OMITTED = "virtual-workspaces.dev/omitted";
 
-/** The cluster of a path is resolved after the first stage, whenever that event is written. */
-function annotations(request: AuditedRequest, known: string, stage: AuditStage): string {
-  const cluster = stage === "RequestReceived" && request.located ? "" : request.knownCluster;
-  const written = known + member(WORKSPACE, cluster) + member(TRACE, request.traceId);
+function annotations(request: AuditedRequest, { place }: AuditRecord, known: string): string {
+  const written = known + (place ?? "") + member(TRACE, request.traceId);
   return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
+}
+
+/** Kcp's annotations for the logical cluster of a request, on every stage. */
+const PLACE = ["kcp.io/path", "tenancy.kcp.io/workspace", "kcp.io/cluster"] as const;
+
+/** Encodes them. As in kcp a path that is not known is "", and requests over all logical clusters have none of them. */
+export function placeOf(cluster: string, path: string): string {
+  if (cluster === "" || cluster === WILDCARD) return "";
+  const values = [path, cluster, cluster];
+  return PLACE.map((key, at) => `,"${key}":${JSON.stringify(values[at])}`).join("");
 }
 
 /** Returns annotations that are known with the response. */
@@ -162,10 +169,11 @@ function verdict({ decision }: AuditedRequest, { omitted, annotations: added }: 
 
 /** Encodes annotations, without those that the server sets. */
 function texts(annotations: Readonly<Record<string, unknown>>): string {
-  const own = Object.entries(annotations).filter(([key]) => key !== WORKSPACE && !OF_SERVER.test(key));
+  const own = Object.entries(annotations).filter(([key]) => !PLACES.has(key) && !OF_SERVER.test(key));
   return own.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(String(value))}`).join("");
 }
 
+const PLACES: ReadonlySet<string> = new Set(PLACE);
 const OF_SERVER = /^(?:authorization\.k8s\.io|audit\.k8s\.io|virtual-workspaces\.dev)\//;
 
 const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';

@@ -23,6 +23,10 @@ export class AuditRecord implements AuditAnnotations {
   admitted = false;
   /** Common prefix of its events, once encoded. */
   head: string | undefined;
+  /** Whether the response has ended for its handler, so that the last event is made. */
+  complete = false;
+  /** Annotations of its logical cluster, encoded, once that is known. */
+  place: string | undefined;
   /** Metadata of the sent object: its name may be missing from the URL. */
   metadata: Partial<ObjectMeta> | undefined;
   /** Request object, JSON. */

@@ -27,6 +27,9 @@ export class LineQueue implements AsyncDisposable {
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #writing: Promise<void> | undefined;
   #room: PromiseWithResolvers<void> | undefined;
+  /** Lines added, and lines written or lost, since the start. */
+  #added = 0;
+  #done = 0;
 
   constructor(options: LineQueueOptions) {
     this.#options = options;
@@ -47,6 +50,7 @@ export class LineQueue implements AsyncDisposable {
     if (this.#open?.fits(line) === false) this.#close(this.#open);
     this.#open ??= this.#pool.take(line);
     this.#open.add(line);
+    this.#added += 1;
     this.#schedule();
   }
 
@@ -55,6 +59,12 @@ export class LineQueue implements AsyncDisposable {
     if (!this.full) return Promise.resolve();
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
+  }
+
+  /** Writes the lines added so far; resolves once they are written or lost. Lines that arrive meanwhile share the next write. */
+  async written(): Promise<void> {
+    const last = this.#added;
+    while (this.#done < last) await (this.#writing ?? this.#start());
   }
 
   /** Writes all pending lines, however long that takes. */
@@ -113,6 +123,7 @@ export class LineQueue implements AsyncDisposable {
       else this.#options.onLost(lines, error);
     }
     this.#underWay = 0;
+    this.#done += lines;
     this.#pool.give(piece);
     this.#waiting -= size;
     if (this.full) return;

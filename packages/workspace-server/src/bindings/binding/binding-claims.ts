@@ -4,6 +4,7 @@ import type { APIBinding, APIExport } from "@virtual-workspaces/kcp";
 import { type ClaimReference, claimKey, isReview } from "@virtual-workspaces/kcp/apis";
 import type { ClaimIndex } from "../claims/claim-index.ts";
 import { type KindsOf, relabel } from "../claims/claim-labels.ts";
+import type { Exports } from "../exports/exports.ts";
 import { CLAIMS_APPLIED, CLAIMS_VALID, type StatusDraft } from "./draft.ts";
 
 type ExportClaim = NonNullable<NonNullable<APIExport["spec"]>["permissionClaims"]>[number];
@@ -17,6 +18,7 @@ const MOST_MISMATCHED = 5;
 export interface ClaimsOptions {
   readonly claims: ClaimIndex;
   readonly kindsOf: KindsOf;
+  readonly exports: Pick<Exports, "provides">;
 }
 
 /** Binding whose claims are applied. */
@@ -65,17 +67,20 @@ export async function applyClaims(options: ClaimsOptions, applying: Applying): P
 }
 
 async function labelled(
-  { claims, kindsOf }: ClaimsOptions,
+  { claims, kindsOf, exports }: ClaimsOptions,
   { key, signal }: Applying,
-  { group = "", resource }: ClaimReference,
+  { group = "", resource, identityHash = "" }: ClaimReference,
 ): Promise<string | undefined> {
   const of: GroupResource = { group, resource };
   if (isReview(of)) return undefined;
   const { cluster } = key;
   const kinds = kindsOf(cluster, of);
   const about = `group=${JSON.stringify(group)}, resource=${JSON.stringify(resource)}`;
-  if (kinds === undefined)
-    return `error getting informer for ${about}: unable to find informer for ${resource}.${group}`;
+  if (kinds === undefined) {
+    // No workspace of the shard has bound it, so there is nothing to label. Admission labels what comes later.
+    if (exports.provides(identityHash, of)) return undefined;
+    return `error getting informer for ${about}: unable to find informer for ${group}.${resource}`;
+  }
   // The binding's own label is written with its status.
   const except = group === "apis.kcp.io" && resource === "apibindings" ? key : undefined;
   try {

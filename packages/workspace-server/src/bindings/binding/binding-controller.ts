@@ -4,6 +4,7 @@ import { type Controller, controller, type ReconcileFailure } from "@virtual-wor
 import {
   APIBinding,
   type APIBinding as APIBindingObject,
+  type APIExport,
   BOUND_CRDS_CLUSTER,
   clusterOf,
 } from "@virtual-workspaces/kcp";
@@ -92,13 +93,17 @@ export class BindingController implements ShardController {
         (found, { cluster, name }) => {
           const path = found.metadata.annotations?.[PATH_ANNOTATION];
           for (const place of new Set([cluster, path ?? cluster])) this.#exportChanged(`${place}:${name}`);
+          this.#identityChanged(found);
         },
         ({ metadata: { annotations }, spec, status }) => [annotations, spec, status?.identityHash],
       ),
     );
     const schemaChanged = (cluster: string, name: string): void => {
-      for (const key of state.apiExports.store.keysBy("schema", `${cluster}/${name}`))
-        this.#exportChanged(`${key.cluster}:${key.name}`, state.apiExports.store.get(key)?.metadata.annotations);
+      for (const key of state.apiExports.store.keysBy("schema", `${cluster}/${name}`)) {
+        const found = state.apiExports.store.get(key);
+        this.#exportChanged(`${key.cluster}:${key.name}`, found?.metadata.annotations);
+        this.#identityChanged(found);
+      }
     };
     stack.use(follow(state.apiResourceSchemas, (_, { cluster, name }) => schemaChanged(cluster, name)));
     return stack;
@@ -122,6 +127,12 @@ export class BindingController implements ShardController {
     const references = new Set([reference, ...(path === undefined ? [] : [`${path}:${name}`])]);
     for (const each of references)
       for (const key of this.#options.state.apiBindings.store.keysBy("export", each)) this.#controller.add(key);
+  }
+
+  /** Retries the bindings whose claims wait for an export with this identity. */
+  #identityChanged(found: APIExport | undefined): void {
+    const { identityHash = "" } = found?.status ?? {};
+    for (const key of this.#options.state.apiBindings.store.keysBy("waiting", identityHash)) this.#controller.add(key);
   }
 
   /** A deleted definition of a workspace may free a name; one of a bound resource is created again. */
@@ -174,9 +185,7 @@ export class BindingController implements ShardController {
     await this.#binder.bind({ binding, key, draft });
     draft.copyReady();
     const found = this.#options.exports.of(binding);
-    const { claims, kindsOf } = this.#options;
-    const errors =
-      found === undefined ? [] : await applyClaims({ claims, kindsOf }, { binding, key, found, draft, signal });
+    const errors = found === undefined ? [] : await applyClaims(this.#options, { binding, key, found, draft, signal });
     await this.#write(binding, key, draft);
     if (errors.length > 0) throw new Error(`cannot apply permission claims: ${errors.join(", ")}`);
   }

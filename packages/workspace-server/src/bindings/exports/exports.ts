@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   type APIBinding,
   type APIExport,
@@ -71,6 +71,16 @@ export class Exports {
   /** Returns all exports with an identity. */
   withIdentity(hash: string): APIExport[] {
     return this.#shards().flatMap(({ state }) => state.apiExports.store.by("identity", hash));
+  }
+
+  /** Returns whether an export with an identity provides a resource, and the schema exists. */
+  provides(hash: string, { group, resource }: GroupResource): boolean {
+    return this.withIdentity(hash).some((found) =>
+      found.spec?.resources?.some(
+        (one) =>
+          one.group === group && one.name === resource && this.schema(clusterOf(found), one.schema) !== undefined,
+      ),
+    );
   }
 
   /** Returns a schema that an export refers to. */

@@ -1,6 +1,6 @@
 import { ApiError, type JsonSchema, type KubeObject, quote } from "@virtual-workspaces/apimachinery";
 import { isRecognizedFormat } from "@virtual-workspaces/apimachinery/schema";
-import type { AdmitRequest } from "@virtual-workspaces/framework";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import {
   type CrdContent,
   type CrdSpec,
@@ -19,12 +19,12 @@ const KIND = { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" }
 const RESERVED_GROUP = "apis.kcp.io";
 
 /**
- * Admits CustomResourceDefinitions, for `ServeOptions.admit`: sets defaults, drops unknown fields with a warning, and
+ * Admits CustomResourceDefinitions: sets defaults, drops unknown fields with a warning, and
  * rejects what Kubernetes rejects. It also rejects conversion webhooks, which this server never calls.
  *
  * @throws ApiError 400 on a field of the wrong type, 403 for a group or an annotation of kcp's APIs, 422 with a cause for each problem
  */
-export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): CustomResourceDefinition | undefined {
+function admitCrd(request: AdmitRequest<CustomResourceDefinition>): CustomResourceDefinition | undefined {
   const { object, oldObject, subresource, warn } = request;
   if (object === undefined) return undefined;
   const { spec: given, status, warnings } = decodeCrd(object as unknown as KubeObject);
@@ -42,6 +42,21 @@ export function admitCrd(request: AdmitRequest<CustomResourceDefinition>): Custo
   if (causes.length > 0) throw refusal(object, causes);
   for (const text of schemaWarnings(spec, oldObject?.spec)) warn(text);
   return next;
+}
+
+/** Returns {@link admitCrd} with further hooks after it. A definition whose spec a webhook changes is validated again. */
+export function admitCrdWith(others: Admit | undefined): Admit {
+  const own = admitCrd as unknown as Admit;
+  return async (request) => {
+    const valid = (await own(request)) ?? request.object;
+    const next = await others?.({ ...request, object: valid });
+    if (next === undefined) return valid;
+    return specOf(next) === specOf(valid) ? next : own({ ...request, object: next });
+  };
+}
+
+function specOf(object: KubeObject | undefined): unknown {
+  return (object as Partial<CustomResourceDefinition> | undefined)?.spec;
 }
 
 function withStatus(object: CustomResourceDefinition, status: CrdStatus): CustomResourceDefinition {

@@ -4,7 +4,7 @@ import type { CacheLease } from "@virtual-workspaces/framework/storage";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { Workers } from "../../controllers/workers.ts";
-import { admitCrd } from "../admission/admit.ts";
+import { admitCrdWith } from "../admission/admit.ts";
 import type { CrdSpec } from "../definition/definition.ts";
 import { settledStatus, type TakenNames } from "../definition/naming.ts";
 import { type CrdCollection, CrdStorage } from "../definition/storage.ts";
@@ -80,10 +80,14 @@ export class CrdController implements AsyncDisposable {
     });
   }
 
-  /** Serves the kind CustomResourceDefinition itself, with Kubernetes' validation, for `resources` of a virtual workspace. */
-  serve(): ServedResource {
+  /**
+   * Serves the kind CustomResourceDefinition itself, with Kubernetes' validation, for `resources` of a virtual workspace.
+   *
+   * @param admit admission of all kinds, called for valid definitions
+   */
+  serve(admit?: Admit): ServedResource {
     const { resource } = this.#options.crds;
-    return (resource as unknown as Servable).serve(this.storage, { admit: admitCrd });
+    return (resource as unknown as Servable).serve(this.storage, { admit: admitCrdWith(admit) });
   }
 
   /** Reads all definitions and starts the workers. Resolves when {@link servedIn} can be called. @throws ApiError 503 */
@@ -228,7 +232,7 @@ export class CrdController implements AsyncDisposable {
 }
 
 interface Servable {
-  serve(storage: CrdStorage, options: { readonly admit: typeof admitCrd }): ServedResource;
+  serve(storage: CrdStorage, options: { readonly admit: Admit }): ServedResource;
 }
 
 interface Running {
