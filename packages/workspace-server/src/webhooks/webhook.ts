@@ -1,28 +1,18 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import {
-  everyLabel,
-  type LabelSelector,
-  type LabelSelectorObject,
-  labelSelectorFromObject,
-} from "@virtual-workspaces/apimachinery/selectors";
 import type { Expression } from "@virtual-workspaces/framework/resource";
 import { matchConditions } from "../kinds/match-conditions.ts";
-import type { WebhookConfigurationContent, WebhookContent, WebhookRule } from "../kinds/webhook-configuration.ts";
+import type { WebhookConfigurationContent, WebhookContent } from "../kinds/webhook-configuration.ts";
+import { type RequestMatch, selectorOf } from "./request-match.ts";
 
 /** Phase of admission that calls a webhook. */
 export type WebhookPhase = "mutating" | "validating";
 
 /** Webhook of a stored configuration, ready to be matched and called. */
-export interface Webhook {
+export interface Webhook extends RequestMatch {
   readonly phase: WebhookPhase;
   readonly configuration: string;
   readonly name: string;
-  readonly rules: readonly WebhookRule[];
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
   readonly conditions: Conditions;
-  /** Whether rules also match other versions of the same resource. */
-  readonly isEquivalent: boolean;
   /** Whether a request goes on when the webhook cannot be called. */
   readonly isIgnored: boolean;
   readonly hasSideEffects: boolean;
@@ -63,11 +53,6 @@ export function webhooksOf(
     version: (content.admissionReviewVersions ?? []).find((one) => one === "v1" || one === "v1beta1"),
     address: addressOf(content),
   }));
-}
-
-/** Validation rejects invalid selectors. */
-function selectorOf(selector: LabelSelectorObject | undefined): LabelSelector {
-  return selector === undefined ? everyLabel : labelSelectorFromObject(selector);
 }
 
 function addressOf({ clientConfig: { url, service, caBundle } }: WebhookContent): WebhookAddress {
