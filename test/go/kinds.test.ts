@@ -116,6 +116,10 @@ describe("Kubernetes' own kinds", function () {
     expect((await run("api-resources -o name --categories=api-extensions")).trim().split("\n")).to.deep.equal([
       "mutatingwebhookconfigurations.admissionregistration.k8s.io",
       "validatingwebhookconfigurations.admissionregistration.k8s.io",
+      "validatingadmissionpolicies.admissionregistration.k8s.io",
+      "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+      "mutatingadmissionpolicies.admissionregistration.k8s.io",
+      "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
       "customresourcedefinitions.apiextensions.k8s.io",
     ]);
   });

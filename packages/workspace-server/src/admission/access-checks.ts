@@ -26,7 +26,7 @@ export class AccessChecks {
     this.#attributes = attributes;
   }
 
-  /** Evaluates until all decisions are known. Each evaluation has to begin anew. */
+  /** Evaluates until all decisions are known. Each evaluation must begin again from the start. */
   async settled<T>(evaluate: () => T): Promise<T> {
     for (;;) {
       let result: { readonly value: T } | { readonly error: unknown };

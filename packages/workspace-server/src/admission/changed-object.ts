@@ -9,7 +9,7 @@ export interface ObjectChange {
   readonly before: KubeObject;
   /** Changed object; modified by this call. */
   readonly next: KubeObject;
-  /** What has changed it, for errors. */
+  /** Name of the webhook or policy, for errors. */
   readonly by: string;
 }
 

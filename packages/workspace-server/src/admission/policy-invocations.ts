@@ -48,7 +48,7 @@ export interface Misconfiguration extends PolicyCandidate {
   readonly error: string;
 }
 
-/** What policies need for one request. */
+/** Options of {@link PolicyRequest}. */
 export interface PolicyRequestOptions {
   readonly shard: Pick<ShardContext, "authorizer">;
   readonly source: AdmissionSource;

@@ -30,7 +30,7 @@ const NAMESPACE: Readonly<Record<string, JsonSchema>> = {
   status: { type: "object", properties: { phase: TEXT } },
 };
 
-/** What expressions of a policy may use. */
+/** Variables and functions that expressions of a policy may use. */
 export interface PolicyVariables {
   readonly params: boolean;
   /** Whether there is `authorizer`. */

@@ -173,7 +173,7 @@ const ParamKindColumn: ColumnSpec = {
 const bindingColumns: Columns = {
   PolicyName: {
     type: "string",
-    description: "PolicyName indicates the policy definition which the policy binding binded to",
+    description: "PolicyName is the name of the policy that the binding puts into effect",
     value: (one: KubeObject) => textOf(specOf(one)["policyName"]),
   },
   ParamRef: {

@@ -27,7 +27,7 @@ export interface Policy {
   readonly isIgnored: boolean;
   /** Whether a mutating policy is evaluated again after later changes. */
   readonly isReinvoked: boolean;
-  /** Its expressions, compiled when a request first needs them. */
+  /** Returns the expressions, compiled when a request first needs them. */
   readonly compiled: () => CompiledPolicy;
   readonly bindings: readonly PolicyBinding[];
 }

@@ -67,7 +67,7 @@ export interface VersionedKind {
   readonly kind: string;
 }
 
-/** What a policy needs to know about the kind of its params. */
+/** Facts that a policy needs about the kind of its params. */
 export interface ParamKindInfo {
   readonly plural: string;
   readonly scope: "Cluster" | "Namespaced";
