@@ -22,11 +22,14 @@ const NONE: readonly PolicyCandidate[] = Object.freeze([]);
 
 /** Returns the policies whose rules match. Cheap, because most policies match few requests. */
 export function policiesFor(policies: readonly Policy[], request: AdmitRequest): readonly PolicyCandidate[] {
-  if (policies.length === 0) return NONE;
-  return policies.flatMap((policy) => {
+  let found: PolicyCandidate[] | undefined;
+  for (const policy of policies) {
     const version = versionFor(policy.match, request);
-    return version === undefined ? [] : [{ policy, version }];
-  });
+    if (version === undefined) continue;
+    found ??= [];
+    found.push({ policy, version });
+  }
+  return found ?? NONE;
 }
 
 function versionFor(match: PolicyMatch, request: AdmitRequest): ResourceDefinition | undefined {

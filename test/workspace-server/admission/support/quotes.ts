@@ -4,7 +4,7 @@ import { exportManifests } from "@virtual-workspaces/kcp";
 import type { Calls } from "../../../_support/plain.ts";
 import { ClusterClient } from "../../support/objects.ts";
 
-export const Quote = defineResource({
+const Quote = defineResource({
   group: "example.dev",
   version: "v1",
   kind: "Quote",
@@ -12,7 +12,7 @@ export const Quote = defineResource({
   spec: { type: "object", properties: { text: { type: "string" } } },
 });
 export const QUOTES = "/apis/example.dev/v1/quotes";
-export const APIS = "/apis/apis.kcp.io/v1alpha2";
+const APIS = "/apis/apis.kcp.io/v1alpha2";
 export const quote = (name: string): object => ({
   apiVersion: "example.dev/v1",
   kind: "Quote",

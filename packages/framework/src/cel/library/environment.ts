@@ -183,6 +183,7 @@ export function declareShape(
     const name = `Object${all.size}`;
     environment.registerType(name, { ctor: class {}, fields: declared });
     environment.registerOperator(`${name} == ${name}`, () => true);
+    environment.registerOperator(`${name} == null`, () => true);
     all.set(name, new Set(Object.keys(declared)));
     return name;
   };
