@@ -114,7 +114,11 @@ describe("Kubernetes' own kinds", function () {
     expect(await run("describe sa sa")).to.match(/^Name: +sa\n/);
     expect(await run("get secrets --field-selector=type=Opaque -o name")).to.contain("secret/s");
     expect((await run("api-resources -o name --categories=api-extensions")).trim().split("\n")).to.deep.equal([
+      "mutatingadmissionpolicies.admissionregistration.k8s.io",
+      "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
       "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+      "validatingadmissionpolicies.admissionregistration.k8s.io",
+      "validatingadmissionpolicybindings.admissionregistration.k8s.io",
       "validatingwebhookconfigurations.admissionregistration.k8s.io",
       "customresourcedefinitions.apiextensions.k8s.io",
     ]);

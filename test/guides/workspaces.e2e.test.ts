@@ -2,6 +2,7 @@ import { guideTests } from "./support/guide.ts";
 
 guideTests(
   "tutorials/first-workspace-server",
+  "how-to/admission-policies",
   "how-to/admission-webhooks",
   "how-to/apiexport",
   "how-to/authorization-webhooks",

@@ -27,13 +27,6 @@ export const KNOWN: readonly Known[] = [
       (NOT_SERVED.test(sent) && ours.status === 404),
   },
   {
-    name: "Admission policies",
-    is: ({ sent, at, actual }) =>
-      sent.endsWith("/admissionregistration.k8s.io/v1") &&
-      /\/(?:mutat|validat)ingadmissionpolic/.test(at) &&
-      actual === undefined,
-  },
-  {
     name: "Addresses in discovery",
     is: ({ at }) => at.endsWith("/serverAddressByClientCIDRs"),
   },

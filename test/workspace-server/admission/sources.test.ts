@@ -1,50 +1,21 @@
 // Whose webhooks judge an object: those of exactly one workspace.
 import { apiExportView } from "@virtual-workspaces/apiexport";
-import { defineResource } from "@virtual-workspaces/framework";
-import { exportManifests } from "@virtual-workspaces/kcp";
 import { memoryStore } from "@virtual-workspaces/store";
 import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
-import type { Calls } from "../../_support/plain.ts";
 import { makeOn, Stores, startSharded } from "../shards/support.ts";
 import { define, makeWorkspace } from "../support/logical-clusters.ts";
 import { ClusterClient } from "../support/objects.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
 import { anywhere, configure, hook, makeMap, startConfigured } from "./support/configured.ts";
+import { bindQuotes, exportQuotes, QUOTES, quote } from "./support/quotes.ts";
 import { WebhookServer } from "./support/webhook.ts";
 
-const Quote = defineResource({
-  group: "example.dev",
-  version: "v1",
-  kind: "Quote",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
-const QUOTES = "/apis/example.dev/v1/quotes";
-const APIS = "/apis/apis.kcp.io/v1alpha2";
-const quote = (name: string): object => ({ apiVersion: "example.dev/v1", kind: "Quote", metadata: { name }, spec: {} });
 const rules = (apiGroup: string, resource: string, version = "*") => ({
   rules: [{ operations: ["CREATE"], apiGroups: [apiGroup], apiVersions: [version], resources: [resource] }],
 });
 const ofQuotes = rules("example.dev", "quotes");
-
-async function exportQuotes(server: Calls, provider: string): Promise<void> {
-  const of = new ClusterClient(server, provider);
-  for (const object of exportManifests({ name: "quotes", resources: [Quote] }))
-    await of.create(`/apis/${object.apiVersion}/${object.kind.toLowerCase()}s`, object);
-}
-
-async function bindQuotes(server: Calls, consumer: string, provider: string): Promise<ClusterClient> {
-  const client = new ClusterClient(server, consumer);
-  const about = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "quotes" } };
-  await client.create(`${APIS}/apibindings`, {
-    ...about,
-    spec: { reference: { export: { path: provider, name: "quotes" } } },
-  });
-  await client.until(`${APIS}/apibindings/quotes`, ({ body }) => body.status?.phase === "Bound");
-  return client;
-}
 
 describe("the workspace whose webhooks judge an object", function () {
   this.timeout(60_000);

@@ -117,7 +117,7 @@ describe("an authorization webhook of a workspace server", function () {
     expect(other.specs()).to.have.length(4);
   });
 
-  it("that fails leaves the decision to others, and the request is 503 or 500 if none allows it", async () => {
+  it("leaves the decision to others when it fails, and the request is 503 or 500 if none allows it", async () => {
     await using it = await start(FIRST, { timeout: 500 });
     it.decide(() => ({ allowed: "yes" }));
     expect((await it.server.get(MAPS, { user: "admin" })).status).to.equal(200);
@@ -132,7 +132,7 @@ describe("an authorization webhook of a workspace server", function () {
     expect(it.errors.at(-1)).to.match(/authorize.*the server answered 503|no answer within 500 ms/);
   });
 
-  it("that fails denies with the failure policy Deny, whatever RBAC says", async () => {
+  it("denies when it fails with the failure policy Deny, whatever RBAC says", async () => {
     await using it = await start(FIRST, { failurePolicy: "Deny", timeout: 500 });
     it.hooks.at("/authorize", () => ({ whole: { code: 404 } }));
     const { status, body } = await it.server.get(MAPS, { user: "admin" });

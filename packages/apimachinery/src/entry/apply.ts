@@ -4,6 +4,7 @@
  * @module
  */
 
+export { type ConfigurationMerge, mergeConfiguration } from "../apply/configuration.ts";
 export {
   type ExtractOptions,
   FieldManager,

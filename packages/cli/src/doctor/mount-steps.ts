@@ -185,7 +185,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map(
 function remedyOfDenial(message: string): string {
   const [, user, what] = /User "([^"]+)" cannot (\S+)/.exec(message) ?? [];
   if (user === undefined) return "the target has rules of its own: give the user of the request this permission there";
-  return what === "impersonate"
+  return what?.startsWith("impersonate") === true
     ? `at the target, give ${user} the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io`
     : `at the target, give ${user} this permission`;
 }

@@ -10,7 +10,7 @@ import {
   parseDuration,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import { readConfiguration } from "../body/configuration.ts";
+import { readConfiguration } from "../body/yaml/configuration.ts";
 import { LazyExpressions } from "../cel/lazy-expressions.ts";
 import { MatchConditions } from "../cel/match-conditions.ts";
 

@@ -2,7 +2,8 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import { siblingModule } from "../util/worker/pool.ts";
-import type { CompiledExpression, CompilerOptions, ExpressionCompiler } from "./expression.ts";
+import type { ComposedExpressions } from "./composed.ts";
+import type { CompiledExpression, CompilerOptions, ExpressionCompiler, WantedType } from "./expression.ts";
 import type { Shape } from "./values/shape.ts";
 
 /** Type of a variable: any value, a map from strings to any values, or an object with the fields of these schemas. */
@@ -19,15 +20,21 @@ export class LazyExpressions {
     this.#options = options;
   }
 
-  /** Compiles an expression. @param wanted required type of its value. @default any */
-  compile(source: string, wanted?: "bool"): CompiledExpression {
+  /** Compiles an expression. @param wanted types, one of which its value must have. @default any */
+  compile(source: string, wanted?: WantedType | readonly WantedType[]): CompiledExpression {
     this.#compiler ??= this.#load();
     return this.#compiler.compile(source, wanted);
   }
 
+  /** Returns a compiler whose expressions may also use variables that are expressions themselves. */
+  compose(): ComposedExpressions {
+    this.#compiler ??= this.#load();
+    const { ComposedExpressions } = loaded<typeof import("./composed.ts")>("composed");
+    return new ComposedExpressions(this.#compiler);
+  }
+
   #load(): ExpressionCompiler {
-    const file = fileURLToPath(siblingModule("expression", import.meta.url));
-    const cel = createRequire(import.meta.url)(file) as typeof import("./expression.ts");
+    const cel = loaded<typeof import("./expression.ts")>("expression");
     const shapeOf = (type: VariableType): Shape => {
       if (type === "any") return cel.ANY;
       return type === "map" ? cel.ANY_OBJECT : cel.objectShape(type);
@@ -35,4 +42,8 @@ export class LazyExpressions {
     const shapes = Object.entries(this.#variables).map(([name, type]) => [name, shapeOf(type)] as const);
     return new cel.ExpressionCompiler(Object.fromEntries(shapes), this.#options);
   }
+}
+
+function loaded<M>(module: string): M {
+  return createRequire(import.meta.url)(fileURLToPath(siblingModule(module, import.meta.url))) as M;
 }

@@ -3,10 +3,11 @@ import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import type { Attributes } from "../webhooks/attributes.ts";
 import type { WebhookClient } from "../webhooks/client.ts";
-import { type Candidate, isSelected, type NamespaceLabels } from "../webhooks/match.ts";
+import type { Candidate } from "../webhooks/match.ts";
 import type { WebhookOutcome } from "../webhooks/meter.ts";
 import { dryRunRejection, rejection, WebhookCallError } from "../webhooks/rejection.ts";
-import { encodeReview, type ReviewResponse, readResponse, reviewRequest } from "../webhooks/review.ts";
+import { isSelected, type NamespaceLabels } from "../webhooks/request-match.ts";
+import { conditionValues, encodeReview, type ReviewResponse, readResponse, reviewRequest } from "../webhooks/review.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 
 /** Matches and calls single webhooks, with their failure policies. */
@@ -90,10 +91,4 @@ export class WebhookCalls {
       throw new WebhookCallError(webhook, "received invalid webhook response", (error as Error).message);
     }
   }
-}
-
-function conditionValues(attributes: Attributes, version: ResourceDefinition) {
-  const { uid: _, object, oldObject, ...request } = reviewRequest(attributes, version, "");
-  const { subResource = "", requestSubResource = "", name = "", namespace = "", ...others } = request;
-  return { object, oldObject, request: { ...others, subResource, requestSubResource, name, namespace } };
 }

@@ -5,6 +5,7 @@ import { coreEvents } from "./event.ts";
 import { events } from "./events-event.ts";
 import { leases } from "./lease.ts";
 import { namespaces } from "./namespace.ts";
+import { policyKinds } from "./policy-kinds.ts";
 import { rbacKinds } from "./rbac.ts";
 import { resourceQuotas } from "./resource-quota.ts";
 import { secrets } from "./secret.ts";
@@ -25,6 +26,7 @@ export const builtInKinds: readonly BuiltInKind[] = [
   leases,
   ...rbacKinds,
   ...webhookConfigurations,
+  ...policyKinds,
   events,
   customResourceDefinitions,
 ];

@@ -1,3 +1,4 @@
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import { LazyExpressions } from "@virtual-workspaces/framework/resource";
 
 const TEXT = { type: "string" } as const;
@@ -6,7 +7,7 @@ const named = (third: string) =>
   ({ type: "object", properties: { group: TEXT, version: TEXT, [third]: TEXT } }) as const;
 
 /** Fields of the variable `request`, as in an AdmissionReview. */
-const REQUEST = {
+export const ADMISSION_REQUEST: Readonly<Record<string, JsonSchema>> = {
   kind: named("kind"),
   resource: named("resource"),
   subResource: TEXT,
@@ -28,13 +29,13 @@ const REQUEST = {
   dryRun: { type: "boolean" },
   // Of any type: the options differ by operation.
   options: { "x-kubernetes-int-or-string": true },
-} as const;
+};
 
 /**
  * Compiler of match conditions. Kubernetes' variable `authorizer` is missing: kcp never sets it, so that each expression with
  * it would fail.
  */
 export const matchConditions: LazyExpressions = new LazyExpressions(
-  { object: "any", oldObject: "any", request: REQUEST },
+  { object: "any", oldObject: "any", request: ADMISSION_REQUEST },
   { wholeNumbers: "int" },
 );

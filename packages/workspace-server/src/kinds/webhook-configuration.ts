@@ -48,7 +48,8 @@ export interface WebhookConfigurationContent {
   webhooks?: WebhookContent[];
 }
 
-const selector = (description: string): JsonSchema => ({
+/** Label selector. */
+export const selectorOf = (description: string): JsonSchema => ({
   ...object(description, {
     matchLabels: textMap("Labels, all of which must match."),
     matchExpressions: objects("Requirements on labels, all of which must match.", {
@@ -58,8 +59,19 @@ const selector = (description: string): JsonSchema => ({
     }),
   }),
   "x-kubernetes-map-type": "atomic",
-  default: {},
 });
+
+/** Label selector that selects everything by default. */
+export const selector = (description: string): JsonSchema => ({ ...selectorOf(description), default: {} });
+
+/** Fields of a rule of a configuration. */
+export const ruleFields: Readonly<Record<string, JsonSchema>> = {
+  operations: texts("CREATE, UPDATE, DELETE, CONNECT, or * for all."),
+  apiGroups: texts("API groups, or * for all."),
+  apiVersions: texts("Versions, or * for all."),
+  resources: texts("Resources: quotes, quotes/status, quotes/*, */scale, * without subresources, */* for all."),
+  scope: { ...text("Cluster, Namespaced, or * for both."), default: "*" },
+};
 
 const webhooks = (description: string, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema =>
   keyed(
@@ -80,13 +92,7 @@ const webhooks = (description: string, more: Readonly<Record<string, JsonSchema>
           description: "CA certificates of the webhook, PEM in base64. Defaults to those of the server.",
         },
       }),
-      rules: objects("Requests that the webhook decides about: those that match one of the rules.", {
-        operations: texts("CREATE, UPDATE, DELETE, CONNECT, or * for all."),
-        apiGroups: texts("API groups, or * for all."),
-        apiVersions: texts("Versions, or * for all."),
-        resources: texts("Resources: quotes, quotes/status, quotes/*, */scale, * without subresources, */* for all."),
-        scope: { ...text("Cluster, Namespaced, or * for both."), default: "*" },
-      }),
+      rules: objects("Requests that the webhook decides about: those that match one of the rules.", ruleFields),
       failurePolicy: { ...text("Fail or Ignore, when the webhook cannot be called."), default: "Fail" },
       matchPolicy: { ...text("Exact or Equivalent, for other versions of a resource."), default: "Equivalent" },
       namespaceSelector: selector("Labels of the object's namespace."),

@@ -1,13 +1,17 @@
 import {
+  dnsLabelProblems,
+  fieldDuplicate,
   fieldForbidden,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
+  fieldTooMany,
   labelKeyProblems,
   labelValueProblems,
   nameProblems,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
+import type { LazyExpressions } from "@virtual-workspaces/framework/resource";
 import { itemsOf, membersOf, textOf } from "./problems.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -174,4 +178,52 @@ function operatorProblems(operator: string, values: readonly unknown[], field: s
     default:
       return [fieldInvalid(`${field}.operator`, operator, "not a valid selector operator")];
   }
+}
+
+/** As IsDNS1035Label. */
+export function dns1035Problems(text: string): string[] {
+  const long = text.length > 63 ? dnsLabelProblems(text).slice(0, 1) : [];
+  return /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(text) ? long : [...long, DNS_1035];
+}
+
+const DNS_1035 =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
+  "end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
+  "'[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+const MOST_CONDITIONS = 64;
+
+/** Validates match conditions (validateMatchConditions). @param compiler with the variables that they may use */
+export function conditionProblems(
+  conditions: readonly Fields[],
+  field: string,
+  compiler: Pick<LazyExpressions, "compile">,
+): StatusCause[] {
+  const names = new Set<string>();
+  return [
+    ...(conditions.length > MOST_CONDITIONS ? [fieldTooMany(field, conditions.length, MOST_CONDITIONS)] : []),
+    ...conditions.flatMap(({ name, expression }, at) => {
+      const place = `${field}[${at}]`;
+      const isTwice = textOf(name) !== "" && names.has(textOf(name));
+      names.add(textOf(name));
+      return [
+        ...conditionExpressionProblems(textOf(expression).trim(), `${place}.expression`, compiler),
+        ...(name === "" ? [fieldRequired(`${place}.name`)] : []),
+        ...(textOf(name) === "" ? [] : labelKeyProblems(textOf(name))).map((problem) =>
+          fieldInvalid(`${place}.name`, name, problem),
+        ),
+        ...(isTwice ? [fieldDuplicate(`${place}.name`, name)] : []),
+      ];
+    }),
+  ];
+}
+
+function conditionExpressionProblems(
+  source: string,
+  field: string,
+  compiler: Pick<LazyExpressions, "compile">,
+): StatusCause[] {
+  if (source === "") return [fieldRequired(field)];
+  const compiled = compiler.compile(source, "bool");
+  return "problem" in compiled ? [fieldInvalid(field, source, compiled.problem)] : [];
 }

@@ -1,19 +1,24 @@
 import {
-  dnsLabelProblems,
   fieldDuplicate,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
-  fieldTooMany,
   type KubeObject,
-  labelKeyProblems,
   nameProblems,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { matchConditions } from "./match-conditions.ts";
 import { itemsOf, membersOf, textOf } from "./problems.ts";
-import { addressProblems, ruleProblems, selectorProblems, supported, textsOf } from "./webhook-fields.ts";
+import {
+  addressProblems,
+  conditionProblems,
+  dns1035Problems,
+  ruleProblems,
+  selectorProblems,
+  supported,
+  textsOf,
+} from "./webhook-fields.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -84,7 +89,9 @@ function problemsOf(webhook: Fields, field: string, kept: Kept): StatusCause[] {
     ...SELECTORS.flatMap((name) => selectorProblems(webhook[name], `${field}.${name}`, { anyValue: kept.labelValues })),
     ...supported(webhook["reinvocationPolicy"], `${field}.reinvocationPolicy`, ["IfNeeded", "Never"]),
     ...addressProblems(membersOf(webhook["clientConfig"]), `${field}.clientConfig`),
-    ...(kept.conditions ? [] : conditionProblems(itemsOf(webhook["matchConditions"]), `${field}.matchConditions`)),
+    ...(kept.conditions
+      ? []
+      : conditionProblems(itemsOf(webhook["matchConditions"]), `${field}.matchConditions`, matchConditions)),
   ];
 }
 
@@ -112,47 +119,8 @@ function versionProblems(versions: readonly string[], field: string, kept: Kept)
     ...versions.flatMap((version, at) => {
       const place = `${field}[${at}]`;
       if (versions.indexOf(version) < at) return [fieldInvalid(place, version, "duplicate version")];
-      return versionNameProblems(version).map((problem) => fieldInvalid(place, version, problem));
+      return dns1035Problems(version).map((problem) => fieldInvalid(place, version, problem));
     }),
     ...(known ? [] : [fieldInvalid(field, versions, `must include at least one of ${VERSIONS.join(", ")}`)]),
   ];
-}
-
-/** As IsDNS1035Label. */
-function versionNameProblems(version: string): string[] {
-  const long = version.length > 63 ? dnsLabelProblems(version).slice(0, 1) : [];
-  return /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(version) ? long : [...long, DNS_1035];
-}
-
-const DNS_1035 =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
-  "end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
-  "'[a-z]([-a-z0-9]*[a-z0-9])?')";
-
-const MOST_CONDITIONS = 64;
-
-function conditionProblems(conditions: readonly Fields[], field: string): StatusCause[] {
-  const names = new Set<string>();
-  return [
-    ...(conditions.length > MOST_CONDITIONS ? [fieldTooMany(field, conditions.length, MOST_CONDITIONS)] : []),
-    ...conditions.flatMap(({ name, expression }, at) => {
-      const place = `${field}[${at}]`;
-      const isTwice = textOf(name) !== "" && names.has(textOf(name));
-      names.add(textOf(name));
-      return [
-        ...expressionProblems(textOf(expression).trim(), `${place}.expression`),
-        ...(name === "" ? [fieldRequired(`${place}.name`)] : []),
-        ...(textOf(name) === "" ? [] : labelKeyProblems(textOf(name))).map((problem) =>
-          fieldInvalid(`${place}.name`, name, problem),
-        ),
-        ...(isTwice ? [fieldDuplicate(`${place}.name`, name)] : []),
-      ];
-    }),
-  ];
-}
-
-function expressionProblems(source: string, field: string): StatusCause[] {
-  if (source === "") return [fieldRequired(field)];
-  const compiled = matchConditions.compile(source, "bool");
-  return "problem" in compiled ? [fieldInvalid(field, source, compiled.problem)] : [];
 }

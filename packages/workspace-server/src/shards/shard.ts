@@ -12,7 +12,9 @@ import {
 import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
-import { webhookAdmission } from "../admission/webhook-admission.ts";
+import { configuredAdmission } from "../admission/admission.ts";
+import { paramRights } from "../admission/param-rights.ts";
+import { policyTypes } from "../admission/policy-types.ts";
 import { access, deepAccess } from "../authz/access.ts";
 import { type AuthorizationOptions, type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/role-escalation.ts";
@@ -173,12 +175,11 @@ export class Shard implements ServedShard, AsyncDisposable {
       objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 }),
       admitWithinQuotas({ kinds: this.context.kinds, quotas, usage }),
     );
-    // Admission of all kinds, in kcp's order: its own rules, webhooks, the path annotation, the labels of claims (`admitClaims`,
-    // the last mutation), the object limit, quotas. The missing plugins in docs/reference/kcp/differences.md belong here:
-    // policies after webhooks.
+    // Admission of all kinds, in kcp's order: its own rules, webhooks and policies, the path annotation, the labels of claims
+    // (`admitClaims`, the last mutation), the object limit, quotas.
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
     const admit = admitInOrder(namespaceLifecycle({ objects, state }), admitNamedSecrets(isAllowed));
-    const webhooks = webhookAdmission({ shard: this.context, client: options.webhooks });
+    const configured = configuredAdmission({ shard: this.context, client: options.webhooks });
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
     const path = admitPathAnnotation({ state });
@@ -190,18 +191,19 @@ export class Shard implements ServedShard, AsyncDisposable {
         kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
         mayAccess: isAllowed,
         kindsOf: (cluster, resource) => this.#keptKinds(cluster, normalizedGroupResource(resource)),
-        admit: admitInOrder(admit, webhooks.bound, path, limits),
+        admit: admitInOrder(admit, configured.bound, path, limits),
         elsewhere,
         kept,
         ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
       }),
     );
-    const all = admitInOrder(admit, roles, webhooks.own, path, this.#bindings.admitClaims, limits);
+    const params = paramRights({ shard: this.context, isAllowed });
+    const all = admitInOrder(admit, roles, params, configured.own, path, this.#bindings.admitClaims, limits);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
         store,
-        admit: admitInOrder(admit, webhooks.own, this.#bindings.admitClaims, limits),
+        admit: admitInOrder(admit, configured.own, this.#bindings.admitClaims, limits),
         known: (cluster) => registry.load(cluster),
         taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
         objects: { garbageCollected: true, ...kept },
@@ -212,7 +214,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.#base = [
       ...inGroupOrder([
         ...baseKinds({ objects, admit: all, token: options.token }),
-        ...reviewKinds({ ...options, authorizer: this.authorizer, admit: webhooks.own }),
+        ...reviewKinds({ ...options, authorizer: this.authorizer, admit: configured.own }),
       ]),
       this.#crds.serve(all),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
@@ -356,6 +358,7 @@ function shardControllers(
       namespaces: Namespace,
       roleBindings: { definition: ClusterRoleBinding, informer: clusterRoleBindings as unknown as Source },
     }),
+    policyTypes(context),
     new NamespaceContents(context),
     new NamespaceDeletion(context),
     new ClaimLabelController(context, claims),

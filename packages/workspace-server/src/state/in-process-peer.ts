@@ -1,3 +1,5 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { decodeObject } from "@virtual-workspaces/framework/storage";
 import type { ShardContext } from "./context.ts";
 import { read } from "./modify.ts";
 import type { ShardPeer } from "./shard-peer.ts";
@@ -25,6 +27,25 @@ export function inProcessPeer(shard: ShardContext): ShardPeer {
       if (found === undefined || found.definition.scope !== "Cluster") return undefined;
       const object = await read(found.objects, { cluster, namespace: "", name: reference.name });
       return { plural: found.definition.plural, object };
+    },
+    paramKind(cluster, { apiVersion, kind }) {
+      const found = kinds.in(cluster).of(apiVersion, kind);
+      return found?.definition;
+    },
+    async params(cluster, { apiVersion, kind, namespace, of }) {
+      const found = kinds.in(cluster).of(apiVersion, kind);
+      if (found === undefined) return [];
+      const inVersion = (object: KubeObject): KubeObject => ({ ...object, apiVersion, kind });
+      if (typeof of === "string") {
+        const object = await read(found.objects, { cluster, namespace, name: of });
+        return object === undefined ? [] : [inVersion(object)];
+      }
+      const all: KubeObject[] = [];
+      for await (const kept of found.objects.objectsIn({ cluster, namespace })) {
+        const object = decodeObject(kept);
+        if (of.matches(object.metadata.labels ?? {})) all.push(inVersion(object));
+      }
+      return all;
     },
   };
 }

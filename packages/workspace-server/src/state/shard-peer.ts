@@ -1,4 +1,5 @@
-import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema, KubeObject } from "@virtual-workspaces/apimachinery";
+import type { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
@@ -29,6 +30,10 @@ export interface ShardPeer {
    * @returns `undefined` when the logical cluster serves no such kind
    */
   referred(cluster: string, reference: ObjectReference): Promise<ReferredObject | undefined>;
+  /** Returns a kind that one of the shard's logical clusters serves; `undefined` if it serves none of that name. @throws ApiError 503 */
+  paramKind(cluster: string, kind: VersionedKind): ParamKindInfo | undefined;
+  /** Reads the params of a policy: objects of such a kind, by name or by labels. @throws ApiError 503 */
+  params(cluster: string, query: ParamQuery): Promise<readonly KubeObject[]>;
 }
 
 /** Informers that other shards read. */
@@ -39,6 +44,7 @@ export type PeerState = Pick<
   | "apiResourceSchemas"
   | "logicalCluster"
   | "logicalClusters"
+  | "policies"
   | "rbac"
   | "shards"
   | "webhooks"
@@ -54,6 +60,26 @@ export interface PeerObjects extends Pick<ShardObjects, "isWhole" | "load" | "wh
 
 /** Objects of a kind on another shard. */
 export type PeerCollection<T extends object> = Writable<T> & Pick<PersistentCollection<T>, "cache">;
+
+/** Kind in one of its versions. */
+export interface VersionedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Facts that a policy needs about the kind of its params. */
+export interface ParamKindInfo {
+  readonly plural: string;
+  readonly scope: "Cluster" | "Namespaced";
+  readonly schema: JsonSchema;
+}
+
+/** Objects of a kind in a namespace, or cluster-scoped ones with "". */
+export interface ParamQuery extends VersionedKind {
+  readonly namespace: string;
+  /** Name, or labels. */
+  readonly of: string | LabelSelector;
+}
 
 /** Reference to an object without a namespace, as in APIs. */
 export interface ObjectReference {

@@ -22,6 +22,13 @@ import { LOGICAL_CLUSTER_SHARD_ANNOTATION, PATH_ANNOTATION } from "@virtual-work
 import { RbacPolicies } from "../authz/rbac-policies.ts";
 import { Namespace, type NamespaceContent } from "../kinds/namespace.ts";
 import {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  type ValidatingPolicyContent,
+} from "../kinds/policy-kinds.ts";
+import {
   type BindingContent,
   ClusterRole,
   ClusterRoleBinding,
@@ -31,6 +38,8 @@ import {
 } from "../kinds/rbac.ts";
 import { ResourceQuota } from "../kinds/resource-quota.ts";
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../kinds/webhook-configuration.ts";
+import { PolicyConfigurations, type PolicyPlace } from "../policies/configurations.ts";
+import type { StoredPolicy } from "../policies/policy.ts";
 import { WebhookConfigurations } from "../webhooks/configurations.ts";
 import type { WebhookPhase } from "../webhooks/webhook.ts";
 import type { Informer } from "./informers/informer.ts";
@@ -47,6 +56,9 @@ export class ShardState {
   readonly rbac: RbacState;
   /** Webhooks of configurations, by logical cluster. */
   readonly webhooks: WebhookConfigurations;
+  /** Policies and their bindings, by logical cluster. */
+  readonly policies: PolicyConfigurations;
+  readonly validatingPolicies: Informer<ValidatingPolicyContent>;
   readonly namespaces: Informer<NamespaceContent>;
   readonly resourceQuotas: Informer<ContentOf<typeof ResourceQuota>>;
   readonly logicalClusters: Informer<ContentOf<typeof LogicalCluster>>;
@@ -82,6 +94,8 @@ export class ShardState {
     const read = "withCluster";
     this.rbac = new RbacState(objects);
     this.webhooks = webhookState(objects);
+    this.validatingPolicies = objects.informer(ValidatingAdmissionPolicy);
+    this.policies = policyState(objects, this.validatingPolicies);
     this.namespaces = objects.informer(Namespace, { read });
     this.resourceQuotas = objects.informer(ResourceQuota);
     this.logicalClusters = objects.informer(LogicalCluster, { read });
@@ -213,5 +227,23 @@ function webhookState(objects: ShardObjects): WebhookConfigurations {
       updated: (object, _, { key }) => all.set(key.cluster, phase, object),
       deleted: (_, { key }) => all.delete(key.cluster, phase, key.name),
     });
+  return all;
+}
+
+/** Policies of a shard, as current as the informers. */
+function policyState(objects: ShardObjects, validating: Informer<ValidatingPolicyContent>): PolicyConfigurations {
+  const all = new PolicyConfigurations();
+  const follow = <T extends object>(informer: Informer<T>, at: Omit<PolicyPlace, "cluster">): Disposable => {
+    const set = (object: unknown, cluster: string): void => all.set({ ...at, cluster }, object as StoredPolicy);
+    return informer.mirror({
+      added: (object, { key }) => set(object, key.cluster),
+      updated: (object, _, { key }) => set(object, key.cluster),
+      deleted: (_, { key }) => all.delete({ ...at, cluster: key.cluster }, key.name),
+    });
+  };
+  follow(validating, { phase: "validating", what: "policies" });
+  follow(objects.informer(ValidatingAdmissionPolicyBinding), { phase: "validating", what: "bindings" });
+  follow(objects.informer(MutatingAdmissionPolicy), { phase: "mutating", what: "policies" });
+  follow(objects.informer(MutatingAdmissionPolicyBinding), { phase: "mutating", what: "bindings" });
   return all;
 }

@@ -32,6 +32,16 @@ export function reviewRequest(attributes: Attributes, version: ResourceDefinitio
   };
 }
 
+/** Returns the values of the variables of expressions: object, oldObject and request. Empty fields of the request are there. */
+export function conditionValues(
+  attributes: Attributes,
+  version: ResourceDefinition,
+): { readonly object: unknown; readonly oldObject: unknown; readonly request: Fields } {
+  const { uid: _, object, oldObject, ...request } = reviewRequest(attributes, version, "");
+  const { subResource = "", requestSubResource = "", name = "", namespace = "", ...others } = request;
+  return { object, oldObject, request: { ...others, subResource, requestSubResource, name, namespace } };
+}
+
 const kindOf = ({ group, version, kind }: ResourceDefinition): Fields => ({ group, version, kind });
 const resourceOf = ({ group, version, plural }: ResourceDefinition): Fields => ({ group, version, resource: plural });
 

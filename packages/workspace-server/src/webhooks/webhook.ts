@@ -1,28 +1,18 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import {
-  everyLabel,
-  type LabelSelector,
-  type LabelSelectorObject,
-  labelSelectorFromObject,
-} from "@virtual-workspaces/apimachinery/selectors";
-import type { Expression } from "@virtual-workspaces/framework/resource";
+import { MatchConditions } from "@virtual-workspaces/framework/resource";
 import { matchConditions } from "../kinds/match-conditions.ts";
-import type { WebhookConfigurationContent, WebhookContent, WebhookRule } from "../kinds/webhook-configuration.ts";
+import type { WebhookConfigurationContent, WebhookContent } from "../kinds/webhook-configuration.ts";
+import { type RequestMatch, selectorOf } from "./request-match.ts";
 
 /** Phase of admission that calls a webhook. */
 export type WebhookPhase = "mutating" | "validating";
 
 /** Webhook of a stored configuration, ready to be matched and called. */
-export interface Webhook {
+export interface Webhook extends RequestMatch {
   readonly phase: WebhookPhase;
   readonly configuration: string;
   readonly name: string;
-  readonly rules: readonly WebhookRule[];
-  readonly namespaceSelector: LabelSelector;
-  readonly objectSelector: LabelSelector;
-  readonly conditions: Conditions;
-  /** Whether rules also match other versions of the same resource. */
-  readonly isEquivalent: boolean;
+  readonly conditions: MatchConditions;
   /** Whether a request goes on when the webhook cannot be called. */
   readonly isIgnored: boolean;
   readonly hasSideEffects: boolean;
@@ -54,7 +44,10 @@ export function webhooksOf(
     rules: content.rules ?? [],
     namespaceSelector: selectorOf(content.namespaceSelector),
     objectSelector: selectorOf(content.objectSelector),
-    conditions: new Conditions(content.matchConditions ?? []),
+    conditions: new MatchConditions(
+      matchConditions,
+      (content.matchConditions ?? []).map(({ expression }) => expression),
+    ),
     isEquivalent: content.matchPolicy !== "Exact",
     isIgnored: content.failurePolicy === "Ignore",
     hasSideEffects: content.sideEffects !== "None" && content.sideEffects !== "NoneOnDryRun",
@@ -65,60 +58,9 @@ export function webhooksOf(
   }));
 }
 
-/** Validation rejects invalid selectors. */
-function selectorOf(selector: LabelSelectorObject | undefined): LabelSelector {
-  return selector === undefined ? everyLabel : labelSelectorFromObject(selector);
-}
-
 function addressOf({ clientConfig: { url, service, caBundle } }: WebhookContent): WebhookAddress {
   const ca = caBundle === undefined || caBundle === "" ? undefined : Buffer.from(caBundle, "base64").toString("utf8");
   if (service === undefined) return { url: url ?? "", ca };
   const { name, namespace, port = 443, path = "" } = service;
   return { url: `https://${name}.${namespace}.svc:${port}${path.startsWith("/") ? "" : "/"}${path}`, ca };
-}
-
-/** Values of the variables of match conditions. */
-export interface ConditionValues {
-  readonly object: unknown;
-  readonly oldObject: unknown;
-  readonly request: unknown;
-}
-
-/** Match conditions of a webhook, compiled with the first request that needs them. */
-export class Conditions {
-  readonly #sources: readonly { readonly expression: string }[];
-  #compiled: readonly (Expression | Error)[] | undefined;
-
-  constructor(sources: readonly { readonly expression: string }[]) {
-    this.#sources = sources;
-  }
-
-  get isEmpty(): boolean {
-    return this.#sources.length === 0;
-  }
-
-  /**
-   * Evaluates the conditions: a false one decides, whatever others fail.
-   *
-   * @throws Error when some fail and none is false
-   */
-  hold(values: ConditionValues): boolean {
-    this.#compiled ??= this.#sources.map(({ expression }) => compiled(expression));
-    const failed: string[] = [];
-    for (const condition of this.#compiled) {
-      try {
-        if (condition instanceof Error) throw condition;
-        if (condition.evaluate({ ...values }) !== true) return false;
-      } catch (error) {
-        failed.push((error as Error).message);
-      }
-    }
-    if (failed.length > 0) throw new Error(failed.length === 1 ? failed[0] : `[${failed.join(", ")}]`);
-    return true;
-  }
-}
-
-function compiled(source: string): Expression | Error {
-  const result = matchConditions.compile(source.trim(), "bool");
-  return "problem" in result ? new Error(result.problem) : result.expression;
 }

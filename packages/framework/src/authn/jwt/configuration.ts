@@ -1,5 +1,5 @@
 import { fieldForbidden, fieldInvalid, formatCauses, type JsonSchema } from "@virtual-workspaces/apimachinery";
-import { readConfiguration } from "../../body/configuration.ts";
+import { readConfiguration } from "../../body/yaml/configuration.ts";
 import { anonymous as anonymousCallers } from "../anonymous.ts";
 import type { Authenticator } from "../authenticator.ts";
 import { jwt } from "./jwt.ts";

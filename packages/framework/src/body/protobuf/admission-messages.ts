@@ -18,9 +18,7 @@ const clientConfig: ProtobufMessage = {
 };
 
 /** The message has the rule in a field of its own, unlike JSON. */
-const rules: ProtobufField = {
-  name: "rules",
-  form: "list",
+export const ruleWithOperations: Pick<ProtobufField, "of" | "to"> = {
   of: {
     1: texts("operations"),
     2: {
@@ -36,7 +34,9 @@ const rules: ProtobufField = {
   to: ({ rule, ...operations }) => ({ ...operations, ...(rule as object | undefined) }),
 };
 
-const matchConditions: ProtobufField = {
+const rules: ProtobufField = { name: "rules", form: "list", ...ruleWithOperations };
+
+export const matchConditions: ProtobufField = {
   name: "matchConditions",
   form: "list",
   of: { 1: { name: "name", empty: "kept" }, 2: { name: "expression", empty: "kept" } },

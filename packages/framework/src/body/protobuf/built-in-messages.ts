@@ -1,6 +1,12 @@
 import { mutatingWebhookConfigurationMessage, validatingWebhookConfigurationMessage } from "./admission-messages.ts";
 import type { ProtobufField, ProtobufMessage } from "./message.ts";
 import { labelSelector, PROTOBUF_METADATA, texts } from "./meta.ts";
+import {
+  mutatingAdmissionPolicyBindingMessage,
+  mutatingAdmissionPolicyMessage,
+  validatingAdmissionPolicyBindingMessage,
+  validatingAdmissionPolicyMessage,
+} from "./policy-messages.ts";
 
 // Field numbers come from Kubernetes' generated.proto files, release 1.37; they never change.
 
@@ -190,7 +196,11 @@ const MESSAGES: Readonly<Record<string, ProtobufMessage>> = {
   "/v1 ResourceQuota": resourceQuotaMessage,
   "/v1 Secret": secretMessage,
   "/v1 ServiceAccount": serviceAccountMessage,
+  "admissionregistration.k8s.io/v1 MutatingAdmissionPolicy": mutatingAdmissionPolicyMessage,
+  "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding": mutatingAdmissionPolicyBindingMessage,
   "admissionregistration.k8s.io/v1 MutatingWebhookConfiguration": mutatingWebhookConfigurationMessage,
+  "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy": validatingAdmissionPolicyMessage,
+  "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": validatingAdmissionPolicyBindingMessage,
   "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration": validatingWebhookConfigurationMessage,
   "authentication.k8s.io/v1 TokenRequest": tokenRequestMessage,
   "coordination.k8s.io/v1 Lease": leaseMessage,

@@ -23,6 +23,14 @@ const NAMES: Readonly<Record<string, string>> = {
   format: "NamedFormat",
   ip: "Ip",
   cidr: "Cidr",
+  authorizer: "Authorizer",
+  pathCheck: "PathCheck",
+  groupCheck: "GroupCheck",
+  resourceCheck: "ResourceCheck",
+  decision: "Decision",
+  object: "ObjectValue",
+  objectPart: "ObjectPartValue",
+  patch: "JSONPatch",
 };
 
 /** Parses a signature; types are converted to the library's form: `list<int>`. */

@@ -1,7 +1,16 @@
 import { Environment } from "@marcbachmann/cel-js";
+import {
+  AUTHORIZER,
+  AuthorizerValue,
+  DecisionValue,
+  GroupCheck,
+  PathCheck,
+  ResourceCheck,
+} from "../functions/authorizer.ts";
 import { KUBERNETES } from "../functions/kubernetes.ts";
 import { LISTS } from "../functions/lists.ts";
 import { NamedFormat } from "../functions/named-formats.ts";
+import { PATCHES } from "../functions/patches.ts";
 import { type FunctionSpec, parseSignature, type Signature } from "../functions/signature.ts";
 import { regexFunctions, STRINGS } from "../functions/strings.ts";
 import { TIME } from "../functions/time.ts";
@@ -9,6 +18,7 @@ import { CONVERSIONS } from "../functions/type-conversions.ts";
 import { compare, concat, equal, equalOwn } from "../values/compare.ts";
 import { CelError } from "../values/formatted.ts";
 import { Cidr, Ip } from "../values/ip-address.ts";
+import { ObjectPartValue, ObjectValue, PatchValue } from "../values/object-value.ts";
 import { Quantity } from "../values/quantity.ts";
 import { Semver } from "../values/semver.ts";
 import { type Shape, unescapeName } from "../values/shape.ts";
@@ -23,7 +33,19 @@ const TYPES: Readonly<Record<string, abstract new (...args: never[]) => object>>
   Ip,
   Cidr,
   NamedFormat,
+  PathCheck,
+  GroupCheck,
+  ResourceCheck,
+  Decision: DecisionValue,
 };
+
+/** Types of expressions that evaluate to patches. */
+const PATCH_TYPES: Readonly<Record<string, abstract new (...args: never[]) => object>> = {
+  ObjectValue,
+  ObjectPartValue,
+  JSONPatch: PatchValue,
+};
+
 /** Prefixes of function names. Each is a value of its own type, and the functions are its methods. */
 const NAMESPACES = ["format", "ip", "lists", "sets", "strings"] as const;
 
@@ -49,6 +71,9 @@ export function createEnvironment(): Environment {
     environment.registerType(name, { ctor, fields: {} });
     environment.registerOperator(`${name} == ${name}`, equalOwn);
   }
+  const fields = { requestResource: "ResourceCheck" };
+  environment.registerType("Authorizer", { ctor: AuthorizerValue, fields });
+  environment.registerOperator("Authorizer == Authorizer", equalOwn);
   for (const name of NAMESPACES) registerNamespace(environment, name);
   for (const spec of kubernetesFunctions()) register(environment, spec);
   for (const [sign, holds] of Object.entries(BYTE_ORDERS)) {
@@ -62,9 +87,20 @@ export function createEnvironment(): Environment {
   return environment;
 }
 
+/** Adds the types and functions of expressions that evaluate to patches. */
+export function addPatches(environment: Environment): void {
+  for (const [name, ctor] of Object.entries(PATCH_TYPES)) {
+    environment.registerType(name, { ctor, fields: {} });
+    environment.registerOperator(`${name} == ${name}`, equalOwn);
+  }
+  registerNamespace(environment, "jsonpatch");
+  for (const spec of PATCHES) register(environment, spec);
+}
+
 /** Returns all callable functions that are not macros or correct library functions: `name/arguments`, receiver included. */
-export function ownFunctions(): ReadonlySet<string> {
-  return new Set(kubernetesFunctions().map(([text]) => callKey(parseSignature(text))));
+export function ownFunctions({ patches = false }: { readonly patches?: boolean } = {}): ReadonlySet<string> {
+  const specs = [...kubernetesFunctions(), ...(patches ? PATCHES : [])];
+  return new Set(specs.map(([text]) => callKey(parseSignature(text))));
 }
 
 /** Creates a map from alternating keys and values. */
@@ -88,7 +124,7 @@ function callKey({ name, member, params }: Signature): string {
 }
 
 function kubernetesFunctions(): FunctionSpec[] {
-  return [CONVERSIONS, TIME, STRINGS, LISTS, KUBERNETES, regexFunctions()].flat();
+  return [CONVERSIONS, TIME, STRINGS, LISTS, KUBERNETES, AUTHORIZER, regexFunctions()].flat();
 }
 
 function registerNamespace(environment: Environment, name: string): void {
@@ -147,6 +183,7 @@ export function declareShape(
     const name = `Object${all.size}`;
     environment.registerType(name, { ctor: class {}, fields: declared });
     environment.registerOperator(`${name} == ${name}`, () => true);
+    environment.registerOperator(`${name} == null`, () => true);
     all.set(name, new Set(Object.keys(declared)));
     return name;
   };

@@ -94,6 +94,14 @@ function overloadMessage(message: string): string {
   return `found no matching overload for '${name}' applied to '${applied}'`;
 }
 
+/** Returns the name that Kubernetes gives a type. */
+export function typeName(type: string): string {
+  const name = plain(type);
+  if (name === "list") return "list(dyn)";
+  if (name === "map") return "map(dyn, dyn)";
+  return name === "null" ? "null_type" : name;
+}
+
 /** Converts the library's type names to those that Kubernetes' users know. */
 function plain(text: string): string {
   return text
@@ -102,6 +110,8 @@ function plain(text: string): string {
     .replaceAll("google.protobuf.Timestamp", "timestamp")
     .replaceAll("google.protobuf.Duration", "duration")
     .replace(/\bObject\d+\b/g, "object")
+    .replace(/\bObjectValue\b/g, "Object")
+    .replace(/\b(?:Authorizer|PathCheck|GroupCheck|ResourceCheck|Decision)\b/g, "kubernetes.authorization.$&")
     .replace(/\boptional</g, "optional_type<")
     .replaceAll("<", "(")
     .replaceAll(">", ")");

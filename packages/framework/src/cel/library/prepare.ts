@@ -44,7 +44,12 @@ export interface Prepared {
 
 /** Adapts expressions to the library: calls of functions that it lacks or implements differently are redirected. */
 export class Preparer {
-  readonly #own = ownFunctions();
+  readonly #own: ReadonlySet<string>;
+
+  /** @param options.patches whether expressions may evaluate to patches */
+  constructor(options: { readonly patches?: boolean } = {}) {
+    this.#own = ownFunctions(options);
+  }
 
   /** Parses and type-checks the expression of a rule, and returns it or its error. */
   prepare(source: string, environment: Environment, fields: Fields): Prepared | Problem {

@@ -1,6 +1,16 @@
+import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import { isJsonObject, type JsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { setMember } from "@virtual-workspaces/apimachinery/json";
 import { keyedBy } from "./compare.ts";
-import { CelError, parseBytes, parseSchemaDuration, parseSchemaTimestamp } from "./formatted.ts";
+import {
+  CelError,
+  formatDuration,
+  formatTimestamp,
+  parseBytes,
+  parseSchemaDuration,
+  parseSchemaTimestamp,
+} from "./formatted.ts";
+import { ObjectValue, PatchValue } from "./object-value.ts";
 import { escapeName, isMapSchema, withObjectMeta } from "./shape.ts";
 
 /** Parts of a value that an expression reads, by CEL name, or all of them. Other parts of objects are not converted. */
@@ -109,4 +119,29 @@ function unexpected(wanted: string, json: unknown): CelError {
 
 function isEmbedded(schema: JsonSchema): boolean {
   return schema["x-kubernetes-embedded-resource"] === true;
+}
+
+/** Converts a value of the library to JSON. @throws CelError for a value that has none */
+export function toJson(value: unknown): unknown {
+  if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number")
+    return value;
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (value instanceof UnsignedInt) return toJson(value.valueOf());
+  if (Array.isArray(value) || value instanceof Set) return Array.from(value, toJson);
+  const fields = value instanceof Map ? value : value instanceof ObjectValue ? value.fields : undefined;
+  if (fields !== undefined) return objectOf(fields as ReadonlyMap<unknown, unknown>);
+  if (value instanceof PatchValue) return objectOf(value.fields);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (value instanceof Date) return formatTimestamp(value);
+  if (value instanceof Duration) return formatDuration(value);
+  throw new CelError("no such overload");
+}
+
+function objectOf(fields: ReadonlyMap<unknown, unknown>): JsonObject {
+  const object: JsonObject = {};
+  for (const [key, value] of fields) {
+    if (typeof key !== "string") throw new CelError(`map key "${String(key)}" is not a string`);
+    setMember(object, key, toJson(value));
+  }
+  return object;
 }

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { formatCauses, isJsonObject, type JsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
 import { compileSchema } from "@virtual-workspaces/apimachinery/schema";
-import { siblingModule } from "../util/worker/pool.ts";
+import { siblingModule } from "../../util/worker/pool.ts";
 
 const GROUP = "apiserver.config.k8s.io";
 /** Limit of the text after alias expansion, in bytes, far above any real file. */
@@ -38,8 +38,8 @@ export function readConfiguration(text: string, { kind, versions, schema: fields
 
 function documentOf(text: string, kind: string): JsonObject {
   // Loaded with the first file.
-  const file = fileURLToPath(siblingModule("yaml/parse", import.meta.url));
-  const { parseYaml } = createRequire(import.meta.url)(file) as typeof import("./yaml/parse.ts");
+  const file = fileURLToPath(siblingModule("parse", import.meta.url));
+  const { parseYaml } = createRequire(import.meta.url)(file) as typeof import("./parse.ts");
   const { value, duplicates } = parseYaml(text, MOST_BYTES);
   if (duplicates.length > 0) refuseStrictly(duplicates);
   if (!isJsonObject(value)) throw new Error(`document is not an object: write an object of kind ${kind}`);
