@@ -21,7 +21,15 @@ export interface EvaluationInput {
   /** JSON of the variables, by name. */
   readonly values: Values;
   /** Answers checks of the variable `authorizer`, at once. @default expressions that use it fail */
-  readonly authorizer?: { readonly ask: (check: AccessCheck) => AccessAnswer; readonly request: RequestResource };
+  readonly authorizer?: ExpressionAuthorizer;
+}
+
+/** Variable `authorizer` of an expression. */
+export interface ExpressionAuthorizer {
+  /** Decides a check. */
+  readonly ask: (check: AccessCheck) => AccessAnswer;
+  /** Request that `authorizer.requestResource` is about. */
+  readonly request: RequestResource;
 }
 
 /** Cost of a check of the authorizer, as in Kubernetes: 28 of them use up the budget of a policy. */

@@ -13,6 +13,7 @@ export class MatchConditions {
     this.#sources = sources;
   }
 
+  /** Whether there is no condition. */
   get isEmpty(): boolean {
     return this.#sources.length === 0;
   }

@@ -6,7 +6,7 @@
 
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "../body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "../body/protobuf/meta.ts";
-export type { ComposedExpressions, Evaluation, EvaluationInput } from "../cel/composed.ts";
+export type { ComposedExpressions, Evaluation, EvaluationInput, ExpressionAuthorizer } from "../cel/composed.ts";
 export { BudgetError } from "../cel/cost/budget.ts";
 export type { CompiledExpression, CompilerOptions, Expression, WantedType } from "../cel/expression.ts";
 export type { AccessAnswer, AccessCheck, RequestResource } from "../cel/functions/authorizer.ts";
