@@ -36,6 +36,11 @@ export const KNOWN: readonly Known[] = [
       sent.endsWith("/api/v1") && at.endsWith("/body/apiVersion") && expected === undefined && actual === "v1",
   },
   {
+    name: "Denied discovery",
+    is: ({ sent, at, theirs, ours }) =>
+      /\/apis?(?: |$)/.test(sent) && at.endsWith("/headers") && refuses(theirs, 403) && refuses(ours, 403),
+  },
+  {
     name: "Aggregated discovery of groups",
     is: ({ theirs, ours }) => kindOf(theirs) === "APIGroupList" && kindOf(ours) === "APIGroupDiscoveryList",
   },

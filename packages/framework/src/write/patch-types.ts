@@ -21,9 +21,11 @@ const TYPED =
  * Returns the media types of the patches that a kind accepts. Strategic merge patches need merge rules in the schema, or one
  * of Kubernetes' own groups. As in kcp, a custom kind in such a group replaces lists whole.
  */
-export function patchTypes({ group, schema, strategy, protobuf }: ResourceDefinition, applies = true): string[] {
+export function patchTypes({ group, kind, schema, strategy, protobuf }: ResourceDefinition, applies = true): string[] {
   const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
-  const isStrategic = strategy !== undefined || protobuf !== undefined || TYPED.test(group) || hasPatchStrategy(schema);
+  // A Scale is part of a kind of any group.
+  const isTyped = TYPED.test(group) && kind !== "Scale";
+  const isStrategic = strategy !== undefined || protobuf !== undefined || isTyped || hasPatchStrategy(schema);
   return [json, merge, ...(isStrategic ? [strategic] : []), ...(applies ? [apply] : [])];
 }
 
