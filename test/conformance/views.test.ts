@@ -118,7 +118,7 @@ const of = ({ results }: ConformanceReport, outcome: CheckResult["outcome"]): st
     .map(({ id, reason, failure }) => `${id} ${reason ?? JSON.stringify(failure)}`);
 
 describe("the conformance suite", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const NEEDS_OBJECT = /needs (an object|2 objects), there (are 0|is 1)/;
   const NO_NAMESPACES = /W5 the resource is not namespaced/;
   const NO_HOOKS = /it changes objects, and the run only reads/;
