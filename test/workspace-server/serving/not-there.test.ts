@@ -16,9 +16,11 @@ describe("unsupported admission rules", () => {
       apiVersion: "v1",
       kind: "ResourceQuota",
       metadata: { name: "q" },
-      spec: { hard: { secrets: "0" } },
+      spec: { hard: { pods: "0" } },
     };
-    expect((await server.send(`POST ${quotas}`, quota, { user })).body.status).to.equal(undefined);
+    const stored = await server.send(`POST ${quotas}`, quota, { user });
+    expect([stored.status, stored.body.status]).to.deep.equal([201, undefined]);
+    expect(stored.headers["warning"]).to.match(/spec\.hard\[pods\]/);
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
     const secrets = "/clusters/root/api/v1/namespaces/default/secrets" as const;
     expect((await server.send(`POST ${secrets}`, secret, { user })).status).to.equal(201);
