@@ -1,4 +1,5 @@
 import type { Log } from "@virtual-workspaces/framework/server";
+import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { orFail } from "../process/failure.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
@@ -13,7 +14,10 @@ export interface Upstreams {
   readonly connectionTo: (url: string) => UpstreamOptions;
   readonly cache: Upstream;
   readonly everywhere: Upstream;
-  /** Reviews tokens in the logical cluster of its kubeconfig's URL, as in kcp; the path of the other URLs is ignored. */
+  /**
+   * Reviews tokens in the logical cluster of its kubeconfig's URL, as in kcp; the path of the other URLs is ignored. Without
+   * a kubeconfig of its own and a workspace in the URL it is `root`: kcp answers 500 to reviews outside of logical clusters.
+   */
   readonly authentication: KubeconfigServer;
 }
 
@@ -45,7 +49,8 @@ export async function upstreamsOf(
     connectionTo: (url) => ({ ...shard.options, url }),
     cache: (await open(cache)).upstream,
     everywhere: (await open(everywhere)).upstream,
-    authentication: await open(authentication),
+    authentication:
+      authentication === undefined ? { ...shard, cluster: shard.cluster ?? ROOT_CLUSTER } : await open(authentication),
   };
 }
 
