@@ -42,6 +42,41 @@ The user guest is in no group: the context guest shows what your views let such 
     expect(readFileSync(join(dev.state, ".gitignore"), "utf8")).to.equal("*\n");
   });
 
+  const red = `authorize: ({ user }) => ({ allowed: user.in("red"), reason: "only red" })`;
+  for (const path of ["/clusters/:cluster", "/"])
+    it(`suggests commands as another user when the views at ${path} deny the admin`, async function () {
+      needsKubectl.call(this);
+      const flags = ["--port=0", "--user=bob:red"];
+      await using dev = await Dev.start({ files: { "note.ts": viewText({ path, more: red }) }, flags });
+      expect(dev.text).to.include("Your views deny the user admin. As the user bob, try:\n");
+      const commands = dev.lines(/^ {2}kubectl /).map((line) => line.trim().split(" ").slice(1));
+      expect(commands).to.deep.equal([
+        ["--context=bob", "api-resources"],
+        ["--context=bob", "explain", "notes", "--recursive"],
+        ["--context=bob", "get", "notes", "--watch"],
+      ]);
+      for (const args of commands) {
+        const ending = args.filter((arg) => arg !== "--watch");
+        expect((await kubectl("kubectl", dev.home, ending)).stdout, args.join(" ")).to.match(/note|first/i);
+      }
+    });
+
+  it("suggests no command when the views deny the admin, the only user with rights", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText({ more: red }) } });
+    expect(dev.lines(/^ {2}kubectl |^Try/)).to.deep.equal([]);
+    expect(dev.text).to.include(`
+Your views deny the user admin. For a user whom they allow, start with --user=<name>:<group>, and use --context=<name>.
+`);
+  });
+
+  it("suggests a kind that the admin may read, beside a view that denies the admin", async function () {
+    needsKubectl.call(this);
+    const no = `authorize: () => ({ allowed: false, reason: "no" })`;
+    const files = { "a.ts": viewText({ name: "task", more: no }), "b.ts": viewText() };
+    await using dev = await Dev.start({ files });
+    expect(dev.text).to.include("Try:\n  kubectl api-resources\n  kubectl explain notes --recursive\n");
+  });
+
   it("prints no warning of Node.js about a package.json without a type", async () => {
     await using dev = await Dev.start({ files: { "package.json": "{}", "note.ts": viewText() } });
     expect(dev.text).to.match(/^Ready in/);

@@ -81,18 +81,25 @@ export function usersOf(texts: readonly string[]): readonly CertifiedSubject[] {
 /** Users of this command, and other certificates in its folder. */
 const NAMES_IN_USE: readonly string[] = [ADMIN.name, GUEST.name, "ca", "server"];
 
+/** Returns the view of the current context: all views at once, or the first one whose path has no parameters of its own. */
+export function mainOf({ all, views }: Pick<Loaded, "all" | "views">): ViewSummary | undefined {
+  return all ?? views.find(isOpen);
+}
+
+const isOpen = ({ path }: ViewSummary): boolean => !path.includes(":");
+
 /**
  * Returns the contexts of the kubeconfig, the current one first: all views at once as the admin, the same as the guest and as
  * further users, and each view as the admin. A view whose path has its own parameters gets none, since only its users know their
  * values.
  */
 export function contextsOf(
-  { all, views }: Pick<Loaded, "all" | "views">,
+  loaded: Pick<Loaded, "all" | "views">,
   url: string,
   users: readonly string[] = [],
 ): readonly Context[] {
-  const open = views.filter(({ path }) => !path.includes(":"));
-  const main = all ?? open[0];
+  const open = loaded.views.filter(isOpen);
+  const main = mainOf(loaded);
   if (main === undefined) return [];
   const context = ({ name, path }: ViewSummary): Context => ({ name, server: url + path, user: ADMIN.name });
   const own = [main, ...open.filter((view) => view !== main)].map(context);

@@ -62,6 +62,8 @@ export interface ViewSummary {
   readonly resources: readonly ResourceSummary[];
   /** Whether the view has a `setup`, so that its objects probably change by themselves. */
   readonly moves: boolean;
+  /** Whether the view denies the admin discovery, as far as known. */
+  readonly denied: boolean;
 }
 
 export interface ResourceSummary {

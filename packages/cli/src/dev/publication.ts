@@ -4,7 +4,7 @@ import type { GeneratedTls } from "@virtual-workspaces/framework/tls";
 import { writePrivately } from "../process/files.ts";
 import { shellWord } from "../process/programs.ts";
 import { PLAIN_COLLECTIONS, type StoreChoice, withoutEffect } from "../server/store-choice.ts";
-import { ADMIN, type Context, contextsOf, GUEST, kubeconfig } from "./dev-kubeconfig.ts";
+import { ADMIN, type Context, contextsOf, GUEST, kubeconfig, mainOf } from "./dev-kubeconfig.ts";
 import type { Loaded, ResourceSummary } from "./dev-messages.ts";
 
 /** Facts of the command that stay the same across reloads. */
@@ -107,38 +107,61 @@ function storeText({ store }: Loaded, choice: StoreChoice): string | undefined {
 }
 
 function tryText(serving: Serving): string[] {
-  const resource = favourite(serving.loaded);
   const [current, guest, ...others] = serving.contexts;
   if (current === undefined)
     return ["No view has a path without its own parameters, so the kubeconfig has no context."];
-  if (!isOnPath("kubectl")) return ["kubectl is not on the PATH. With curl:", ...curlLines(serving, current, resource)];
   const contexts = [guest, ...others].map((context) => context?.name).join(", ");
   return [
-    "Try:",
-    "  kubectl api-resources",
-    ...(resource === undefined
-      ? ["  kubectl version", "  kubectl get --raw /openapi/v3"]
-      : [`  kubectl explain ${resource.plural} --recursive`, `  kubectl get ${resource.plural} --watch`]),
+    ...commandsText(serving, current),
     "",
     `The current context is ${current.name}, with the user ${ADMIN.name} of the group ${ADMIN.groups.join()}. Others, with --context: ${contexts}`,
     `The user ${GUEST.name} is in no group: the context ${guest?.name} shows what your views let such users see.`,
   ];
 }
 
-function curlLines({ dir }: Serving, { server }: Context, resource: ResourceSummary | undefined): string[] {
+/** Returns commands for the admin or, if the views deny that user, for another one. */
+function commandsText(serving: Serving, current: Context): string[] {
+  const denied = mainOf(serving.loaded)?.denied === true;
+  const other = serving.contexts.find(({ user }) => user !== ADMIN.name && user !== GUEST.name);
+  const context = denied ? other : current;
+  const denial = `Your views deny the user ${ADMIN.name}.`;
+  if (context === undefined)
+    return [`${denial} For a user whom they allow, start with --user=<name>:<group>, and use --context=<name>.`];
+  const resource = favourite(serving.loaded);
+  const intro = denied ? `${denial} As the user ${context.user}, try:` : "Try:";
+  if (!isOnPath("kubectl"))
+    return [
+      ...(denied ? [denial] : []),
+      "kubectl is not on the PATH. With curl:",
+      ...curlLines(serving, context, resource),
+    ];
+  const kubectl = denied ? `  kubectl --context=${shellWord(context.name)}` : "  kubectl";
+  return [
+    intro,
+    `${kubectl} api-resources`,
+    ...(resource === undefined
+      ? [`${kubectl} version`]
+      : [`${kubectl} explain ${resource.plural} --recursive`, `${kubectl} get ${resource.plural} --watch`]),
+  ];
+}
+
+function curlLines({ dir }: Serving, { server, user }: Context, resource: ResourceSummary | undefined): string[] {
   const file = (name: string): string => shellWord(join(dir, name));
-  const curl = `  curl --cacert ${file("ca.crt")} --cert ${file("admin.crt")} --key ${file("admin.key")}`;
+  const curl = `  curl --cacert ${file("ca.crt")} --cert ${file(`${user}.crt`)} --key ${file(`${user}.key`)}`;
   const paths =
     resource === undefined ? ["/apis", "/version"] : ["/apis", resource.path, `${resource.path}?watch=true`];
   return paths.map((path) => `${curl} '${server}${path}'`);
 }
 
 /** Returns the resource for the example: one that changes by itself, if there is one. */
-function favourite({ views, all }: Loaded): ResourceSummary | undefined {
-  const candidates = all === undefined ? views.slice(0, 1) : views.filter(({ resources }) => resources.length > 0);
-  const moving = candidates.find(({ moves }) => moves) ?? candidates[0];
-  const name = moving?.resources[0]?.path;
-  return (all ?? moving)?.resources.find(({ path }) => path === name);
+function favourite(loaded: Loaded): ResourceSummary | undefined {
+  const main = mainOf(loaded);
+  if (main === undefined || main !== loaded.all) return main?.resources[0];
+  const served = new Set(main.resources.map(({ path }) => path));
+  const candidates = loaded.views.flatMap(({ resources: [first], moves }) =>
+    first !== undefined && (main.denied || served.has(first.path)) ? [{ first, moves }] : [],
+  );
+  return (candidates.find(({ moves }) => moves) ?? candidates[0])?.first;
 }
 
 function isOnPath(program: string): boolean {

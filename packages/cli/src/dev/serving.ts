@@ -13,7 +13,7 @@ import { Failure } from "../process/failure.ts";
 import { isHosted, type Source, type ViewHost, viewsOf } from "../views/load.ts";
 import { ADMIN } from "./dev-kubeconfig.ts";
 import type { Loaded, Site, ViewSummary } from "./dev-messages.ts";
-import { unionOf } from "./union.ts";
+import { DISCOVERY, unionOf } from "./union.ts";
 
 /** Share of the time limit in which clients of connections handed over last can send a request and get their turn. */
 const LAST_CALL = 1 / 6;
@@ -46,10 +46,10 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
   }
   const all = unionOf(freeName(views), views);
   const store = host && stored.length > 0 ? { name: host.store.name, views: stored } : undefined;
-  const loaded = { ...(await summarise(views, all)), store };
   const server = serverOf(all === undefined ? views : [...views, all], site);
   stack.defer(() => server.close());
   await server.start();
+  const loaded = { ...(await summarise(views, all)), store };
   const kept = stack.move();
   return {
     loaded,
@@ -162,7 +162,7 @@ async function summarise(
 }
 
 async function summaryOf(view: VirtualWorkspace): Promise<ViewSummary> {
-  const resources = await resourcesOf(view);
+  const [resources, denied] = await Promise.all([resourcesOf(view), denies(view)]);
   return {
     name: view.name,
     path: `${view.prefix ?? `/services/${view.name}`}${view.path === "/" ? "" : view.path.replace(":cluster", CLUSTER)}`,
@@ -173,16 +173,31 @@ async function summaryOf(view: VirtualWorkspace): Promise<ViewSummary> {
         path: `${group === "" ? "/api" : `/apis/${group}`}/${version}/${plural}`,
       })),
     moves: view.setup !== undefined,
+    denied,
   };
 }
 
-/** Returns nothing if the view cannot list its resources before its setup: the terminal only shows a hint. */
+/** Returns nothing if the view cannot list its resources: the terminal only shows a hint. */
 async function resourcesOf({ resources = [] }: VirtualWorkspace): Promise<readonly ServedResource[]> {
   if (typeof resources !== "function") return resources;
   try {
-    const user = authenticatedUser(ADMIN);
-    return await resources({ user, params: { cluster: CLUSTER }, signal: AbortSignal.timeout(1000) });
+    return await resources(adminRequest());
   } catch {
     return [];
   }
 }
+
+/** Returns whether the view denies the admin discovery. An error is no denial. */
+async function denies(view: VirtualWorkspace): Promise<boolean> {
+  try {
+    return !(await view.authorize({ ...adminRequest(), ...DISCOVERY })).allowed;
+  } catch {
+    return false;
+  }
+}
+
+const adminRequest = () => ({
+  user: authenticatedUser(ADMIN),
+  params: { cluster: CLUSTER },
+  signal: AbortSignal.timeout(1000),
+});

@@ -84,7 +84,8 @@ async function shareOf(member: VirtualWorkspace, { user, params, signal }: Reque
   return { member, resources: typeof resources === "function" ? await resources({ user, params, signal }) : resources };
 }
 
-const DISCOVERY = pathInfo("get", "/apis");
+/** Request for the resources of a view. */
+export const DISCOVERY = pathInfo("get", "/apis");
 
 function unique(resources: readonly ServedResource[]): readonly ServedResource[] {
   const byName = new Map<string, ServedResource>();
