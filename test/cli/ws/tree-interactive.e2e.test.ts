@@ -79,7 +79,7 @@ describe("kubectl ws tree -i", function () {
     await using pty = start();
     await shows(pty, "→ ▼ root", "    ▶ a", "    ▶ b", "    ▶ c");
     expect(pty.isOther).to.equal(true);
-    await pty.shows("APIExports (3):");
+    await pty.shows("APIExports (5):");
     await pty.shows("• tenancy.kcp.io → root:tenancy.kcp.io (1 endpoint)");
     pty.type(`${KEYS.down}j`);
     expect(await pty.shows("→   ▶ b")).to.match(/^root:b {2}Ready {2}cluster:\w+$/m);
