@@ -30,7 +30,7 @@ for (const version of versions)
       const prefix = etcd.prefix();
       await using one = await start(prefix);
       await using other = await start(prefix);
-      expect(one.text).to.include(`keep their objects in etcd at ${etcd.endpoints.join(", ")}.`);
+      expect(one.text).to.include(`keep them in etcd at ${etcd.endpoints.join(", ")}.`);
       await using watch = startKubectl(kubectls()[0] ?? "", one.home, ["get", "notes", "--watch-only", "-o", "name"]);
       await one.until(/^\S+ WATCH .* begins$/m);
       const file = join(other.folder.path, "milk.json");
