@@ -25,7 +25,7 @@ describe("virtual-workspaces dev --data-dir", function () {
 
   it("prints where objects are stored, keeps them over a restart, and continues a watch where it ended", async () => {
     await using dev = await start();
-    expect(dev.text).to.include(`keep their objects in lmdb at ${join(dev.folder.path, "data")}.`);
+    expect(dev.text).to.include(`keep them in lmdb at ${join(dev.folder.path, "data")}.`);
     expect(await create(dev, "one")).to.equal(201);
     const { version } = await list(dev);
     expect(await create(dev, "two")).to.equal(201);
