@@ -77,6 +77,10 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     ["--authorization-webhook-config-file=none.pem", "--authorization-webhook-cache-authorized-ttl=soon"],
     /invalid value "soon" for --authorization-webhook-cache-authorized-ttl: use a duration/,
   ],
+  [
+    ["--authorization-webhook-config-file=none.pem", "--authorization-webhook-cache-unauthorized-ttl=25h"],
+    /invalid value for --authorization-webhook-cache-unauthorized-ttl: use a duration of at most 24h/,
+  ],
   [["--authorization-config=config.yaml"], /--authorization-config .*config\.yaml: authorization configuration: /],
   [["--authorization-config=config.yaml", "--authorization-order=RBAC"], /both configure authorizers: use only one/],
   [["--batteries-included=solar"], /unknown battery: solar\. The batteries are admin, workspace-types/],

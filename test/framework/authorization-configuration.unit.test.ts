@@ -104,6 +104,11 @@ describe("authorizationConfiguration", () => {
       'authorizers[0].webhook.timeout: Invalid value: "31s": must be > 0s and <= 30s',
     ],
     [
+      "a cache of more than a day",
+      () => readHook({ authorizedTTL: "25h" }),
+      'authorizers[0].webhook.authorizedTTL: Invalid value: "25h": must be > 0s and <= 24h',
+    ],
+    [
       "a text that is no duration",
       () => readHook({ authorizedTTL: "soon" }),
       'authorizers[0].webhook.authorizedTTL: Invalid value: "soon": must be a duration such as 30s or 5m',

@@ -68,10 +68,10 @@ interface Shares {
 }
 
 async function sharesOf(members: readonly VirtualWorkspace[], request: Request): Promise<Shares> {
-  const asked = await Promise.all(members.map((member) => shareOf(member, request)));
-  const reasons = asked.filter((one) => typeof one === "string");
+  const answers = await Promise.all(members.map((member) => shareOf(member, request)));
+  const reasons = answers.filter((one) => typeof one === "string");
   return {
-    shares: asked.filter((one) => typeof one !== "string"),
+    shares: answers.filter((one) => typeof one !== "string"),
     reasons: [...new Set(reasons)].filter((reason) => reason !== ""),
   };
 }

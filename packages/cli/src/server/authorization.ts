@@ -32,6 +32,8 @@ const OF_WEBHOOK = [
   "authorization-webhook-cache-authorized-ttl",
   "authorization-webhook-cache-unauthorized-ttl",
 ] as const satisfies readonly (keyof AuthorizationFlags)[];
+/** Longest time to cache a decision, in ms. */
+const LONGEST_CACHE = 86_400_000;
 const BEFORE: readonly AuthorizerName[] = ["AlwaysAllowGroups", "AlwaysAllowPaths"];
 const NAMES = [...BEFORE, "RBAC", "Webhook"] as const;
 
@@ -69,6 +71,12 @@ function webhookOf(kubeconfig: string, flags: AuthorizationFlags): ConfiguredWeb
   const { [OF_WEBHOOK[0]]: version = "v1beta1", [OF_WEBHOOK[1]]: allow, [OF_WEBHOOK[2]]: deny } = flags;
   if (version !== "v1" && version !== "v1beta1")
     throw new UsageError(`invalid value "${version}" for --${OF_WEBHOOK[0]}: use v1 or v1beta1`);
+  for (const [name, time] of [
+    [OF_WEBHOOK[1], allow],
+    [OF_WEBHOOK[2], deny],
+  ] as const)
+    if (time !== undefined && time > LONGEST_CACHE)
+      throw new UsageError(`invalid value for --${name}: use a duration of at most 24h`);
   return {
     name: "webhook",
     kubeconfig,

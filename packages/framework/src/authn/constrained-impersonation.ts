@@ -1,7 +1,14 @@
 import { nameProblems } from "@virtual-workspaces/apimachinery";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
-import { type ImpersonatedParts, type Impersonation, impersonatedUser, serviceAccountOf } from "./headers.ts";
+import {
+  AUTHENTICATION,
+  type ImpersonatedParts,
+  type Impersonation,
+  impersonatedUser,
+  question,
+  serviceAccountOf,
+} from "./headers.ts";
 
 /** Mode of Kubernetes' constrained impersonation (KEP-5284) that applies to a request. */
 export interface ImpersonationMode {
@@ -10,7 +17,7 @@ export interface ImpersonationMode {
   /** Authorization request for the request itself, with the verb `impersonate-on:<mode>:<verb>`. */
   readonly on: RequestInfo;
   /** Reason why no permission is enough, and the part that it is about. */
-  readonly impossible: { readonly question: RequestInfo; readonly reason: string } | undefined;
+  readonly forbidden: { readonly question: RequestInfo; readonly reason: string } | undefined;
   /** Alternatives for the parts of the identity: for each, one of the lists of authorization requests must be allowed. */
   readonly parts: readonly (readonly (readonly RequestInfo[])[])[];
   /** User of the request if all are allowed. */
@@ -32,50 +39,50 @@ export function impersonationModes(
   const { name, uid, groups, extra } = parts;
   const isPlain = uid === undefined && groups.length === 0 && Object.keys(extra).length === 0;
   const [node, account] = [nodeOf(name), serviceAccountOf(name)];
-  const mode = (kind: string, as: User, question: RequestInfo): ImpersonationMode => ({
-    ...{ verb: verbOf(kind), on: onOf(kind, request), impossible: undefined, parts: [[[question]]], user: as },
+  const mode = (kind: string, as: User, named: RequestInfo): ImpersonationMode => ({
+    ...{ verb: verbOf(kind), on: onOf(kind, request), forbidden: undefined, parts: [[[named]]], user: as },
   });
   if (node !== undefined) {
     if (!isPlain) return [];
     const asNode = impersonatedUser({ ...parts, groups: ["system:nodes"] });
-    const nodes = (kind: string, named: string) => mode(kind, asNode, one(kind, "nodes", { name: named }));
+    const nodes = (kind: string, named: string) => mode(kind, asNode, part(kind, "nodes", { name: named }));
     // As the permission is for whatever node the account runs on, Kubernetes asks about all.
-    return [...(isOn(requestor, node) ? [nodes("associated-node", "*")] : []), nodes("arbitrary-node", node)];
+    return [...(runsOn(requestor, node) ? [nodes("associated-node", "*")] : []), nodes("arbitrary-node", node)];
   }
   if (account === undefined) return [userInfo(parts, request, user)];
   const kind = "serviceaccount";
   const { namespace, name: named } = account;
-  return isPlain ? [mode(kind, user, one(kind, "serviceaccounts", { namespace, name: named }))] : [];
+  return isPlain ? [mode(kind, user, part(kind, "serviceaccounts", { namespace, name: named }))] : [];
 }
 
 function userInfo(parts: ImpersonatedParts, request: RequestInfo, user: User): ImpersonationMode {
   const kind = "user-info";
   const { name, uid, groups, extra } = parts;
   const values = Object.entries(extra).flatMap(([subresource, all]) =>
-    [...new Set(all)].map((value) => one(kind, "userextras", { subresource, name: value })),
+    [...new Set(all)].map((value) => part(kind, "userextras", { subresource, name: value })),
   );
   const each = [
-    [[one(kind, "users", { name })]],
-    ...(uid === undefined ? [] : [[[one(kind, "uids", { name: uid })]]]),
+    [[part(kind, "users", { name })]],
+    ...(uid === undefined ? [] : [[[part(kind, "uids", { name: uid })]]]),
     orAll(
-      groups.map((group) => one(kind, "groups", { name: group })),
-      one(kind, "groups", { name: "*" }),
+      groups.map((group) => part(kind, "groups", { name: group })),
+      part(kind, "groups", { name: "*" }),
     ),
-    orAll(values, one(kind, "userextras", { subresource: "*", name: "*" })),
+    orAll(values, part(kind, "userextras", { subresource: "*", name: "*" })),
   ];
-  const impossible = groups.includes(MASTERS)
+  const forbidden = groups.includes(MASTERS)
     ? {
-        question: one(kind, "groups", { name: MASTERS }),
+        question: part(kind, "groups", { name: MASTERS }),
         reason: "impersonating the system:masters group is not allowed",
       }
     : unknownExtra(extra);
-  return { verb: verbOf(kind), on: onOf(kind, request), impossible, parts: each, user };
+  return { verb: verbOf(kind), on: onOf(kind, request), forbidden, parts: each, user };
 }
 
-function unknownExtra(extra: ImpersonatedParts["extra"]): ImpersonationMode["impossible"] {
+function unknownExtra(extra: ImpersonatedParts["extra"]): ImpersonationMode["forbidden"] {
   for (const [key, values] of Object.entries(extra)) {
     const reason = extraProblem(key, values);
-    if (reason !== undefined) return { question: one("user-info", "userextras", {}), reason };
+    if (reason !== undefined) return { question: part("user-info", "userextras", {}), reason };
   }
   return undefined;
 }
@@ -103,14 +110,12 @@ function onOf(kind: string, request: RequestInfo): RequestInfo {
   return { ...request, verb: `impersonate-on:${kind}:${request.verb}` };
 }
 
-function one(
+function part(
   kind: string,
   resource: string,
   of: Partial<Pick<RequestInfo, "name" | "namespace" | "subresource">>,
 ): RequestInfo {
-  const { name = "", namespace = "", subresource = "" } = of;
-  const about = { group: "authentication.k8s.io", version: "v1", resource, identity: "", subresource, namespace, name };
-  return { isResource: true, verb: verbOf(kind), path: "", longRunning: false, upgrade: false, ...about };
+  return question(AUTHENTICATION, resource, { ...of, verb: verbOf(kind) });
 }
 
 function nodeOf(user: string): string | undefined {
@@ -119,7 +124,7 @@ function nodeOf(user: string): string | undefined {
 }
 
 /** Whether a service account's token was issued to a pod on that node. */
-function isOn({ name, extra }: User, node: string): boolean {
+function runsOn({ name, extra }: User, node: string): boolean {
   const nodes = Object.hasOwn(extra, NODE_NAME) ? extra[NODE_NAME] : undefined;
   return serviceAccountOf(name) !== undefined && nodes?.length === 1 && nodes[0] === node;
 }

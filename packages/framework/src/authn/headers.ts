@@ -296,7 +296,8 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
   };
 }
 
-const AUTHENTICATION = "authentication.k8s.io";
+/** Group of the parts of an identity that are no objects. */
+export const AUTHENTICATION = "authentication.k8s.io";
 
 /** Returns the `Impersonate-*` headers as flat pairs, for an upstream. @throws ApiError 400 if one is not UTF-8 */
 export function impersonationLines(rawHeaders: readonly string[]): readonly string[] | undefined {
@@ -345,12 +346,13 @@ export function serviceAccountOf(user: string): ServiceAccount | undefined {
   return { namespace, name, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`] };
 }
 
-function question(
+/** Returns the authorization request for a part of an identity. @param of the verb is `impersonate` unless it is given */
+export function question(
   group: string,
   resource: string,
-  of: Partial<Pick<RequestInfo, "name" | "namespace" | "subresource">>,
+  of: Partial<Pick<RequestInfo, "verb" | "name" | "namespace" | "subresource">>,
 ): RequestInfo {
-  const { name = "", namespace = "", subresource = "" } = of;
+  const { verb = "impersonate", name = "", namespace = "", subresource = "" } = of;
   const about = { group, version: "v1", resource, identity: "", subresource, namespace, name };
-  return { isResource: true, verb: "impersonate", path: "", longRunning: false, upgrade: false, ...about };
+  return { isResource: true, verb, path: "", longRunning: false, upgrade: false, ...about };
 }

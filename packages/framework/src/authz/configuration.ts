@@ -10,7 +10,7 @@ import {
   parseDuration,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import { readConfiguration } from "../body/yaml/configuration.ts";
+import { listOf, objectOf, readConfiguration, TEXT } from "../body/yaml/configuration.ts";
 import { LazyExpressions } from "../cel/lazy-expressions.ts";
 import { MatchConditions } from "../cel/match-conditions.ts";
 
@@ -88,9 +88,11 @@ interface Seen {
   readonly names: Set<string>;
 }
 
-const TYPES: readonly string[] = ["RBAC", "Webhook"];
+const TYPES = ["RBAC", "Webhook"] as const;
 const MOST_CONDITIONS = 64;
-const MOST_TIMEOUT = 30_000; // ms
+/** Limits of durations in ms, with their errors: Kubernetes' of a timeout, and that of the caches here. */
+const MOST_TIMEOUT = [30_000, "must be > 0s and <= 30s"] as const;
+const MOST_TTL = [86_400_000, "must be > 0s and <= 24h"] as const;
 
 /** Path of a field, and the errors found below it. */
 class Field {
@@ -116,13 +118,14 @@ class Field {
 
   /** Returns the value if it is one of those. */
   oneOf<T extends string>(value: string | undefined, values: readonly T[]): T | undefined {
+    const known = values.find((one) => one === value);
     if (value === undefined || value === "") this.required();
-    else if (!values.includes(value as T)) this.causes.push(fieldNotSupported(this.path, value, values));
-    return value as T;
+    else if (known === undefined) this.causes.push(fieldNotSupported(this.path, value, values));
+    return known;
   }
 
   /** Returns a duration in ms. */
-  duration(text: string | undefined, most = Number.POSITIVE_INFINITY): number {
+  duration(text: string | undefined, [most, detail]: readonly [number, string]): number {
     if (text === undefined) {
       this.required();
       return 0;
@@ -130,17 +133,15 @@ class Field {
     const duration = parseDuration(text);
     if (duration === 0) this.required();
     else if (duration === undefined) this.invalid(text, "must be a duration such as 30s or 5m");
-    else if (duration < 0 || duration > most)
-      this.invalid(text, most === MOST_TIMEOUT ? "must be > 0s and <= 30s" : "must be > 0s");
+    else if (duration < 0 || duration > most) this.invalid(text, detail);
     return Math.max(1, Math.round(duration ?? 0));
   }
 }
 
-function readAuthorizer({ type, name = "", webhook }: Written, seen: Seen, field: Field): ConfiguredAuthorizer[] {
+function readAuthorizer({ name = "", webhook, ...written }: Written, seen: Seen, field: Field): ConfiguredAuthorizer[] {
   const { causes } = field;
-  const before = causes.length;
-  field.at("type").oneOf(type, TYPES);
-  if (causes.length > before || type === undefined) return [];
+  const type = field.at("type").oneOf(written.type, TYPES);
+  if (type === undefined) return [];
   if (type !== "Webhook" && seen.types.has(type)) {
     causes.push(fieldDuplicate(field.at("type").path, type));
     return [];
@@ -164,8 +165,8 @@ function readAuthorizer({ type, name = "", webhook }: Written, seen: Seen, field
 function readWebhook(written: WrittenWebhook, field: Field): ConfiguredWebhook {
   const { authorizedTTL = "5m", unauthorizedTTL = "30s", matchConditions = [], connectionInfo = {} } = written;
   const timeout = field.at("timeout").duration(written.timeout, MOST_TIMEOUT);
-  const authorized = field.at("authorizedTTL").duration(authorizedTTL);
-  const unauthorized = field.at("unauthorizedTTL").duration(unauthorizedTTL);
+  const authorized = field.at("authorizedTTL").duration(authorizedTTL, MOST_TTL);
+  const unauthorized = field.at("unauthorizedTTL").duration(unauthorizedTTL, MOST_TTL);
   const version = field.at("subjectAccessReviewVersion").oneOf(written.subjectAccessReviewVersion, VERSIONS);
   const { matchConditionSubjectAccessReviewVersion: conditionVersion = "" } = written;
   const conditioned = field.at("matchConditionSubjectAccessReviewVersion");
@@ -213,21 +214,18 @@ function readConditions(sources: readonly string[], field: Field): MatchConditio
   return new MatchConditions(reviews, sources);
 }
 
-const TEXT: JsonSchema = { type: "string" };
 const BOOLEAN: JsonSchema = { type: "boolean" };
-const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
-const object = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({ type: "object", properties });
 
-const SELECTOR = object({
+const SELECTOR = objectOf({
   rawSelector: TEXT,
-  requirements: list(object({ key: TEXT, operator: TEXT, values: list(TEXT) })),
+  requirements: listOf(objectOf({ key: TEXT, operator: TEXT, values: listOf(TEXT) })),
 });
 
 /** Compiler over `spec` of a SubjectAccessReview v1. */
 const reviews = new LazyExpressions(
   {
     request: {
-      resourceAttributes: object({
+      resourceAttributes: objectOf({
         namespace: TEXT,
         verb: TEXT,
         group: TEXT,
@@ -238,10 +236,10 @@ const reviews = new LazyExpressions(
         fieldSelector: SELECTOR,
         labelSelector: SELECTOR,
       }),
-      nonResourceAttributes: object({ path: TEXT, verb: TEXT }),
+      nonResourceAttributes: objectOf({ path: TEXT, verb: TEXT }),
       user: TEXT,
-      groups: list(TEXT),
-      extra: { type: "object", additionalProperties: list(TEXT) },
+      groups: listOf(TEXT),
+      extra: { type: "object", additionalProperties: listOf(TEXT) },
       uid: TEXT,
     },
   },
@@ -251,12 +249,12 @@ const reviews = new LazyExpressions(
 const FILE = {
   kind: "AuthorizationConfiguration",
   versions: ["v1alpha1", "v1beta1", "v1"],
-  schema: object({
-    authorizers: list(
-      object({
+  schema: objectOf({
+    authorizers: listOf(
+      objectOf({
         type: TEXT,
         name: TEXT,
-        webhook: object({
+        webhook: objectOf({
           authorizedTTL: TEXT,
           cacheAuthorizedRequests: BOOLEAN,
           unauthorizedTTL: TEXT,
@@ -265,8 +263,8 @@ const FILE = {
           subjectAccessReviewVersion: TEXT,
           matchConditionSubjectAccessReviewVersion: TEXT,
           failurePolicy: TEXT,
-          connectionInfo: object({ type: TEXT, kubeConfigFile: TEXT }),
-          matchConditions: list(object({ expression: TEXT })),
+          connectionInfo: objectOf({ type: TEXT, kubeConfigFile: TEXT }),
+          matchConditions: listOf(objectOf({ expression: TEXT })),
         }),
       }),
     ),

@@ -156,12 +156,12 @@ export function impersonate(exchange: AuthenticatedExchange): void | Promise<voi
 
 async function become(exchange: AuthenticatedExchange, impersonation: Impersonation): Promise<void> {
   const settled = await confined(exchange, impersonation.user);
-  const { mode, refusal } = await constrained(exchange, impersonation);
-  if (mode === undefined) {
-    const denied = await firstDenied(exchange, impersonation.questions);
+  const { mode, denial } = await constrained(exchange, impersonation);
+  const denied = mode === undefined ? await firstDenied(exchange, impersonation.questions) : undefined;
+  if (denied !== undefined) {
     // Kubernetes reports the first mode that it tried.
-    const { question, decision } = (denied && refusal) ?? denied ?? {};
-    if (question !== undefined && decision !== undefined) enforce(exchange, question, decision);
+    const { question, decision } = denial ?? denied;
+    enforce(exchange, question, decision);
   }
   exchange.decision = undefined; // that decision was about impersonation, not the request
   exchange.impersonator = exchange.user;
@@ -179,24 +179,24 @@ interface Denied {
 async function constrained(
   exchange: AuthenticatedExchange,
   impersonation: Impersonation,
-): Promise<{ readonly mode?: ImpersonationMode; readonly refusal?: Denied }> {
+): Promise<{ readonly mode?: ImpersonationMode; readonly denial?: Denied }> {
   if (exchange.core.impersonation.constrained !== true) return {};
-  let refusal: Denied | undefined;
+  let denial: Denied | undefined;
   for (const mode of impersonationModes(impersonation, exchange.user, exchange.info)) {
     const denied = await deniedMode(exchange, mode);
     if (denied === undefined) return { mode };
-    refusal ??= denied;
+    denial ??= denied;
   }
-  return refusal === undefined ? {} : { refusal };
+  return denial === undefined ? {} : { denial };
 }
 
 async function deniedMode(
   exchange: AuthenticatedExchange,
-  { on, impossible, parts }: ImpersonationMode,
+  { on, forbidden, parts }: ImpersonationMode,
 ): Promise<Denied | undefined> {
   const denied = await firstDenied(exchange, [on]);
   if (denied !== undefined) return denied;
-  if (impossible !== undefined) return { question: impossible.question, decision: deny(impossible.reason) };
+  if (forbidden !== undefined) return { question: forbidden.question, decision: deny(forbidden.reason) };
   for (const alternatives of parts) {
     let last: Denied | undefined;
     for (const questions of alternatives) {

@@ -66,9 +66,9 @@ export class AccessChecks {
     }
   }
 
-  #question({ verb, path, serviceAccount, ...asked }: AccessCheck): AuthorizeRequest<ClusterParams> {
+  #question(check: AccessCheck): AuthorizeRequest<ClusterParams> {
     const { request, cluster } = this.#attributes;
-    const { group, resource, subresource, namespace, name } = asked;
+    const { verb, path, serviceAccount, group, resource, subresource, namespace, name } = check;
     const user =
       serviceAccount === undefined
         ? request.user

@@ -56,8 +56,8 @@ async function policyProblem(
   if (paramKind === undefined || equalJson(paramKind, (oldObject?.["spec"] as PolicySpec | undefined)?.paramKind))
     return undefined;
   const { cluster = "" } = request.params;
-  const asked = { ...resourceOf(shard, cluster, paramKind), verb: "get", namespace: "*", name: "*" };
-  if (await isAllowed(request.user, cluster, asked)) return undefined;
+  const everyObject = { ...resourceOf(shard, cluster, paramKind), verb: "get", namespace: "*", name: "*" };
+  if (await isAllowed(request.user, cluster, everyObject)) return undefined;
   const of = `(kind=${paramKind.kind}, apiVersion=${paramKind.apiVersion})`;
   const must = `must have "get" permission on all objects of the referenced paramKind ${of}`;
   return fieldForbidden("spec.paramKind", `user ${request.user.name} ${must}`);
@@ -86,12 +86,16 @@ async function bindingProblem(
   return fieldForbidden("spec.paramRef", why);
 }
 
-type Asked = Pick<AccessAttributes, "group" | "version" | "resource">;
+type ParamResource = Pick<AccessAttributes, "group" | "version" | "resource">;
 
-const EVERYTHING: Asked = { group: "*", version: "*", resource: "*" };
+const EVERYTHING: ParamResource = { group: "*", version: "*", resource: "*" };
 
 /** Returns the resource of a kind; all of its group if the workspace does not serve it. */
-function resourceOf({ kinds }: Pick<ShardContext, "kinds">, cluster: string, { apiVersion, kind }: ParamKind): Asked {
+function resourceOf(
+  { kinds }: Pick<ShardContext, "kinds">,
+  cluster: string,
+  { apiVersion, kind }: ParamKind,
+): ParamResource {
   const [version = "", group = ""] = apiVersion.split("/").toReversed();
   return { group, version, resource: kinds.in(cluster).of(apiVersion, kind)?.definition.plural ?? "*" };
 }

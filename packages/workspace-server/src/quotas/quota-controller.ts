@@ -15,7 +15,7 @@ import type { QuotaUsage } from "./quota-usage.ts";
 /** Time after which a change of the kinds is served, in milliseconds. */
 const SERVED = 500;
 
-/** Interval in which all quotas are looked at again, in milliseconds, as in kcp. */
+/** Interval of the resync of all quotas, in milliseconds, as in kcp. */
 const RESYNC = 300_000;
 
 /** Key spaces of objects that add or remove kinds. */
@@ -39,7 +39,7 @@ export class QuotaController implements ShardController {
   readonly #context: ShardContext;
   readonly #options: QuotaControllerOptions;
   readonly #workers: Workers<ObjectKey>;
-  readonly #following = new DisposableStack();
+  readonly #subscriptions = new DisposableStack();
   readonly #stop = new AbortController();
 
   constructor(context: ShardContext, options: QuotaControllerOptions) {
@@ -57,30 +57,30 @@ export class QuotaController implements ShardController {
         log({ level: "warn", message: "failed to count a quota", shard, key: keyText(key), error: String(error) });
       },
     });
-    const see = (_: unknown, { key }: { readonly key: ObjectKey }): void => this.#workers.add(key);
-    this.#following.use(
+    const enqueue = (_: unknown, { key }: { readonly key: ObjectKey }): void => this.#workers.add(key);
+    this.#subscriptions.use(
       state.resourceQuotas.on({
-        added: see,
-        updated: (quota, _before, event) => see(quota, event),
+        added: enqueue,
+        updated: (quota, _before, event) => enqueue(quota, event),
         deleted: (_, { key: { cluster } }) => this.#forget(cluster),
       }),
     );
-    this.#following.use(
+    this.#subscriptions.use(
       options.usage.on(({ cluster, resource, namespace }) => {
         for (const { key } of options.quotas.limiting(cluster, resource, namespace)) this.#workers.add(key);
       }),
     );
     const changed = ({ space, key }: StoredPlace): void => {
-      if (KINDS.has(space)) this.#lookAgain(key.cluster);
+      if (KINDS.has(space)) this.#requeue(key.cluster);
     };
-    this.#following.use(feed.on({ set: changed, deleted: changed, synced: () => this.#all() }));
+    this.#subscriptions.use(feed.on({ set: changed, deleted: changed, synced: () => this.#all() }));
     const resync = setInterval(() => this.#all(), RESYNC).unref();
-    this.#following.defer(() => clearInterval(resync));
+    this.#subscriptions.defer(() => clearInterval(resync));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    this.#following.dispose();
+    this.#subscriptions.dispose();
     await this.#workers[Symbol.asyncDispose]();
   }
 
@@ -88,7 +88,7 @@ export class QuotaController implements ShardController {
     for (const { key } of this.#options.quotas.all()) this.#workers.add(key);
   }
 
-  #lookAgain(cluster: string): void {
+  #requeue(cluster: string): void {
     for (const { key } of this.#options.quotas.in(cluster)) this.#workers.add(key, SERVED);
   }
 

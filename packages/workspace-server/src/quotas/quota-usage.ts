@@ -24,7 +24,7 @@ export interface QuotaUsageOptions {
 }
 
 /** Creation of an object. */
-interface Asked extends Pick<Reservation, "count" | "check"> {
+interface Creation extends Pick<Reservation, "count" | "check"> {
   readonly cluster: string;
   /** Whether it exceeds no quota by what is counted now. */
   readonly fits: () => boolean;
@@ -54,10 +54,10 @@ export class QuotaUsage implements Disposable {
   readonly #reserved = new Map<string, KindCount>();
   /** Places that have changed since the last call of listeners, by logical cluster, resource and namespace. */
   readonly #changes = new Map<string, UsageChange>();
-  #telling: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   readonly #turns: AdmissionTurns | undefined;
   readonly #listeners = new Set<(change: UsageChange) => void>();
-  readonly #following: Disposable;
+  readonly #subscription: Disposable;
   /** Resolves when everything that was written before is delivered; concurrent calls share the reads. */
   readonly #confirm = askedAfterNow(async () => {
     const { store, feed } = this.#options;
@@ -70,7 +70,7 @@ export class QuotaUsage implements Disposable {
     this.#options = options;
     const caughtUp = (revision: number, signal: AbortSignal): Promise<void> => feed.reached(revision, signal);
     this.#turns = store.shared === true ? new AdmissionTurns({ store, caughtUp }) : undefined;
-    this.#following = feed.on({
+    this.#subscription = feed.on({
       began: () => this.#all((count) => count.reset()),
       synced: () => this.#all((count) => count.start()),
       set: (object) => {
@@ -119,16 +119,16 @@ export class QuotaUsage implements Disposable {
    * @throws ApiError of `check`; 500 when the objects cannot be counted in time
    */
   admit(
-    asked: Asked,
+    creation: Creation,
     { signal, reserve }: { readonly signal: AbortSignal; readonly reserve: Reservation | undefined },
   ): Promise<void> | undefined {
-    if (!asked.count.isReady || !asked.fits()) return this.#admitLater(asked, { signal, reserve });
+    if (!creation.count.isReady || !creation.fits()) return this.#admitLater(creation, { signal, reserve });
     this.#reserve(reserve);
     return undefined;
   }
 
   async #admitLater(
-    { cluster, count, fits, check }: Asked,
+    { cluster, count, fits, check }: Creation,
     { signal, reserve }: { readonly signal: AbortSignal; readonly reserve: Reservation | undefined },
   ): Promise<void> {
     if (!count.isReady) await withPatience(signal, (until) => untilAborted(count.ready, until));
@@ -163,8 +163,8 @@ export class QuotaUsage implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#following[Symbol.dispose]();
-    clearTimeout(this.#telling);
+    this.#subscription[Symbol.dispose]();
+    clearTimeout(this.#timer);
     this.#all((count) => count[Symbol.dispose]());
   }
 
@@ -178,11 +178,11 @@ export class QuotaUsage implements Disposable {
     count.apply({ namespace, name, by, revision });
     const place = `${cluster} ${count.resource} ${namespace}`;
     if (!this.#changes.has(place)) this.#changes.set(place, { cluster, resource: count.resource, namespace });
-    this.#telling ??= setTimeout(() => this.#tell(), TOGETHER).unref();
+    this.#timer ??= setTimeout(() => this.#notify(), TOGETHER).unref();
   }
 
-  #tell(): void {
-    this.#telling = undefined;
+  #notify(): void {
+    this.#timer = undefined;
     const changes = [...this.#changes.values()];
     this.#changes.clear();
     for (const change of changes) for (const changed of this.#listeners) changed(change);

@@ -1,5 +1,5 @@
 import { fieldForbidden, fieldInvalid, formatCauses, type JsonSchema } from "@virtual-workspaces/apimachinery";
-import { readConfiguration } from "../../body/yaml/configuration.ts";
+import { listOf, objectOf, readConfiguration, TEXT } from "../../body/yaml/configuration.ts";
 import { anonymous as anonymousCallers } from "../anonymous.ts";
 import type { Authenticator } from "../authenticator.ts";
 import { jwt } from "./jwt.ts";
@@ -100,40 +100,30 @@ function checkAnonymous(anonymous: AnonymousConfiguration | undefined): void {
   throw new Error(formatCauses([fieldInvalid("anonymous.conditions", printed, detail)]));
 }
 
-const TEXT: JsonSchema = { type: "string" };
-
-function object(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: "object", properties };
-}
-
-function list(items: JsonSchema): JsonSchema {
-  return { type: "array", items };
-}
-
-const RULE = object({ claim: TEXT, requiredValue: TEXT, expression: TEXT, message: TEXT });
-const PREFIXED = object({ claim: TEXT, prefix: TEXT, expression: TEXT });
+const RULE = objectOf({ claim: TEXT, requiredValue: TEXT, expression: TEXT, message: TEXT });
+const PREFIXED = objectOf({ claim: TEXT, prefix: TEXT, expression: TEXT });
 
 /** Schema of Kubernetes' `AuthenticationConfiguration`, v1 and v1beta1 alike. Required fields are checked elsewhere. */
-const CONFIGURATION_SCHEMA: JsonSchema = object({
-  jwt: list(
-    object({
-      issuer: object({
+const CONFIGURATION_SCHEMA: JsonSchema = objectOf({
+  jwt: listOf(
+    objectOf({
+      issuer: objectOf({
         url: TEXT,
         discoveryURL: TEXT,
         certificateAuthority: TEXT,
-        audiences: list(TEXT),
+        audiences: listOf(TEXT),
         audienceMatchPolicy: TEXT,
         egressSelectorType: TEXT,
       }),
-      claimValidationRules: list(RULE),
-      claimMappings: object({
+      claimValidationRules: listOf(RULE),
+      claimMappings: objectOf({
         username: PREFIXED,
         groups: PREFIXED,
-        uid: object({ claim: TEXT, expression: TEXT }),
-        extra: list(object({ key: TEXT, valueExpression: TEXT })),
+        uid: objectOf({ claim: TEXT, expression: TEXT }),
+        extra: listOf(objectOf({ key: TEXT, valueExpression: TEXT })),
       }),
-      userValidationRules: list(object({ expression: TEXT, message: TEXT })),
+      userValidationRules: listOf(objectOf({ expression: TEXT, message: TEXT })),
     }),
   ),
-  anonymous: object({ enabled: { type: "boolean" }, conditions: list(object({ path: TEXT })) }),
+  anonymous: objectOf({ enabled: { type: "boolean" }, conditions: listOf(objectOf({ path: TEXT })) }),
 });

@@ -8,6 +8,19 @@ const GROUP = "apiserver.config.k8s.io";
 /** Limit of the text after alias expansion, in bytes, far above any real file. */
 const MOST_BYTES = 1024 * 1024;
 
+/** Schema of a text. */
+export const TEXT: JsonSchema = { type: "string" };
+
+/** Returns the schema of an object with these fields. */
+export function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: "object", properties };
+}
+
+/** Returns the schema of a list. */
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: "array", items };
+}
+
 /** Kind of a configuration file. */
 export interface ConfigurationKind {
   readonly kind: string;

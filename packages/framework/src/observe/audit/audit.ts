@@ -11,8 +11,9 @@ export interface AuditOptions {
   /** Target, one JSON object a line. A file is opened at server start and readable by its owner only. */
   readonly to: LineTarget;
   /**
-   * Behavior when the queue is full: `wait` delays new requests, up to `requestTimeout`, then 503; `drop` loses events, counts them and logs that (`batch`). Both lose events of requests
-   * without effect that cannot be delayed: probes, and early rejections (400, 401, 429).
+   * Behavior when the queue is full: `wait` delays new requests, up to `requestTimeout`, then 503; `drop` loses events, counts
+   * them and logs that (`batch`). Both lose events of requests without effect that cannot be delayed: probes, and early
+   * rejections (400, 401, 429).
    * @default "wait"
    */
   readonly whenFull?: "wait" | "drop";
