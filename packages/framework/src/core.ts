@@ -15,6 +15,7 @@ import { type RequestLimits, resolveLimits } from "./fairness/fairness-limits.ts
 import type { Intercept } from "./hooks/intercept.ts";
 import { Permissions } from "./hooks/permissions.ts";
 import { Revalidation } from "./hooks/revalidation.ts";
+import { AllowedOrigins } from "./listener/allowed-origins.ts";
 import { Mounted } from "./mounted.ts";
 import { accessLog, type RequestRecord } from "./observe/access.ts";
 import type { Audit } from "./observe/audit/audit.ts";
@@ -31,6 +32,7 @@ import type { Awaitable } from "./util/awaitable.ts";
 import { whole } from "./util/numbers.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 import { WatchHub } from "./watch/hub.ts";
+import { WatchSockets } from "./watch/web-sockets.ts";
 
 /** Options of a server, or of a middleware in another server. */
 export interface CoreOptions {
@@ -87,6 +89,15 @@ export interface CoreOptions {
   readonly requestTimeout?: number;
   /** Concurrency limits and queueing. @default 400 requests, fair between virtual workspaces and users */
   readonly limits?: RequestLimits;
+  /**
+   * Origins of browser pages that may read responses (CORS) and open WebSockets: regular expressions (RE2), as kube-apiserver's
+   * `--cors-allowed-origins`. Each must be anchored at both ends of the host: `^https://console\\.example\\.com$`.
+   *
+   * Security: such a page acts with its visitor's client certificate and cookies. Without the option, only pages of the
+   * server's own origin may open WebSockets. Preflight requests of an allowed origin are answered before authentication.
+   * @default none
+   */
+  readonly corsAllowedOrigins?: readonly string[];
   /** How often one address may fail to authenticate. @default 100 times, then once a second; no limit for loopback */
   readonly authenticationFailures?: AuthenticationFailureLimits;
   /**
@@ -136,6 +147,7 @@ export class ServerCore implements AsyncDisposable {
   readonly ignoredIdentities: IgnoredIdentities;
   readonly impersonation: ImpersonationRule;
   readonly takesCallersTokens: boolean;
+  readonly origins: AllowedOrigins;
   readonly peers: Peers | undefined;
   /** Applies the `retarget` option to a request, where there is one. */
   readonly retarget: ((request: IncomingMessage) => void) | undefined;
@@ -158,6 +170,7 @@ export class ServerCore implements AsyncDisposable {
   readonly fairness: Fairness;
   readonly authenticationFailures: AuthenticationFailureLimiter;
   readonly hub: WatchHub;
+  readonly webSockets: WatchSockets = new WatchSockets(() => this.#draining);
   readonly representations: Representations = new Representations();
   readonly pieces: PiecePool = new PiecePool();
   readonly discovery: DiscoveryDocuments = new DiscoveryDocuments();
@@ -188,6 +201,7 @@ export class ServerCore implements AsyncDisposable {
     this.ignoredIdentities = new IgnoredIdentities(this);
     this.impersonation = options.impersonation ?? (() => deny("this server has no impersonation rule"));
     this.takesCallersTokens = options.takesCallersTokens === true;
+    this.origins = new AllowedOrigins(options.corsAllowedOrigins ?? []);
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
     this.longestDelay = timerDelay(this.deadline);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
@@ -278,6 +292,7 @@ export class ServerCore implements AsyncDisposable {
     this.revalidation[Symbol.dispose]();
     this.permissions[Symbol.dispose]();
     await this.yaml[Symbol.asyncDispose]();
+    this.webSockets[Symbol.dispose]();
     await this.hub[Symbol.asyncDispose]();
     await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));
     await Promise.all(this.parts.map((part) => part.close()));

@@ -12,6 +12,7 @@ import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, intercept, locate, placed, ready } from "./stages/authorize.ts";
+import { cors, origin } from "./stages/origins.ts";
 
 /** Stages in order. Each relies on what earlier stages have established; the compiler checks that. */
 class Pipeline<Known extends Exchange> {
@@ -37,6 +38,7 @@ class Pipeline<Known extends Exchange> {
  */
 const pipeline = new Pipeline<Exchange>([
   accept, //       method, host, request id, size of the query, draining      400 405 431 503
+  cors, //         headers for browser pages of allowed origins                204
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
@@ -47,6 +49,7 @@ const pipeline = new Pipeline<Exchange>([
   .add(
     locate, //       :cluster → the name of a logical cluster; placed rejects
     audit, //        first audit event; waits while events cannot be written     503
+    origin, //       WebSockets of pages from elsewhere                      403
     hops, //         number of servers that forwarded it, to end loops           500
     ready, //        the virtual workspace's own readiness                      503
     placed, //       no logical cluster is found                            403 404 429 500

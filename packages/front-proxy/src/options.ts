@@ -9,7 +9,14 @@ import type { Mapping } from "./mapping/mapping.ts";
 export interface FrontProxyOptions
   extends Pick<
     ServerOptions,
-    "audit" | "closeDelay" | "closeTimeout" | "limits" | "onRequest" | "authenticationFailures" | "tls"
+    | "audit"
+    | "closeDelay"
+    | "closeTimeout"
+    | "corsAllowedOrigins"
+    | "limits"
+    | "onRequest"
+    | "authenticationFailures"
+    | "tls"
   > {
   /** Paths and their servers: {@link readMapping}. {@link FrontProxy.add} adds more at run time. */
   readonly mapping: readonly Mapping[];

@@ -37,7 +37,15 @@ export interface ServerClock extends Clock {
 export interface WorkspaceServerOptions
   extends Pick<
     ServerOptions,
-    "audit" | "closeDelay" | "closeTimeout" | "intercept" | "metrics" | "onRequest" | "authenticationFailures" | "tls"
+    | "audit"
+    | "closeDelay"
+    | "closeTimeout"
+    | "corsAllowedOrigins"
+    | "intercept"
+    | "metrics"
+    | "onRequest"
+    | "authenticationFailures"
+    | "tls"
   > {
   /**
    * Returns the logical cluster that requests outside `/clusters` and `/services` are for, so that the server's URL works as
@@ -184,7 +192,7 @@ export function commonListenerOptions(
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
   const { audit, closeDelay, closeTimeout, metrics, onRequest, authenticationFailures, tls, log } = options;
-  const { intercept, clusterAtRoot } = options;
+  const { intercept, clusterAtRoot, corsAllowedOrigins } = options;
   return {
     authentication,
     retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
@@ -194,6 +202,7 @@ export function commonListenerOptions(
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),
     ...(closeTimeout !== undefined && { closeTimeout }),
+    ...(corsAllowedOrigins && { corsAllowedOrigins }),
     ...(intercept && { intercept }),
     ...(metrics && { metrics }),
     ...(onRequest && { onRequest }),

@@ -18,6 +18,11 @@ export const LISTENER_FLAGS = {
     otherwise: "127.0.0.0/8,::1",
     help: "Addresses and subnets of proxies that limit failed logins themselves: the server does not count failed logins from there.",
   },
+  "cors-allowed-origins": {
+    type: "list",
+    value: "expressions",
+    help: "Origins of browser pages that may read responses (CORS) and open WebSockets: regular expressions, separated by commas, anchored at both ends of the host, such as ^https://console\\.example\\.com$. Without the flag, only pages of the server's own origin may open WebSockets.",
+  },
 } as const satisfies FlagSet;
 
 /** Certificates that authenticate callers, and proxies that name them. */

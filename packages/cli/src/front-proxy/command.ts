@@ -47,6 +47,7 @@ async function serve(options: FrontProxyCommand): Promise<number> {
         tls,
         closeDelay,
         ...(audit && { audit }),
+        corsAllowedOrigins: options.corsAllowedOrigins,
         ...(options.authenticationFailures && { authenticationFailures: options.authenticationFailures }),
         ...(onRequest && { onRequest }),
         log,

@@ -63,7 +63,6 @@ const IGNORED: readonly KnownFlags[] = [
   { names: "root-directory cert-dir", why: "it stores nothing: use --tls-cert-file" },
   { names: "service-account-extend-token-expiration service-account-lookup", kind: "switch", why: BY_SHARDS },
   { names: "service-account-* api-audiences", why: BY_SHARDS },
-  { names: "cors-allowed-origins", why: "it has no effect" },
   { names: "oidc-signing-algs", why: "the issuer's keys decide" },
 ];
 

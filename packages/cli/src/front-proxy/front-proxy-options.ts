@@ -9,7 +9,7 @@ import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { authenticationOf } from "../server/authentication.ts";
 import { gatesOf } from "../server/gates.ts";
-import { addressOf, authenticationFailuresOf } from "../server/listening.ts";
+import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
 import { FRONT_PROXY, type FrontProxyFlags } from "./flags.ts";
 
@@ -32,6 +32,8 @@ export interface FrontProxyCommand extends StartLog {
   readonly audit: Audit | undefined;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
+  /** Origins of browser pages that may use the server. */
+  readonly corsAllowedOrigins: readonly string[];
   /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
@@ -61,6 +63,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     closeDelay: flags["shutdown-delay-duration"],
     audit,
     authenticationFailures: authenticationFailuresOf(flags),
+    corsAllowedOrigins: corsAllowedOriginsOf(flags),
     warnings: [...warnings, ...gates.warnings, ...(warning === undefined ? [] : [warning])],
   };
 }

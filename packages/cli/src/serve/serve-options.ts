@@ -9,7 +9,7 @@ import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { authenticationOf } from "../server/authentication.ts";
-import { addressOf, authenticationFailuresOf } from "../server/listening.ts";
+import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
 import type { ForwardedTo } from "../server/upstreams.ts";
 import { urlOf } from "../server/urls.ts";
@@ -40,6 +40,8 @@ export interface ServeOptions extends StartLog {
   readonly audit: Audit | undefined;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
+  /** Origins of browser pages that may use the server. */
+  readonly corsAllowedOrigins: readonly string[];
   /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
@@ -93,6 +95,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     group,
     audit,
     authenticationFailures: authenticationFailuresOf(flags),
+    corsAllowedOrigins: corsAllowedOriginsOf(flags),
     warnings: [...warnings, ...(warning === undefined ? [] : [warning])],
   };
 }

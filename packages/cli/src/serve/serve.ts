@@ -113,6 +113,7 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
     tls: { ...tls, sni: post.sni },
     ...(post.peers && { peers: post.peers }),
     ...(audit && { audit }),
+    corsAllowedOrigins: options.corsAllowedOrigins,
     ...(authenticationFailures && { authenticationFailures }),
     ...(onRequest && { onRequest }),
     log,

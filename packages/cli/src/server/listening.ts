@@ -1,9 +1,10 @@
 import { BlockList, isIP } from "node:net";
-import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
+import { AllowedOrigins, type AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { isStoreError } from "@virtual-workspaces/store";
 import type { LISTENER_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { Failure, UsageError } from "../process/failure.ts";
+import { checked } from "../process/files.ts";
 
 type ListenerFlags = Values<typeof LISTENER_FLAGS>;
 
@@ -72,6 +73,13 @@ export function authenticationFailuresOf(
       `invalid value "${odd}" for --proxy-addresses: use IP addresses, and subnets such as 10.0.0.0/8`,
     );
   return trusted.length === 0 ? undefined : { trusted };
+}
+
+/** Reads the origins of browser pages that may use the server (`--cors-allowed-origins`). @throws UsageError */
+export function corsAllowedOriginsOf(flags: Pick<ListenerFlags, "cors-allowed-origins">): readonly string[] {
+  const origins = flags["cors-allowed-origins"] ?? [];
+  checked("--cors-allowed-origins", () => new AllowedOrigins(origins));
+  return origins;
 }
 
 function isSubnet(text: string): boolean {

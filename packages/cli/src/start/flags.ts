@@ -207,7 +207,7 @@ const IGNORED: readonly KnownFlags[] = [
   },
   { names: "profiling contention-profiling", kind: "switch", why: "Node.js has profilers of its own" },
   { names: "shutdown-send-retry-after", kind: "switch", why: "Retry-After is always sent" },
-  { names: "goaway-chance cors-allowed-origins event-ttl", why: "it has no effect" },
+  { names: "goaway-chance event-ttl", why: "it has no effect" },
   { names: "max-*-inflight *request-timeout livez-grace-period tracing-config-file", why: "it has no effect" },
   { names: "logical-cluster-object-count-scan-interval", why: "objects are counted as they come and go" },
   { names: "conversion-cel-*", why: "it has no effect" },

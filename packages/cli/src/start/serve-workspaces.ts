@@ -161,6 +161,7 @@ function serverOf(
     virtualStorage: options.virtualStorage && virtualStorage,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
+    corsAllowedOrigins: options.corsAllowedOrigins,
     ...(options.authenticationFailures && { authenticationFailures: options.authenticationFailures }),
     ...(onRequest && { onRequest }),
     log,

@@ -13,7 +13,7 @@ import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
 import { type AuthorizationChoice, authorizationOf } from "../server/authorization.ts";
 import { gatesOf } from "../server/gates.ts";
-import { authenticationFailuresOf } from "../server/listening.ts";
+import { authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
 import { listed as listOf, type StoreChoice, storeChoice } from "../server/store-choice.ts";
 import { shardNames } from "../server/urls.ts";
@@ -66,6 +66,8 @@ export interface StartOptions extends StartLog {
   readonly audit: Audit | undefined;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
+  /** Origins of browser pages that may use the server. */
+  readonly corsAllowedOrigins: readonly string[];
   /** Delay of the shutdown, ms. */
   readonly closeDelay: number;
   /** Whether progress is not printed: it would stand between the lines of a JSON log. */
@@ -133,6 +135,7 @@ export function startOptions(
     totalObjectLimit: flags["logical-cluster-total-object-limit"],
     audit,
     authenticationFailures: authenticationFailuresOf(flags),
+    corsAllowedOrigins: corsAllowedOriginsOf(flags),
     closeDelay: flags["shutdown-delay-duration"],
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,

@@ -1,5 +1,3 @@
-import { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
 
 /**
@@ -122,58 +120,4 @@ export function keptBytes(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);
   return own;
-}
-
-const CRLF = Buffer.from("\r\n");
-
-/** Bytes for many responses, framed once as a chunk of HTTP's chunked encoding (RFC 9112, 7.1). */
-export class Chunk {
-  readonly framed: Buffer;
-  /** Number of events in the chunk. */
-  readonly events: number;
-  readonly #head: number;
-
-  constructor(pieces: readonly Buffer[], events: number) {
-    this.events = events;
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const head = Buffer.from(`${length.toString(16)}\r\n`);
-    this.framed = Buffer.concat([head, ...pieces, CRLF]);
-    this.#head = head.length;
-  }
-
-  /** Bytes without the frame. */
-  get bytes(): Buffer {
-    return this.framed.subarray(this.#head, -CRLF.length);
-  }
-}
-
-/**
- * Started response for chunks that it shares with others. Node frames every write of every response again and passes it to
- * the socket in four pieces; a framed chunk goes to the socket directly, for a quarter less CPU. It does so only where Node
- * would do nothing else: not if a middleware wraps the response (compression), not for HTTP/1.0, and not while another
- * response uses the socket.
- */
-export class ChunkStream {
-  readonly #response: ServerResponse;
-
-  constructor(response: ServerResponse) {
-    this.#response = response;
-  }
-
-  /** Returns false when the socket wants no more data for now. */
-  write(chunk: Chunk): boolean {
-    const socket = this.#socket;
-    return socket === null ? this.#response.write(chunk.bytes) : socket.write(chunk.framed);
-  }
-
-  /** Calls the listener when the last write has been flushed. */
-  onceDrained(listener: () => void): void {
-    (this.#socket ?? this.#response).once("drain", listener);
-  }
-
-  /** Socket that accepts framed chunks. */
-  get #socket(): Socket | null {
-    const { chunkedEncoding, write, socket } = this.#response;
-    return chunkedEncoding && write === ServerResponse.prototype.write ? socket : null;
-  }
 }

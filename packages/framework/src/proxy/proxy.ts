@@ -91,7 +91,7 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     request: RawRequest<unknown> & { readonly head: Buffer },
   ): Promise<void> => {
     const protocol = req.headers.upgrade ?? "";
-    const outgoing = { ...this.#outgoing(req, request), protocol };
+    const outgoing = { ...this.#outgoing(req, request, this.#originFor(req)), protocol };
     const answer = await this.#asked(request, outgoing.method, this.#engine.upgrade(outgoing));
     if (isUpgraded(answer)) await passUpgrade(answer, socket, request.head);
     else {
@@ -105,9 +105,17 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     await this.#owned?.[Symbol.asyncDispose]();
   }
 
-  #outgoing(req: IncomingMessage, request: RawRequest<unknown>): Prepared {
+  /**
+   * Returns the origin of an upgrade, as header. This server has checked the page's own. API servers require the header for
+   * watches over WebSockets, and may require that it names them.
+   */
+  #originFor({ headers: { origin } }: IncomingMessage): readonly string[] {
+    return origin === undefined ? [] : ["Origin", this.#origin];
+  }
+
+  #outgoing(req: IncomingMessage, request: RawRequest<unknown>, more: readonly string[] = []): Prepared {
     const { hops, via, search, signal } = request;
-    const said = [HOPS_HEADER, String(hops + this.#counted), "Via", via];
+    const said = [HOPS_HEADER, String(hops + this.#counted), "Via", via, ...more];
     const besides = this.#options.headers?.(request, req);
     if (besides !== undefined) for (const text of besides) said.push(text);
     return {

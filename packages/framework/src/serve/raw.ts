@@ -51,26 +51,53 @@ const LISTENERS = 30;
 
 /** Hands a connection to `take`. An exception before `take` writes is answered in HTTP. */
 export async function handOver(exchange: AuthorizedExchange, take: (socket: Duplex) => Awaitable<void>): Promise<void> {
-  const { core, req, res } = exchange;
-  const { socket } = res;
-  if (socket === null) throw new Error("the client disconnected");
-  exchange.answered = true;
   noteCaller(exchange);
-  core.identityHeaders.drop(req);
-  // The response only served to reject the upgrade.
-  res.detachSocket(socket);
-  socket.setMaxListeners(LISTENERS);
+  exchange.core.identityHeaders.drop(exchange.req);
   exchange.leaveSeat();
-  const { bytesWritten } = socket;
+  const connection = connectionOf(exchange);
+  const { socket } = connection;
   if (isAskedAgain(exchange) && !socket.destroyed) onceWithdrawn(exchange, socket, () => socket.destroy());
   try {
     await take(socket);
   } catch (error) {
-    // Nothing was written yet, so an error can still be answered in HTTP.
-    if (socket.bytesWritten === bytesWritten && socket.writable) res.assignSocket(socket);
-    else socket.destroy();
+    connection.giveBack();
     throw error;
   }
+}
+
+/** Calls `take` with the connection of an upgrade. An exception before it writes is answered in HTTP. */
+export function withConnection<Taken>(exchange: AuthorizedExchange, take: (socket: Duplex) => Taken): Taken {
+  const connection = connectionOf(exchange);
+  try {
+    return take(connection.socket);
+  } catch (error) {
+    connection.giveBack();
+    throw error;
+  }
+}
+
+interface TakenConnection {
+  readonly socket: Duplex;
+  /** Lets the response answer an error, unless something was written: then it cuts the connection. */
+  giveBack(): void;
+}
+
+/** Takes the connection from the response, which only serves to reject the upgrade. */
+function connectionOf(exchange: AuthorizedExchange): TakenConnection {
+  const { res } = exchange;
+  const { socket } = res;
+  if (socket === null) throw new Error("the client disconnected");
+  exchange.answered = true;
+  res.detachSocket(socket);
+  socket.setMaxListeners(LISTENERS);
+  const { bytesWritten } = socket;
+  return {
+    socket,
+    giveBack: () => {
+      if (socket.bytesWritten === bytesWritten && socket.writable) res.assignSocket(socket);
+      else socket.destroy();
+    },
+  };
 }
 
 /** Remembers the credentials and identity that the view takes, before their headers are removed. */

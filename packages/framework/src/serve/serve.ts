@@ -10,6 +10,7 @@ import type { Advertised, ServedResource } from "../resource/served.ts";
 import { liftDeadline } from "../stages/accept.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { Minter } from "../watch/cache/minter.ts";
+import { isWebSocket } from "../watch/web-sockets.ts";
 import { serveDelete, serveDeleteCollection } from "./delete.ts";
 import { serveGet } from "./get.ts";
 import { serveKind } from "./kind-subresource.ts";
@@ -182,8 +183,9 @@ function serveSubresource(exchange: AuthorizedExchange, resource: ServedResource
   return SCALE[verb]?.(exchange, resource, scaling);
 }
 
-/** Whether a subresource takes the upgrade, instead of the virtual workspace. */
-function takesUpgrade({ info }: AuthorizedExchange, { named }: ServedResource): boolean {
+/** Whether the resource takes the upgrade, instead of the virtual workspace: a watch over a WebSocket, or a subresource. */
+function takesUpgrade({ info, req }: AuthorizedExchange, { named }: ServedResource): boolean {
+  if (info.verb === "watch") return isWebSocket(req);
   const own = named.get(info.subresource);
   return own?.form === "connect" && own.handlers.upgrade !== undefined;
 }

@@ -6,17 +6,18 @@ import {
   withListDefaults,
 } from "@virtual-workspaces/apimachinery/requests";
 import { timerDelay } from "@virtual-workspaces/transport";
-import { PieceWriter } from "../encode/pieces.ts";
-import { eventBytes, negotiate } from "../encode/representation.ts";
+import { eventPieces, negotiate } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past, Scope } from "../storage.ts";
 import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/cache-event.ts";
 import { objectsIn } from "../watch/cache/watch-cache.ts";
+import { type EventStream, ResponseStream } from "../watch/event-stream.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import { type Lane, Subscriber } from "../watch/lane.ts";
 import { everything, Selection } from "../watch/selection.ts";
+import { withConnection } from "./raw.ts";
 import { checkSelectable, FOREIGN, freshen, leaseOf, scopeOf, tooOld } from "./scope.ts";
 
 /** Answers a WATCH. Returns once the stream has begun; the hub writes the events. */
@@ -36,8 +37,10 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
   const lease = await leaseOf(exchange, resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
+    if (exchange.upgradeHead !== undefined) await exchange.core.webSockets.prepare();
     if (exchange.res.destroyed) throw new Error("the client disconnected");
-    open(exchange, resource, { lease, options, lane: (fanout) => fanout.lane(selection, representation) });
+    const stream = startOf(exchange, representation.contentType);
+    open(exchange, resource, { lease, options, stream, lane: (fanout) => fanout.lane(selection, representation) });
   } catch (error) {
     lease[Symbol.dispose]();
     if (!isApiError(error) && exchange.res.destroyed) return;
@@ -61,24 +64,25 @@ function selectionOf(exchange: AuthorizedExchange, { labels, fields }: Pick<Scop
 interface Opening {
   readonly lease: CacheLease;
   readonly options: ListOptions;
+  readonly stream: EventStream;
   readonly lane: (fanout: Fanout) => Lane;
 }
 
-function open(exchange: AuthorizedExchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
-  const { core, res } = exchange;
-  exchange.answered = true;
+function open(exchange: AuthorizedExchange, resource: ServedResource, opening: Opening): void {
+  const { lease, options, stream, lane: laneOf } = opening;
+  const { core } = exchange;
   const fanout = core.hub.fanout(lease.cache, resource.definition);
   const lane = laneOf(fanout);
   const { allowWatchBookmarks: bookmarks, sendInitialEvents: initialEvents = false } = options;
   const remembered = lease.past !== undefined;
-  const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents, remembered });
+  const subscriber = new Subscriber(lane, stream, { bookmarks, initialEvents, remembered });
   exchange.watch = subscriber;
   fanout.add(subscriber, lane);
   const fail = (error: ApiError): void => subscriber.fail(error);
   const revalidation = core.revalidation.add(exchange, resource, fail);
   const permission = core.permissions.add(exchange, fail);
   const timeout = setTimeout(() => subscriber.end(), core.watchTimeout(options.timeoutSeconds)).unref();
-  res.once("close", () => {
+  stream.onceClosed(() => {
     clearTimeout(timeout);
     revalidation[Symbol.dispose]();
     permission[Symbol.dispose]();
@@ -86,12 +90,13 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, { lease, o
     core.hub.leave(fanout);
     lease[Symbol.dispose]();
   });
-  startStream(res, lane.representation.contentType);
   // The request arrived before the server began to drain, and opens only now.
   if (core.draining) subscriber.end();
-  const begun = begin(exchange, { subscriber, lane, options, past: lease.past }).catch((error: unknown) => {
-    if (!hasLeft(exchange)) exchange.log({ level: "error", message: "watch failed", error: String(error) });
-    res.destroy();
+  const begun = begin(exchange, { subscriber, stream, lane, options, past: lease.past }).catch((error: unknown) => {
+    // A write can fail before the stream reports that the client has left.
+    const left = stream.destroyed || exchange.signal.aborted;
+    if (!left) exchange.log({ level: "error", message: "watch failed", error: String(error) });
+    stream.destroy();
   });
   // Initial events and the past take a seat, as a list does; waiting for a future version does not.
   const past =
@@ -101,8 +106,23 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, { lease, o
   if (initialEvents || past) core.fairness.hold(exchange)?.keep(begun);
 }
 
+/** Starts the response: a stream over HTTP, or a WebSocket. @throws ApiError 400 on an invalid handshake */
+function startOf(exchange: AuthorizedExchange, contentType: string): EventStream {
+  const { core, req, res, requestId, upgradeHead: head } = exchange;
+  if (head === undefined) {
+    exchange.answered = true;
+    startStream(res, contentType);
+    return new ResponseStream(res, core.pieces);
+  }
+  core.identityHeaders.drop(req);
+  return withConnection(exchange, (socket) =>
+    core.webSockets.accept({ req, socket, head, lines: [`Audit-Id: ${requestId}`] }),
+  );
+}
+
 interface Beginning {
   readonly subscriber: Subscriber;
+  readonly stream: EventStream;
   readonly lane: Lane;
   readonly options: ListOptions;
   readonly past: Past | undefined;
@@ -110,13 +130,11 @@ interface Beginning {
 
 /** Writes the events that the client has missed, then hands over to the lane. */
 async function begin(exchange: AuthorizedExchange, beginning: Beginning): Promise<void> {
-  const { subscriber, lane, options, past } = beginning;
+  const { subscriber, stream, lane, options, past } = beginning;
   const { cache } = lane;
   if (options.sendInitialEvents === true) {
     const snapshot = cache.snapshot();
-    const writer = new PieceWriter(exchange.res, exchange.core.pieces);
-    await writer.addAll(initialEvents(snapshot, lane, options.allowWatchBookmarks));
-    await writer.finish();
+    await stream.writeAll(initialEvents(snapshot, lane, options.allowWatchBookmarks));
     subscriber.start(snapshot.next);
     return;
   }
@@ -126,7 +144,7 @@ async function begin(exchange: AuthorizedExchange, beginning: Beginning): Promis
   if (position !== "expired") return subscriber.start(position);
   if (cache.isForeign(version)) subscriber.start(ApiError.expired(FOREIGN));
   else if (past === undefined) subscriber.start(tooOld(version, cache));
-  else subscriber.start(await writePast(exchange, { subscriber, lane, past }, version));
+  else subscriber.start(await writePast(exchange, { subscriber, stream, lane, past }, version));
 }
 
 /** Waits for a version that the cache has not reached, as long as the client stays. */
@@ -141,24 +159,20 @@ async function positionOf(
   return position === "ahead" ? "expired" : position;
 }
 
-/** Whether the client has disconnected. A write can fail before the response reports it. */
-function hasLeft({ res, signal }: AuthorizedExchange): boolean {
-  return res.destroyed || signal.aborted || res.socket?.destroyed === true;
-}
-
-function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<Buffer> {
+function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<readonly Buffer[]> {
   const { selection, representation } = lane;
   for (const object of objectsIn(snapshot.objects, selection)) {
     if (!selection.matches(object)) continue;
     lane.sent.events += 1;
-    yield eventBytes("ADDED", representation.object(object));
+    yield eventPieces("ADDED", representation.object(object));
   }
-  if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);
+  if (bookmark) yield lane.bookmarkPieces(snapshot.version, true);
 }
 
 /** A watch from a version that its cache no longer holds. */
 interface Resuming {
   readonly subscriber: Subscriber;
+  readonly stream: EventStream;
   readonly lane: Lane;
   readonly past: Past;
 }
@@ -171,7 +185,7 @@ interface Resuming {
  */
 async function writePast(
   exchange: AuthorizedExchange,
-  { subscriber, lane, past }: Resuming,
+  { subscriber, stream, lane, past }: Resuming,
   version: string,
 ): Promise<number | ApiError> {
   const { cache } = lane;
@@ -180,16 +194,17 @@ async function writePast(
     const told = await past.changes(reached, exchange).catch((error: unknown) => refusal(exchange, error));
     if (told === undefined) return tooOld(version, cache);
     if ("status" in told) return told;
-    const writer = new PieceWriter(exchange.res, exchange.core.pieces);
-    let refused: ApiError | undefined;
-    for (const event of told.events) {
-      const pieces = shown(lane, event);
-      if ("status" in pieces) refused = pieces;
-      if ("status" in pieces || subscriber.ending) break;
-      await writer.addAll(pieces);
+    let failure: ApiError | undefined;
+    function* events(changes: readonly CacheEvent[]): Generator<readonly Buffer[]> {
+      for (const event of changes) {
+        const all = shown(lane, event);
+        if ("status" in all) failure = all;
+        if ("status" in all || subscriber.ending) return;
+        yield* all;
+      }
     }
-    await writer.finish();
-    if (refused !== undefined) return refused;
+    await stream.writeAll(events(told.events));
+    if (failure !== undefined) return failure;
     // The client resumes after the last event that it received.
     if (subscriber.ending) return cache.next;
     reached = told.version;
@@ -199,10 +214,10 @@ async function writePast(
   }
 }
 
-/** Returns the bytes of an event, or the error that prevents them. */
-function shown(lane: Lane, event: CacheEvent): readonly Buffer[] | ApiError {
+/** Returns what a lane's clients see of an event, or the error that prevents it. */
+function shown(lane: Lane, event: CacheEvent): readonly (readonly Buffer[])[] | ApiError {
   try {
-    return lane.pieces(event);
+    return lane.shown(event);
   } catch (error) {
     return toApiError(error);
   }

@@ -1,8 +1,8 @@
-import type { ServerResponse } from "node:http";
 import { ApiError, toApiError } from "@virtual-workspaces/apimachinery";
-import { Chunk, ChunkStream, keptBytes } from "../encode/pieces.ts";
-import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
+import { keptBytes } from "../encode/pieces.ts";
+import { eventPieces, type Representation } from "../encode/representation.ts";
 import type { CacheEvent, ReadableCache } from "./cache/cache-event.ts";
+import { Chunk, type EventStream } from "./event-stream.ts";
 import type { Selection } from "./selection.ts";
 
 /** Counters of streams. */
@@ -88,13 +88,14 @@ export class Lane {
     for (const subscriber of this.#live) if (subscriber.bookmarks) this.#write(subscriber, chunk);
   }
 
-  bookmarkBytes(version: string, initialEventsEnd: boolean): Buffer {
-    return eventBytes("BOOKMARK", this.representation.bookmark(version, initialEventsEnd));
+  /** Returns a bookmark in pieces. */
+  bookmarkPieces(version: string, initialEventsEnd: boolean): readonly Buffer[] {
+    return eventPieces("BOOKMARK", this.representation.bookmark(version, initialEventsEnd));
   }
 
   /** Returns a bookmark at the version that live subscribers have received. */
   bookmarkChunk(): Chunk {
-    return new Chunk([this.bookmarkBytes(this.cache.head, false)], 1);
+    return new Chunk([this.bookmarkPieces(this.cache.head, false)]);
   }
 
   /** Adds a subscriber that has received everything before {@link cursor}. */
@@ -112,23 +113,21 @@ export class Lane {
    * @throws ApiError when one cannot be shown, for example because its object cannot be converted
    */
   batch(from: number, to: number): Chunk | undefined {
-    const pieces: Buffer[] = [];
-    let events = 0;
-    for (let position = from; position < to; position++) events += this.#render(this.cache.event(position), pieces);
-    if (pieces.length === 0) return undefined;
-    return new Chunk(pieces, events);
+    const events: (readonly Buffer[])[] = [];
+    for (let position = from; position < to; position++) this.#render(this.cache.event(position), events);
+    return events.length === 0 ? undefined : new Chunk(events);
   }
 
-  /** Returns one event as this lane's clients see it, for a single watch. @throws as {@link batch} */
-  pieces(event: CacheEvent): readonly Buffer[] {
-    const pieces: Buffer[] = [];
-    this.sent.events += this.#render(event, pieces);
-    return pieces;
+  /** Returns one event as this lane's clients see it, as events in pieces, for a single watch. @throws as {@link batch} */
+  shown(event: CacheEvent): readonly (readonly Buffer[])[] {
+    const events: (readonly Buffer[])[] = [];
+    this.#render(event, events);
+    this.sent.events += events.length;
+    return events;
   }
 
-  /** @returns the number of events that this lane's clients see */
-  #render(event: CacheEvent, pieces: Buffer[]): number {
-    let events = 0;
+  /** Adds what this lane's clients see of an event. */
+  #render(event: CacheEvent, events: (readonly Buffer[])[]): void {
     for (const step of this.selection.steps(event)) {
       const { representation } = this;
       const object = step === "DELETED" ? event.removed() : (event.object ?? event.removed());
@@ -137,10 +136,8 @@ export class Lane {
         const made = representation.object(object);
         return representation.verbatim ? made : keptBytes(made);
       });
-      pieces.push(...eventPieces(step, bytes));
-      events += 1;
+      events.push(eventPieces(step, bytes));
     }
-    return events;
   }
 
   #write(subscriber: Subscriber, chunk: Chunk): void {
@@ -150,11 +147,6 @@ export class Lane {
       subscriber.lagAt(this.cursor);
     }
   }
-}
-
-/** Returns the last event of a watch that cannot be continued. */
-function errorEvent(error: ApiError): Buffer {
-  return eventBytes("ERROR", Buffer.from(JSON.stringify(error.status)));
 }
 
 /** Number of events that a lagging subscriber gets between two checks of its socket. */
@@ -169,23 +161,21 @@ interface SubscriberOptions {
   readonly remembered: boolean;
 }
 
-/** One open watch: a response, a lane, and, while it lags, its own position in the history. */
+/** One open watch: the client's stream, a lane, and, while it lags, its own position in the history. */
 export class Subscriber {
   readonly bookmarks: boolean;
   readonly #remembered: boolean;
   readonly #lane: Lane;
-  readonly #response: ServerResponse;
-  readonly #stream: ChunkStream;
+  readonly #stream: EventStream;
   #cursor = 0;
   #live = false;
   /** Ends the watch after the initial events: nothing may be written between their pieces. */
   #ending: (() => void) | undefined;
   #begun: boolean;
 
-  constructor(lane: Lane, response: ServerResponse, options: SubscriberOptions) {
+  constructor(lane: Lane, stream: EventStream, options: SubscriberOptions) {
     this.#lane = lane;
-    this.#response = response;
-    this.#stream = new ChunkStream(response);
+    this.#stream = stream;
     this.bookmarks = options.bookmarks;
     this.#remembered = options.remembered;
     this.#begun = !options.initialEvents;
@@ -216,7 +206,7 @@ export class Subscriber {
 
   /** Continues at `from` after the initial events, catches up, then joins the lane. An error instead of a position ends the watch. */
   start(from: number | ApiError): void {
-    if (this.#response.writableEnded) return;
+    if (this.#stream.over) return;
     this.#begun = true;
     if (this.#ending !== undefined) this.#ending();
     else if (typeof from !== "number") this.fail(from);
@@ -229,7 +219,7 @@ export class Subscriber {
 
   /** Ends the watch with an ERROR event: it cannot be continued. */
   fail(error: ApiError): void {
-    this.#finish(() => this.#response.end(errorEvent(error)));
+    this.#finish(() => this.#stream.end(error));
   }
 
   /** Ends the watch cleanly: the client may resume from its last version. */
@@ -237,12 +227,12 @@ export class Subscriber {
     this.#finish(() => {
       this.#lane.flush();
       if (this.bookmarks && this.#live) this.write(this.#lane.bookmarkChunk());
-      this.#response.end();
+      this.#stream.end();
     });
   }
 
   #finish(ending: () => void): void {
-    if (this.#response.writableEnded) return;
+    if (this.#stream.over) return;
     if (!this.#begun) {
       this.#ending ??= ending;
       return;
@@ -253,10 +243,10 @@ export class Subscriber {
 
   readonly #resume = (): void => {
     const { cache } = this.#lane;
-    if (this.#response.writableEnded || this.#response.destroyed) return;
+    if (this.#stream.over) return;
     while (this.#cursor < this.#lane.cursor) {
       if (this.#cursor < cache.first) {
-        if (this.#remembered) this.#finish(() => this.#response.end());
+        if (this.#remembered) this.#finish(() => this.#stream.end());
         else this.fail(ApiError.expired("too old resource version: the watch fell behind the history that is kept"));
         return;
       }

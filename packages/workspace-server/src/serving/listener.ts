@@ -26,6 +26,7 @@ export interface CommonListenerOptions
     | "audit"
     | "closeDelay"
     | "closeTimeout"
+    | "corsAllowedOrigins"
     | "intercept"
     | "log"
     | "metrics"

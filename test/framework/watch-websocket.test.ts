@@ -1,0 +1,229 @@
+// Watches over WebSockets, as browsers open them.
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { allow, defineVirtualWorkspace, deny, readOnly, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { WebSocket } from "ws";
+import { Note } from "../_support/note.ts";
+import { startPlain } from "../_support/plain.ts";
+
+const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
+const TOKEN = `base64url.bearer.authorization.k8s.io.${Buffer.from("alice").toString("base64url")}`;
+
+function setUp(view: Partial<VirtualWorkspace> = {}) {
+  const notes = Note.collection();
+  const views = [
+    defineVirtualWorkspace({
+      ...{ name: "notes", path: "/clusters/:cluster", authorize: () => allow() },
+      resources: [Note.serve(notes)],
+      ...view,
+    } as Parameters<typeof defineVirtualWorkspace>[0]),
+  ];
+  return { root: notes.in("root"), views };
+}
+
+interface Opened extends Disposable {
+  readonly socket: WebSocket;
+  readonly response: IncomingMessage;
+  /** Returns the next message, as text. @throws when the WebSocket closes */
+  next(): Promise<string>;
+  /** Resolves to the close code. */
+  readonly closed: Promise<number>;
+}
+
+interface Opening {
+  readonly protocols?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Opens a WebSocket. @throws the Status of a rejection */
+async function open(
+  url: string,
+  path: string,
+  { protocols = [], headers = { authorization: "Bearer alice" } }: Opening = {},
+): Promise<Opened> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}${path}`, [...protocols], { headers });
+  const waiting: string[] = [];
+  const readers: { readonly resolve: (text: string) => void; readonly reject: (error: Error) => void }[] = [];
+  socket.on("message", (data, isBinary) => {
+    const text = isBinary ? "binary" : String(data);
+    const reader = readers.shift();
+    if (reader === undefined) waiting.push(text);
+    else reader.resolve(text);
+  });
+  const closed = once(socket, "close").then(([code]) => code as number);
+  void closed.then((code) => {
+    for (const { reject } of readers) reject(new Error(`closed with ${code}`));
+  });
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    socket.once("upgrade", resolve);
+    socket.once("unexpected-response", async (_req, res: IncomingMessage) => {
+      let text = "";
+      for await (const piece of res) text += piece;
+      reject(Object.assign(new Error(text), { status: JSON.parse(text) }));
+    });
+    socket.on("error", reject);
+  });
+  if (socket.readyState === WebSocket.CONNECTING) await once(socket, "open");
+  const next = async (): Promise<string> => {
+    const ready = waiting.shift();
+    if (ready !== undefined) return ready;
+    if (socket.readyState !== WebSocket.OPEN) throw new Error("closed");
+    return new Promise((resolve, reject) => readers.push({ resolve, reject }));
+  };
+  return { socket, response, next, closed, [Symbol.dispose]: () => socket.terminate() };
+}
+
+/** Returns code and message of the rejection. */
+async function rejection(opening: Promise<Opened>): Promise<readonly [number, string]> {
+  const found = await opening.then(
+    (opened) => {
+      opened.socket.terminate();
+      throw new Error("the WebSocket opened");
+    },
+    (error: { readonly status?: { readonly code: number; readonly message: string } }) => error.status,
+  );
+  return [found?.code ?? 0, found?.message ?? ""];
+}
+
+const label = (text: string): string => {
+  const { type, object } = JSON.parse(text);
+  return `${type} ${object.metadata?.name ?? object.code}`;
+};
+
+describe("a watch over a WebSocket", () => {
+  it("sends each event as one text message", async () => {
+    const { root, views } = setUp();
+    await using server = await startPlain(views);
+    root.set("first", { text: "é".repeat(70_000) });
+    using watch = await open(
+      server.url,
+      `${NOTES}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+    );
+    expect(label(await watch.next())).to.equal("ADDED first");
+    expect(JSON.parse(await watch.next()).object.metadata.annotations).to.have.property("k8s.io/initial-events-end");
+    root.set("second", { text: "€" });
+    root.set("third", { text: "a\nb" });
+    root.delete("second");
+    const seen = [label(await watch.next()), label(await watch.next()), label(await watch.next())];
+    expect(seen).to.deep.equal(["ADDED second", "ADDED third", "DELETED second"]);
+    expect(watch.response.headers["audit-id"]).to.match(/^[-0-9a-f]{36}$/);
+  });
+
+  it("takes a browser's token from the subprotocols, and accepts another one of them", async () => {
+    const { root, views } = setUp();
+    await using server = await startPlain(views);
+    using watch = await open(server.url, `${NOTES}?watch=1`, {
+      protocols: [TOKEN, "base64.binary.k8s.io"],
+      headers: {},
+    });
+    expect(watch.socket.protocol).to.equal("base64.binary.k8s.io");
+    root.set("a", { text: "1" });
+    expect(label(await watch.next())).to.equal("ADDED a");
+  });
+
+  it("is a read for a view that only allows reads", async () => {
+    const { root, views } = setUp({ authorize: readOnly() });
+    await using server = await startPlain(views);
+    using watch = await open(server.url, `${NOTES}?watch=true&fieldSelector=metadata.name%3Db`);
+    root.set("a", { text: "1" });
+    root.set("b", { text: "1" });
+    expect(label(await watch.next())).to.equal("ADDED b");
+  });
+
+  it("is denied as any watch is", async () => {
+    const { views } = setUp({ authorize: ({ verb }) => (verb === "watch" ? deny("no watches") : allow()) });
+    await using server = await startPlain(views);
+    expect(await rejection(open(server.url, `${NOTES}?watch=true`))).to.deep.equal([
+      403,
+      'notes.test.dev is forbidden: User "alice" cannot watch resource "notes" in API group "test.dev" at the cluster scope: no watches',
+    ]);
+    expect((await rejection(open(server.url, `${NOTES}?watch=true`, { headers: {} })))[0]).to.equal(401);
+  });
+
+  it("answers 400 to a list, and to an invalid handshake", async () => {
+    const { views } = setUp();
+    await using server = await startPlain(views);
+    expect(await rejection(open(server.url, NOTES))).to.deep.equal([
+      400,
+      "virtual workspace notes does not take upgrades: remove the Upgrade header",
+    ]);
+    const headers = { authorization: "Bearer alice", connection: "Upgrade", upgrade: "websocket" };
+    const { status, body } = await server.get(`${NOTES}?watch=true`, { headers });
+    expect([status, body.message]).to.deep.equal([
+      400,
+      "invalid WebSocket handshake: Missing or invalid Sec-WebSocket-Key header: use version 13 of RFC 6455",
+    ]);
+    const expired = await rejection(open(server.url, `${NOTES}?watch=true&resourceVersion=x`));
+    expect(expired[0]).to.equal(400);
+  });
+
+  it("ends with the close code of its reason", async () => {
+    const { root, views } = setUp();
+    await using server = await startPlain(views);
+    using timed = await open(server.url, `${NOTES}?watch=true&timeoutSeconds=1`);
+    expect(await timed.closed).to.equal(1000);
+    root.set("a", { text: "1" });
+    using old = await open(server.url, `${NOTES}?watch=true&resourceVersion=1`);
+    const { type, object } = JSON.parse(await old.next());
+    expect([type, object.code]).to.deep.equal(["ERROR", 410]);
+    expect(await old.closed).to.equal(1000);
+    using open1 = await open(server.url, `${NOTES}?watch=true`);
+    const closed = server.server.close();
+    expect(await open1.closed).to.equal(1001);
+    await closed;
+  });
+
+  it("ends when the client sends a message that is too large, and ignores others", async () => {
+    const { root, views } = setUp();
+    await using server = await startPlain(views);
+    using watch = await open(server.url, `${NOTES}?watch=true`);
+    watch.socket.send("hello");
+    watch.socket.ping();
+    await once(watch.socket, "pong");
+    root.set("a", { text: "1" });
+    expect(label(await watch.next())).to.equal("ADDED a");
+    watch.socket.send("x".repeat(5000));
+    expect(await watch.closed).to.equal(1009);
+  });
+
+  it("does not make others wait for a client that does not read, which catches up", async () => {
+    const { root, views } = setUp();
+    await using server = await startPlain(views);
+    using slow = await open(server.url, `${NOTES}?watch=true`);
+    using quick = await open(server.url, `${NOTES}?watch=true`);
+    slow.socket.pause();
+    const text = "x".repeat(100_000);
+    for (let at = 0; at < 200; at++) {
+      root.set(`n${at}`, { text });
+      expect(label(await quick.next())).to.equal(`ADDED n${at}`);
+    }
+    slow.socket.resume();
+    for (let at = 0; at < 200; at++) expect(label(await slow.next())).to.equal(`ADDED n${at}`);
+  });
+});
+
+describe("the origin of a page that opens a WebSocket", () => {
+  const from = (origin: string) => ({ headers: { authorization: "Bearer alice", origin } });
+
+  it("is the server's own, or one that the operator allows", async () => {
+    const { views } = setUp();
+    await using server = await startPlain(views, { corsAllowedOrigins: ["^https://console\\.example\\.com$"] });
+    const path = `${NOTES}?watch=true`;
+    using own = await open(server.url, path, from(server.url));
+    using allowed = await open(server.url, path, from("https://console.example.com"));
+    expect([own.socket.readyState, allowed.socket.readyState]).to.deep.equal([WebSocket.OPEN, WebSocket.OPEN]);
+    for (const origin of ["https://console.example.com.evil.test", "http://console.example.com", "null"])
+      expect(await rejection(open(server.url, path, from(origin)))).to.deep.equal([
+        403,
+        `forbidden: WebSockets of pages from "${origin}" are not allowed: the operator adds the origin to corsAllowedOrigins, or to --cors-allowed-origins`,
+      ]);
+  });
+
+  it("is checked after authentication", async () => {
+    const { views } = setUp();
+    await using server = await startPlain(views);
+    const headers = { origin: "https://evil.test" };
+    expect((await rejection(open(server.url, `${NOTES}?watch=true`, { headers })))[0]).to.equal(401);
+  });
+});
