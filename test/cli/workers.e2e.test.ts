@@ -1,6 +1,7 @@
 // Several processes as one server: clients that reach another process with each request see no difference.
 import { expect } from "chai";
 import { createAuthority } from "../_support/server.ts";
+import { labelOf, openWatch } from "../_support/web-socket.ts";
 import { Fleet, ROOT } from "./support/fleet.ts";
 import { minterOf, Notes } from "./support/fleet-client.ts";
 import { ask } from "./support/views-of-workspaces.ts";
@@ -44,6 +45,19 @@ describe("virtual-workspaces serve --workers", function () {
         ]);
         break;
       }
+  });
+
+  it("sends the same events over WebSockets, whichever process accepts them", async () => {
+    const sockets = await Promise.all(
+      [1, 2, 3, 4].map(() =>
+        openWatch(fleet.direct(""), `/services${Notes.PATH}?watch=1`, { ca: fleet.ca, headers: ROOT }),
+      ),
+    );
+    await notes.make("live");
+    for (const socket of sockets) {
+      expect(labelOf(await socket.next())).to.equal("ADDED live");
+      socket[Symbol.dispose]();
+    }
   });
 
   it("serves all pages of a list at one version", async () => {

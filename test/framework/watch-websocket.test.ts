@@ -1,11 +1,11 @@
 // Watches over WebSockets, as browsers open them.
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
 import { allow, defineVirtualWorkspace, deny, readOnly, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { WebSocket } from "ws";
 import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
+import { labelOf as label, openWatch as open, rejection } from "../_support/web-socket.ts";
 
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const TOKEN = `base64url.bearer.authorization.k8s.io.${Buffer.from("alice").toString("base64url")}`;
@@ -21,75 +21,6 @@ function setUp(view: Partial<VirtualWorkspace> = {}) {
   ];
   return { root: notes.in("root"), views };
 }
-
-interface Opened extends Disposable {
-  readonly socket: WebSocket;
-  readonly response: IncomingMessage;
-  /** Returns the next message, as text. @throws when the WebSocket closes */
-  next(): Promise<string>;
-  /** Resolves to the close code. */
-  readonly closed: Promise<number>;
-}
-
-interface Opening {
-  readonly protocols?: readonly string[];
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Opens a WebSocket. @throws the Status of a rejection */
-async function open(
-  url: string,
-  path: string,
-  { protocols = [], headers = { authorization: "Bearer alice" } }: Opening = {},
-): Promise<Opened> {
-  const socket = new WebSocket(`${url.replace("http", "ws")}${path}`, [...protocols], { headers });
-  const waiting: string[] = [];
-  const readers: { readonly resolve: (text: string) => void; readonly reject: (error: Error) => void }[] = [];
-  socket.on("message", (data, isBinary) => {
-    const text = isBinary ? "binary" : String(data);
-    const reader = readers.shift();
-    if (reader === undefined) waiting.push(text);
-    else reader.resolve(text);
-  });
-  const closed = once(socket, "close").then(([code]) => code as number);
-  void closed.then((code) => {
-    for (const { reject } of readers) reject(new Error(`closed with ${code}`));
-  });
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    socket.once("upgrade", resolve);
-    socket.once("unexpected-response", async (_req, res: IncomingMessage) => {
-      let text = "";
-      for await (const piece of res) text += piece;
-      reject(Object.assign(new Error(text), { status: JSON.parse(text) }));
-    });
-    socket.on("error", reject);
-  });
-  if (socket.readyState === WebSocket.CONNECTING) await once(socket, "open");
-  const next = async (): Promise<string> => {
-    const ready = waiting.shift();
-    if (ready !== undefined) return ready;
-    if (socket.readyState !== WebSocket.OPEN) throw new Error("closed");
-    return new Promise((resolve, reject) => readers.push({ resolve, reject }));
-  };
-  return { socket, response, next, closed, [Symbol.dispose]: () => socket.terminate() };
-}
-
-/** Returns code and message of the rejection. */
-async function rejection(opening: Promise<Opened>): Promise<readonly [number, string]> {
-  const found = await opening.then(
-    (opened) => {
-      opened.socket.terminate();
-      throw new Error("the WebSocket opened");
-    },
-    (error: { readonly status?: { readonly code: number; readonly message: string } }) => error.status,
-  );
-  return [found?.code ?? 0, found?.message ?? ""];
-}
-
-const label = (text: string): string => {
-  const { type, object } = JSON.parse(text);
-  return `${type} ${object.metadata?.name ?? object.code}`;
-};
 
 describe("a watch over a WebSocket", () => {
   it("sends each event as one text message", async () => {

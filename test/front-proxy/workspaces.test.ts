@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect } from "chai";
 import { outcome } from "../_support/plain.ts";
+import { labelOf, openWatch, rejection } from "../_support/web-socket.ts";
 import { Stores, untilAt, WORKSPACES } from "../workspace-server/shards/support.ts";
 import { type Front, type Shards, startFront, startShards } from "./support.ts";
 
@@ -75,6 +76,25 @@ describe("a front proxy before two shards", function () {
     expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
     expect(outcome(await front.send(`POST ${maps}`, map, ADMIN)).slice(0, 2)).to.deep.equal([409, "AlreadyExists"]);
     expect((await front.get(`${maps}?limit=x`, ADMIN)).status).to.equal(400);
+  });
+
+  it("forwards watches over WebSockets of its own pages, and rejects those of others", async () => {
+    const maps = "/clusters/root:there/api/v1/namespaces/default/configmaps";
+    const path = `${maps}?watch=1&fieldSelector=metadata.name%3Dlive`;
+    const from = (origin: string) => ({ headers: { authorization: "Bearer admin", origin } });
+    using watch = await openWatch(front.url, path, from(front.url));
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "live" } };
+    expect((await front.send(`POST ${maps}`, map, ADMIN)).status).to.equal(201);
+    expect(labelOf(await watch.next())).to.equal("ADDED live");
+    expect(await rejection(openWatch(front.url, path, from("https://evil.test")))).to.deep.equal([
+      403,
+      'forbidden: WebSockets of pages from "https://evil.test" are not allowed: the operator adds the origin to corsAllowedOrigins, or to --cors-allowed-origins',
+    ]);
+    const denied = await rejection(openWatch(front.url, path, { headers: { authorization: "Bearer alice" } }));
+    expect(denied).to.deep.equal([
+      403,
+      'configmaps "live" is forbidden: User "alice" cannot watch resource "configmaps" in API group "" in the namespace "default": access denied',
+    ]);
   });
 
   it("answers 403 for paths without a workspace, without revealing anything", async () => {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { isApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator, User } from "@virtual-workspaces/framework";
 import { type CaSource, type RequestHeaderOptions, requestHeader } from "@virtual-workspaces/framework/authn";
-import type { PassOn, PeerQuestion, Peers } from "@virtual-workspaces/framework/request";
+import type { PeerForwarder, PeerQuestion, Peers } from "@virtual-workspaces/framework/request";
 import { processMinter } from "@virtual-workspaces/framework/storage";
 import { isTransportError, type Upstream } from "@virtual-workspaces/transport";
 import { sameCaller } from "../workspaces.ts";
@@ -84,22 +84,36 @@ export class PeerGroup {
     const meant = this.isPeer(question.req) ? meantBy(question.req) : undefined;
     const choose = (): Member | undefined =>
       meant === undefined ? this.#fitting(question) : this.#members.find((peer) => peer.near && peer.minter === meant);
-    return choose()?.relay && this.#passOn(choose);
+    return choose()?.relay && this.#forwarder(choose);
   };
 
-  #passOn(choose: () => Member | undefined): PassOn {
-    return async (req, res, request) => {
-      for (let peer = choose(); peer?.relay !== undefined && !this.#away.has(peer); peer = choose()) {
-        try {
-          await peer.relay.handle(req, res, request);
-          return true;
-        } catch (error) {
-          if (res.headersSent || !isGone(error)) throw error;
-          this.#leaveOut(peer);
-          if (!READS.has(req.method ?? "")) throw error; // the part of its body that was read is lost
+  #forwarder(choose: () => Member | undefined): PeerForwarder {
+    return {
+      handle: async (req, res, request) => {
+        for (let peer = choose(); peer?.relay !== undefined && !this.#away.has(peer); peer = choose()) {
+          try {
+            await peer.relay.handle(req, res, request);
+            return true;
+          } catch (error) {
+            if (res.headersSent || !isGone(error)) throw error;
+            this.#leaveOut(peer);
+            if (!READS.has(req.method ?? "")) throw error; // the part of its body that was read is lost
+          }
         }
-      }
-      return false;
+        return false;
+      },
+      upgrade: async (req, socket, request) => {
+        const peer = choose();
+        if (peer?.relay === undefined)
+          throw ApiError.serviceUnavailable("the process that answers for this view has changed", 1);
+        try {
+          await peer.relay.upgrade(req, socket, request);
+        } catch (error) {
+          // The client tries again, and reaches another peer.
+          if (isGone(error)) this.#leaveOut(peer);
+          throw error;
+        }
+      },
     };
   }
 

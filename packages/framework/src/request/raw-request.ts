@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { User } from "./user.ts";
 
 /** Request argument of a virtual workspace's hooks. */
@@ -62,16 +63,25 @@ export interface PeerQuestion {
   readonly minter: number | undefined;
 }
 
-/** Forwards a request to another process, as raw handlers do. Resolves to whether that process answered. */
-export type PassOn = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  request: RawRequest<Readonly<Record<string, string>>>,
-) => Promise<boolean>;
+/** Forwards a request to another process, as raw handlers do. */
+export interface PeerForwarder {
+  /** Forwards a request. Resolves to whether that process answered. */
+  handle(
+    req: IncomingMessage,
+    res: ServerResponse,
+    request: RawRequest<Readonly<Record<string, string>>>,
+  ): Promise<boolean>;
+  /** Forwards a watch over a WebSocket. @throws ApiError 503 when no process answers */
+  upgrade(
+    req: IncomingMessage,
+    socket: Duplex,
+    request: RawRequest<Readonly<Record<string, string>>> & { readonly head: Buffer },
+  ): Promise<void>;
+}
 
 /**
  * Selects the process that answers a request, after authentication and authorization: `undefined` for this one. The forwarder
  * sends the caller as in {@link RawRequest.user}, and the other process authorizes again. Identity headers are stripped
  * before. A forwarder must not create loops.
  */
-export type Peers = (question: PeerQuestion) => PassOn | undefined;
+export type Peers = (question: PeerQuestion) => PeerForwarder | undefined;

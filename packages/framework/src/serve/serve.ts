@@ -4,7 +4,8 @@ import { groupResourceOf, type Verb } from "../definition.ts";
 import { negotiate, parseAccept } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import { type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
-import type { PassOn } from "../request/raw-request.ts";
+import { deriveRequest } from "../request/derive-request.ts";
+import type { PeerForwarder } from "../request/raw-request.ts";
 import { METHOD_VERBS, type RequestInfo } from "../request/request-info.ts";
 import type { Advertised, ServedResource } from "../resource/served.ts";
 import { liftDeadline } from "../stages/accept.ts";
@@ -17,7 +18,7 @@ import { serveKind } from "./kind-subresource.ts";
 import { serveList } from "./list.ts";
 import { serveNonResource } from "./non-resource.ts";
 import { servePatch } from "./patch.ts";
-import { discoverable, rawRequest, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
+import { discoverable, handOver, rawRequest, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
 import { serveScaleGet, serveScalePatch, serveScaleUpdate } from "./scale.ts";
 import { refuseUnknown } from "./scope.ts";
 import { serveConnect } from "./subresource-request.ts";
@@ -200,22 +201,26 @@ const SCALE = { get: serveScaleGet, update: serveScaleUpdate, patch: serveScaleP
 
 /** Proxies the request to the process that has the objects. Returns `undefined` when this one has them. */
 function askedElsewhere(exchange: AuthorizedExchange, resource: ServedResource): Promise<boolean> | undefined {
-  const { core, upgradeHead } = exchange;
-  if (core.peers === undefined || resource.storage.local !== true || upgradeHead !== undefined) return undefined;
-  const pass = core.peers({
+  const { core } = exchange;
+  if (core.peers === undefined || resource.storage.local !== true) return undefined;
+  const peer = core.peers({
     req: exchange.req,
     virtualWorkspace: exchange.mounted.name,
     minter: minterOf(exchange),
   });
-  return pass && passOn(exchange, pass);
+  return peer && passOn(exchange, peer);
 }
 
-async function passOn(exchange: AuthorizedExchange, pass: PassOn): Promise<boolean> {
-  const { core, req, res } = exchange;
+async function passOn(exchange: AuthorizedExchange, peer: PeerForwarder): Promise<boolean> {
+  const { core, req, res, upgradeHead: head } = exchange;
+  if (head !== undefined) {
+    await handOver(exchange, (socket) => peer.upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
+    return true;
+  }
   core.identityHeaders.drop(req);
   if (exchange.info.longRunning) exchange.leaveSeat();
   exchange.answered = true;
-  exchange.answered = await pass(req, res, rawRequest(exchange));
+  exchange.answered = await peer.handle(req, res, rawRequest(exchange));
   return exchange.answered;
 }
 

@@ -56,9 +56,13 @@ export class Chunk {
   /** Returns each event in a frame of its own. Only the first call makes them. */
   messages(frame: (event: Buffer) => readonly Buffer[]): Buffer {
     if (this.#messages !== undefined) return this.#messages;
+    const framed: Buffer[] = [];
     let from = this.#head;
-    const framed = this.#lengths.map((length) => frame(this.framed.subarray(from, (from += length))));
-    this.#messages = Buffer.concat(framed.flat());
+    for (const length of this.#lengths) {
+      framed.push(...frame(this.framed.subarray(from, from + length)));
+      from += length;
+    }
+    this.#messages = Buffer.concat(framed);
     return this.#messages;
   }
 }
