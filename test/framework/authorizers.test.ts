@@ -183,14 +183,18 @@ describe("readOnly", () => {
       },
     });
     await using server = await startPlain([view], { authentication: [staticTokens({ alice: { name: "alice" } })] });
-    for (const path of [
-      "/shell",
-      "/apis/test.dev/v1/quotes?watch=1",
-      "/apis/test.dev/v1/watch/quotes",
-      "/apis/test.dev/v1/quotes/a",
-      "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-    ]) {
-      const headers = { authorization: "Bearer alice", connection: "upgrade", upgrade: "test" };
+    for (const [path, upgrade = "test"] of [
+      ["/shell"],
+      ["/apis/test.dev/v1/quotes?watch=1"],
+      ["/apis/test.dev/v1/watch/quotes"],
+      ["/apis/test.dev/v1/quotes/a"],
+      ["/apis/test.dev/v1/quotes/a", "websocket"],
+      ["/apis/test.dev/v1/quotes", "websocket"],
+      // Nothing serves this watch, so the view's own handler would get it.
+      ["/apis/test.dev/v1/unknown?watch=1", "websocket"],
+      ["/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"],
+    ] as const) {
+      const headers = { authorization: "Bearer alice", connection: "upgrade", upgrade };
       const code = await new Promise((resolve, reject) =>
         get(`${server.url}/services/view${path}`, { headers }, (res) => resolve(res.resume().statusCode)).on(
           "error",

@@ -105,6 +105,16 @@ describe("a watch over a WebSocket", () => {
     await closed;
   });
 
+  it("does not hold up the end of the server when the client does not answer", async () => {
+    const { views } = setUp();
+    await using server = await startPlain(views, { closeTimeout: 100 });
+    using watch = await open(server.url, `${NOTES}?watch=true`);
+    watch.socket.pause();
+    await server.server.close();
+    watch.socket.resume();
+    expect(await watch.closed).to.be.oneOf([1001, 1006]);
+  });
+
   it("ends when the client sends a message that is too large, and ignores others", async () => {
     const { root, views } = setUp();
     await using server = await startPlain(views);

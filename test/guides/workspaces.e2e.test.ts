@@ -9,6 +9,7 @@ guideTests(
   "how-to/completion",
   "how-to/install",
   "how-to/kubectl-ws",
+  "how-to/browser",
   "how-to/quotas",
   "how-to/several-shards",
   "how-to/virtual-storage",

@@ -48,8 +48,8 @@ const SWITCHES = [
   "--disable-sync",
 ];
 
-/** Starts Chromium. Returns undefined, with a message on stderr, when it is unavailable; with CI set that is an error. */
-export async function startChromium(): Promise<Browser | undefined> {
+/** Starts Chromium, with further switches. Returns undefined, with a message on stderr, when it is unavailable; with CI set that is an error. */
+export async function startChromium(switches: readonly string[] = []): Promise<Browser | undefined> {
   const found = findChromium();
   if (found === undefined) {
     if (process.env["CI"] !== undefined) throw new Error(CHROMIUM_REMEDY);
@@ -58,7 +58,7 @@ export async function startChromium(): Promise<Browser | undefined> {
   }
   const { chromium } = await import(pathToFileURL(join(modules, "playwright-core/index.mjs")).href);
   // Chromium creates a new profile in its own folder, and runs headless.
-  return await chromium.launch({ executablePath: found.path, env: found.env, args: SWITCHES });
+  return await chromium.launch({ executablePath: found.path, env: found.env, args: [...SWITCHES, ...switches] });
 }
 
 /** Tab on a site below `base`, with the errors that occurred in it. */

@@ -115,8 +115,7 @@ const METHODS: ReadonlySet<string> = new Set(["get", "head"]);
 const PARTS: ReadonlySet<string> = new Set(["", "status", "scale"]);
 
 function isRead({ isResource, verb, subresource, upgrade }: RequestInfo): boolean {
-  // A watch over a WebSocket is a read like any other; other upgrades open terminals and tunnels.
-  if (upgrade && verb !== "watch") return false;
+  if (upgrade) return false;
   if (!isResource) return METHODS.has(verb);
   return READS.has(verb) && PARTS.has(subresource);
 }

@@ -28,7 +28,10 @@ export interface RequestInfo {
   readonly name: string;
   /** Whether the request is open-ended: watches, proxies and terminals. Exempt from the deadline. */
   readonly longRunning: boolean;
-  /** Whether the connection switches protocols, whatever the verb: a terminal, a tunnel. */
+  /**
+   * Whether the connection switches protocols, whatever the verb: a terminal, a tunnel. `false` for a watch over a WebSocket,
+   * which is a read; if a view's own `upgrade` takes it, that is authorized as an upgrade too.
+   */
   readonly upgrade: boolean;
 }
 

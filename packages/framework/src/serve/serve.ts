@@ -9,9 +9,10 @@ import type { PeerForwarder } from "../request/raw-request.ts";
 import { METHOD_VERBS, type RequestInfo } from "../request/request-info.ts";
 import type { Advertised, ServedResource } from "../resource/served.ts";
 import { liftDeadline } from "../stages/accept.ts";
+import { authorizeAs } from "../stages/authorize.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { Minter } from "../watch/cache/minter.ts";
-import { isWebSocket } from "../watch/web-sockets.ts";
+import { isWatchSocket } from "../watch/web-sockets.ts";
 import { serveDelete, serveDeleteCollection } from "./delete.ts";
 import { serveGet } from "./get.ts";
 import { serveKind } from "./kind-subresource.ts";
@@ -31,7 +32,7 @@ export function serve(exchange: AuthorizedExchange): void | Promise<void> {
   const { upgradeHead, info, handled, review } = exchange;
   if (handled || (upgradeHead !== undefined && !info.isResource)) {
     liftDeadline(exchange);
-    return upgradeHead === undefined ? serveRaw(exchange) : serveUpgrade(exchange);
+    return upgradeHead === undefined ? serveRaw(exchange) : serveAsUpgrade(exchange);
   }
   if (review !== undefined) return serveResource(exchange, review);
   const serveFrom = info.isResource ? serveObjects : servePath;
@@ -55,8 +56,15 @@ function serveFound(exchange: AuthorizedExchange, resource: ServedResource | und
   exchange.served = resource;
   if (resource?.forwardedBy !== undefined) return servePassed(exchange, resource, resource.forwardedBy);
   const isTaken = exchange.upgradeHead === undefined || (resource !== undefined && takesUpgrade(exchange, resource));
-  if (!isTaken) return serveUpgrade(exchange);
+  if (!isTaken) return serveAsUpgrade(exchange);
   return resource === undefined ? serveRest(exchange) : serveResource(exchange, resource);
+}
+
+/** Hands an upgrade to the view. Security: a watch over a WebSocket was authorized as a read, which opens no tunnel. */
+async function serveAsUpgrade(exchange: AuthorizedExchange): Promise<void> {
+  const { info } = exchange;
+  if (!info.upgrade) await authorizeAs(exchange, { ...info, upgrade: true });
+  return serveUpgrade(exchange);
 }
 
 /** Serves requests about a path alone: discovery, documents, or the raw handler. */
@@ -186,7 +194,7 @@ function serveSubresource(exchange: AuthorizedExchange, resource: ServedResource
 
 /** Whether the resource takes the upgrade, instead of the virtual workspace: a watch over a WebSocket, or a subresource. */
 function takesUpgrade({ info, req }: AuthorizedExchange, { named }: ServedResource): boolean {
-  if (info.verb === "watch") return isWebSocket(req);
+  if (info.verb === "watch") return isWatchSocket(req, info);
   const own = named.get(info.subresource);
   return own?.form === "connect" && own.handlers.upgrade !== undefined;
 }

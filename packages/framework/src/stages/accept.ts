@@ -8,6 +8,7 @@ import { closeBehindAnswer, mayBeShortened, problem } from "../listener/malforme
 import type { Mounted } from "../mounted.ts";
 import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 import { requestInfo } from "../request/request-info.ts";
+import { isWatchSocket } from "../watch/web-sockets.ts";
 
 /** Maximum number of query parameters, far above Kubernetes clients'. Node parses 1000 in 1 ms, and more in quadratic time. */
 const MOST_PARAMETERS = 1000;
@@ -166,7 +167,8 @@ export function match(exchange: Exchange): void {
 export function info(exchange: Exchange): void {
   if (exchange.unknown !== undefined) return;
   const found = requestInfo(exchange);
-  exchange.info = exchange.upgradeHead === undefined ? found : { ...found, longRunning: true, upgrade: true };
+  const upgrade = exchange.upgradeHead !== undefined;
+  exchange.info = upgrade ? { ...found, longRunning: true, upgrade: !isWatchSocket(exchange.req, found) } : found;
   // A compressing middleware of an application would hold back events until its buffer is full.
   if (exchange.info.longRunning) delete exchange.req.headers["accept-encoding"];
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { WebSocket, WebSocketServer } from "ws";
+import type { RequestInfo } from "../request/request-info.ts";
 import { type Chunk, type EventStream, errorEvent } from "./event-stream.ts";
 
 /** Maximum length of a client's message, in bytes: a watch expects none and ignores them. */
@@ -47,6 +48,11 @@ export interface WatchUpgrade {
 /** Returns whether a request asks for a WebSocket. */
 export function isWebSocket({ headers: { upgrade } }: Pick<IncomingMessage, "headers">): boolean {
   return upgrade?.toLowerCase() === "websocket";
+}
+
+/** Returns whether a request is a watch over a WebSocket. */
+export function isWatchSocket(req: IncomingMessage, { isResource, verb }: RequestInfo): boolean {
+  return isResource && verb === "watch" && isWebSocket(req);
 }
 
 /**
