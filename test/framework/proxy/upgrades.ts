@@ -33,7 +33,10 @@ export const UPGRADES: readonly Row[] = [
     what: "forwards WebSocket upgrades (GET) with early and last bytes of both ends, and the proxy's headers",
     does: async (engine) => {
       await using here = await bed(engine, { upgrade: echo }, { headers: () => ["Impersonate-User", "alice"] });
-      await echoes(here, "GET /exec", [...WEBSOCKET, "Sec-WebSocket-Protocol: v5.channel.k8s.io"]);
+      const more = ["Sec-WebSocket-Protocol: v5.channel.k8s.io", "Origin: http://x"];
+      await echoes(here, "GET /exec", [...WEBSOCKET, ...more]);
+      const asked = here.asked[0] as IncomingMessage;
+      expect(asked.headers.origin, "the origin is the upstream's own").to.equal(`http://${asked.headers.host}`);
       const lines = ["impersonate-user: alice", "sec-websocket-protocol: v5.channel.k8s.io", "upgrade: websocket"];
       expect(linesOf(here.asked[0] as never)).to.include.members(lines);
     },

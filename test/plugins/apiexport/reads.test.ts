@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
 import { untilAnswer } from "../../_support/until.ts";
+import { labelOf, openWatch } from "../../_support/web-socket.ts";
 import { APIS } from "../../workspace-server/bindings/support/shard.ts";
 import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
@@ -78,10 +79,14 @@ describe("the view of an export", function () {
     await using everywhere = await provider.watch(`${WIDGETS}?watch=true&resourceVersion=${resourceVersion}`);
     await using there = await provider.in(two).watch(`${WIDGETS}?watch=true&resourceVersion=0`);
     expect(await there.take(1)).to.deep.equal(["ADDED b"]);
+    const path = provider.url(`${WIDGETS}?watch=true&resourceVersion=${resourceVersion}`);
+    using socket = await openWatch(server.url, path);
     await provider.post(one, WIDGETS, widget("w"));
     await server.send(`PATCH /clusters/${two}${WIDGETS}/b`, { spec: { size: 3 } }, { ...MERGE, ...root });
     await server.send(`DELETE /clusters/${one}${WIDGETS}/w`, undefined, root);
     expect(await everywhere.take(3)).to.deep.equal(["ADDED w", "MODIFIED b", "DELETED w"]);
+    const told = [await socket.next(), await socket.next(), await socket.next()].map(labelOf);
+    expect(told).to.deep.equal(["ADDED w", "MODIFIED b", "DELETED w"]);
     expect(await there.take(1)).to.deep.equal(["MODIFIED b"]);
   });
 

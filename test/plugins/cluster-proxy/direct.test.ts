@@ -7,6 +7,7 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { type CallOptions, outcome } from "../../_support/plain.ts";
 import { untilAnswer } from "../../_support/until.ts";
+import { labelOf, openWatch } from "../../_support/web-socket.ts";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
 import { startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, isReady, OtherHub, TestHub } from "./support/hub.ts";
@@ -44,6 +45,10 @@ describe("X-Virtual-Workspaces-Direct", function () {
     expect(seen.body.data).to.deep.equal({ of: "edge" });
     await using watch = await at.watch(`${MAPS}?watch=true`, direct("alice"));
     await watch.until(({ object }) => object.metadata.name === "one");
+    const headers = { authorization: "Bearer alice", "X-Virtual-Workspaces-Direct": "true", origin: hub.server.url };
+    const path = `/services/clusterproxy/${hub.edge}/shop${MAPS}?watch=true&fieldSelector=metadata.name%3Done`;
+    using socket = await openWatch(hub.server.url, `${path}&resourceVersion=0`, { headers });
+    expect(labelOf(await socket.next())).to.equal("ADDED one");
     expect((await hub.at("shop", "root:edge").get(`${MAPS}/one`, direct("alice"))).status).to.equal(200);
 
     await using _ = await hub.agent("shop", { api: apiOf(target) });
