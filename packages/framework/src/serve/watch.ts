@@ -108,16 +108,18 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, opening: O
 
 /** Starts the response: a stream over HTTP, or a WebSocket. @throws ApiError 400 on an invalid handshake */
 function startOf(exchange: AuthorizedExchange, contentType: string): EventStream {
-  const { core, req, res, requestId, upgradeHead: head } = exchange;
+  const { core, req, res, upgradeHead: head } = exchange;
   if (head === undefined) {
     exchange.answered = true;
     startStream(res, contentType);
     return new ResponseStream(res, core.pieces);
   }
   core.identityHeaders.drop(req);
-  return withConnection(exchange, (socket) =>
-    core.webSockets.accept({ req, socket, head, lines: [`Audit-Id: ${requestId}`] }),
+  // Those of the response that the WebSocket replaces: Audit-Id, warnings.
+  const lines = Object.entries(res.getHeaders()).flatMap(([name, value]) =>
+    [value].flat().map((one) => `${name}: ${one}`),
   );
+  return withConnection(exchange, (socket) => core.webSockets.accept({ req, socket, head, lines }));
 }
 
 interface Beginning {
