@@ -266,6 +266,39 @@ describe("virtual-workspaces doctor", function () {
     await run(...remedy.split(" "));
     const [code, now] = await doctor(...asked);
     expect(code, now).to.equal(0);
+
+    const [again, skipped] = await doctor("mount", "root:lab:remote", "--token=carol-token");
+    expect(again, skipped).to.equal(0);
+    expect(skipped).to.match(
+      /^- {7}the workspace exists and is mounted: workspaces.tenancy.kcp.io "remote" is forbidden: .*; to check this, use a user who may get Workspaces in this workspace$/m,
+    );
+    expect(skipped).to.contain("-       its mount object exists and is Ready: the Workspace is not known\n");
+    expect(skipped).to.contain("-       the workspace has taken over its status: the Workspace is not known\n");
+    expect(skipped).to.contain("ok      the target answers and authenticates the user: as admin, who is carol here");
+  });
+
+  it("skips what a plain user may not read, and still checks the target", async () => {
+    const ca = readFileSync(server.path("apiserver.crt")).toString("base64");
+    const target = { server: url("/clusters/root"), "certificate-authority-data": ca };
+    await create(secret("open", target, { token: "root-token" }));
+    await create(mount("open", { ref: { ...SECRET, name: "open" }, identity: { type: "Fixed" } }));
+    await create(mounted("open", { ...MOUNT, name: "open" }));
+    await run("wait", "ws/open", "--for=jsonpath={.status.phase}=Ready");
+    const [code, said] = await doctor("mount", "open", "--token=bob-token");
+    expect(code, said).to.equal(0);
+    expect(said).to.match(
+      /^- {7}its mount object exists and is Ready: mounts.proxy.kcp.io "open" is forbidden: .*; to check this, use a user who may get mounts in this workspace$/m,
+    );
+    expect(said).to.contain("ok      the workspace has taken over its status: ");
+    expect(said).to.contain("ok      the target answers and authenticates the user: as admin, who is bob here");
+  });
+
+  it("sends a plain user to an administrator when the target does not answer", async () => {
+    await create(mount("empty", { ref: { ...SECRET, name: "empty" } }));
+    await create(mounted("empty", { ...MOUNT, name: "empty" }));
+    await run("wait", "mount/empty", "--for=jsonpath={.status.phase}");
+    const remedy = "have a user who may get Workspaces and their mount objects in this workspace run the same command";
+    await fails(["mount", "empty", "--token=bob-token"], "the workspace has taken over its status: ", remedy);
   });
 
   it("reports a mount object that is missing", async () => {

@@ -55,7 +55,7 @@ describe("agent whose kubeconfig changes", function () {
     const { status, body } = await asked();
     expect([status, body.message]).to.deep.equal([
       503,
-      "the API server of the remote cluster rejected this server's credentials: its operator must renew them",
+      "the API server of the remote cluster rejected this server's credentials: renew those that this server sends to it",
     ]);
     await agent.said(/warn .*rejected this server's credentials/);
     valid.add("third");

@@ -141,10 +141,14 @@ describe("a mount of another API server", function () {
   });
 
   it("hides the target's rejection of the mount's credential, so that callers do not log in again", async () => {
+    mounted.errors.length = 0;
     const { status, body } = await mounted.at("there").get("/api/v1/unknown");
     expect([status, body.message]).to.deep.equal([
       503,
-      "the target of this mount rejected this server's credentials: its operator must renew them",
+      "the target of this mount rejected this server's credentials: renew those that this server sends to it",
+    ]);
+    expect(mounted.errors.map(String)).to.deep.equal([
+      `Error: Mount ${mounted.team}/there: a request has failed: ${target.url} rejected this server's credentials: renew those that this server sends to it`,
     ]);
   });
 

@@ -4,7 +4,7 @@ import { Client, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspac
 import { impersonationHeaders } from "@virtual-workspaces/client/http";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { Connection } from "../kubectl/connection.ts";
-import type { StepFailure } from "./steps.ts";
+import type { Skipped, StepFailure } from "./steps.ts";
 
 /** Time limit of one request, ms. */
 const PATIENCE = 15_000;
@@ -154,10 +154,10 @@ export function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** Returns the result of a request, or turns an ApiError into a step's failure. @throws StepFailure, TransportError */
+/** Returns the result of a request, or turns an ApiError into a step's failure. @throws StepFailure, Skipped, TransportError */
 export async function unless<T>(
   result: Promise<T>,
-  fault: (error: ApiError) => StepFailure | Promise<StepFailure>,
+  fault: (error: ApiError) => StepFailure | Skipped | Promise<StepFailure | Skipped>,
 ): Promise<T> {
   try {
     return await result;

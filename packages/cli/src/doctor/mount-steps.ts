@@ -1,4 +1,4 @@
-import { isApiError, isJsonObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
+import { type ApiError, isApiError, isJsonObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
 import { ClusterProxy, MOUNT_READY_CONDITION, Mount, Workspace } from "@virtual-workspaces/kcp";
 import { getCondition, READY_CONDITION } from "@virtual-workspaces/kcp/conditions";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
@@ -9,24 +9,44 @@ import { meantObject } from "./suggest.ts";
 export interface ExaminedMount {
   readonly patient: ExaminedServer;
   readonly name: string;
+  /** Missing if the user may not get it. */
   found?: Workspace;
+  /** Whether the user may not get the Workspace or its mount object, so that a later step cannot name the cause. */
+  hidden?: boolean;
 }
 
 type MountStep = Step<ExaminedMount>;
+
+const UNKNOWN = "the Workspace is not known";
+
+/**
+ * Returns the result of a step whose object cannot be read. A 403 proves nothing about the mount: users need no right to its
+ * objects.
+ */
+function unread(examined: ExaminedMount, { code, message }: ApiError, plural: string): StepFailure | Skipped {
+  const user = `use a user who may get ${plural} in this workspace`;
+  if (code !== 403) return new StepFailure(message, user);
+  examined.hidden = true;
+  return new Skipped(`${message}; to check this, ${user}`);
+}
+
+/** Returns the remedy, or who can find it. */
+function remedyFor({ hidden = false }: ExaminedMount, remedy: string): string {
+  if (!hidden) return remedy;
+  return "have a user who may get Workspaces and their mount objects in this workspace run the same command";
+}
 
 const mounted: MountStep = {
   title: "the workspace exists and is mounted",
   run: async (examined) => {
     const { patient, name } = examined;
-    const found = await unless(
-      patient.client().resource(Workspace).get(name, patient.patience),
-      async (error) =>
-        new StepFailure(
-          error.message,
-          error.code === 404
-            ? `${await meantObject(patient, name, { of: "workspaces" })}list them with kubectl get workspaces`
-            : "use a user who may get Workspaces in this workspace",
-        ),
+    const found = await unless(patient.client().resource(Workspace).get(name, patient.patience), async (error) =>
+      error.code === 404
+        ? new StepFailure(
+            error.message,
+            `${await meantObject(patient, name, { of: "workspaces" })}list them with kubectl get workspaces`,
+          )
+        : unread(examined, error, "Workspaces"),
     );
     examined.found = found;
     const { mount } = found.spec;
@@ -41,8 +61,10 @@ const mounted: MountStep = {
 
 const object: MountStep = {
   title: "its mount object exists and is Ready",
-  run: async ({ patient, found }) => {
-    const { apiVersion = "", kind = "", name = "", namespace } = found?.spec.mount?.ref ?? {};
+  run: async (examined) => {
+    const { patient, found } = examined;
+    if (found === undefined) throw new Skipped(UNKNOWN);
+    const { apiVersion = "", kind = "", name = "", namespace } = found.spec.mount?.ref ?? {};
     const { group = "", version = "" } = parseApiVersion(apiVersion) ?? {};
     const client = patient.client();
     const served = await client.discovery().look({ group, version, kind }, patient.patience);
@@ -60,7 +82,7 @@ const object: MountStep = {
               `${kind} ${name} does not exist`,
               `create it: the workspace becomes Ready when the object is`,
             )
-          : new StepFailure(error.message, `use a user who may get ${served.plural} in this workspace`),
+          : unread(examined, error, served.plural),
     );
     const status = (one as { readonly status?: unknown }).status;
     const { phase, URL: url, conditions } = isJsonObject(status) ? status : {};
@@ -76,31 +98,40 @@ const object: MountStep = {
 
 const taken: MountStep = {
   title: "the workspace has taken over its status",
-  run: async ({ found }) => {
-    const { phase, conditions } = found?.status ?? {};
+  run: async (examined) => {
+    const { found } = examined;
+    if (found === undefined) throw new Skipped(UNKNOWN);
+    const { phase, conditions } = found.status ?? {};
     const condition = getCondition(conditions, MOUNT_READY_CONDITION);
-    if (phase === "Ready" && condition?.status !== "False" && found?.spec.URL) return found.spec.URL;
+    if (phase === "Ready" && condition?.status !== "False" && found.spec.URL) return found.spec.URL;
     const why =
       condition === undefined
         ? "no controller has reconciled it yet"
         : `${condition.reason ?? condition.status}: ${condition.message ?? ""}`;
     throw new StepFailure(
       `the phase of the workspace is ${phase ?? "Scheduling"}: ${why}`,
-      "enable the feature gate WorkspaceMounts, whose controller does this, and read the server's log",
+      remedyFor(
+        examined,
+        "enable the feature gate WorkspaceMounts, whose controller does this, and read the server's log",
+      ),
     );
   },
 };
 
 const answered: MountStep = {
   title: "the target answers and authenticates the user",
-  run: async ({ patient, name }) => {
+  run: async (examined) => {
+    const { patient, name } = examined;
     const path = `${patient.path}:${name}`;
     await unless(patient.ask(`${path}/api`), (error) => {
       if (error.code === 403)
-        return new StepFailure(`the target denies access: ${error.message}`, remedyOfDenial(error.message));
+        return new StepFailure(
+          `the target denies access: ${error.message}`,
+          remedyFor(examined, remedyOfDenial(error.message)),
+        );
       return new StepFailure(
         `${error.code}: ${error.message}`,
-        "check that the target runs, and read the log of the server that proxies to it",
+        remedyFor(examined, "check that the target runs, and read the log of the server that proxies to it"),
       );
     });
     try {

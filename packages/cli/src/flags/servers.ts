@@ -156,7 +156,7 @@ export const ISSUER_FLAGS = {
     type: "list",
     value: "hosts",
     otherwise: "none",
-    help: "Restricted hosts that workspace types may name as issuers of tokens. Restricted are names, addresses and networks of this machine, its links, and metadata services of clouds.",
+    help: "Hosts that workspace types may name as issuers of tokens although they are restricted. Restricted hosts are this machine (by any name or address), link-local addresses, and metadata services of clouds.",
   },
 } as const satisfies FlagSet;
 

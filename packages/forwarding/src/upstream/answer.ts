@@ -64,7 +64,7 @@ export async function streamedError(answer: StreamedResponse, request: UpstreamR
 export function answeredError(answer: WholeResponse, request: UpstreamRequest): ApiError {
   const { status: code, headers, body } = answer;
   if (code === 401 || code === 407) {
-    const what = "rejected this server's credentials: its operator must renew them";
+    const what = "rejected this server's credentials: renew those that this server sends to it";
     return upstreamFault(request.origin, what);
   }
   if (request.isEmptyUnserved === true && hasNoPath(answer)) return ApiError.notFoundPath();

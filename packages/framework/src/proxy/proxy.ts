@@ -151,7 +151,7 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     const { callersCredentials = false, onRefused } = this.#options;
     if (callersCredentials) return onRefused?.(request);
     await answer[Symbol.asyncDispose]?.();
-    throw upstreamFault(this.#origin, "rejected this server's credentials: its operator must renew them");
+    throw upstreamFault(this.#origin, "rejected this server's credentials: renew those that this server sends to it");
   }
 
   /** Rejects a response that redirects to another host. */

@@ -7,7 +7,7 @@ const FLAGS = {
     type: "list",
     value: "hosts",
     otherwise: "none",
-    help: "Restricted hosts that admission webhooks may use. Restricted are names, addresses and networks of this machine, its links, and metadata services of clouds.",
+    help: "Hosts that admission webhooks may use although they are restricted. Restricted hosts are this machine (by any name or address), link-local addresses, and metadata services of clouds.",
   },
 } as const satisfies FlagSet;
 

@@ -18,7 +18,7 @@ const FLAGS = {
     type: "list",
     value: "hosts",
     otherwise: "none",
-    help: "Restricted hosts that mounts and space providers may use, with plain HTTP too. Restricted are names, addresses and networks of this machine, its links, and metadata services of clouds.",
+    help: "Hosts that mounts and space providers may use although they are restricted, also with plain HTTP. Restricted hosts are this machine (by any name or address), link-local addresses, and metadata services of clouds.",
   },
   "mount-ca-file": {
     type: "path",
@@ -55,7 +55,11 @@ export const workspaceMounts: WorkspaceServerFeature<typeof FLAGS, typeof GATES>
       begins: "after-ready",
       options: async () => ({ mounts: { others: await orFail(() => othersOf(settings)) } }),
       run: async ({ upstream, everywhere, log }) =>
-        (await load()).workspaceMounts({ upstream, everywhere, onError: onErrorOf(log) }),
+        (await load()).workspaceMounts({
+          upstream,
+          everywhere,
+          onError: onErrorOf(log, "cannot reconcile mounted workspaces"),
+        }),
     };
   },
 };
@@ -71,7 +75,7 @@ export const mounts: WorkspaceServerFeature<FlagSet, typeof OF_MOUNTS> = {
     listed: false,
     views: async ({ upstream, everywhere, shard, log }) => {
       const { mountsView } = await load();
-      const onError = onErrorOf(log);
+      const onError = onErrorOf(log, "error of the mounts");
       return [await orFail(() => mountsView({ upstream, everywhere, shard, allow, callerHosts, onError }))];
     },
     manifests: async () => (await load()).mountManifests({ mayBind: [AUTHENTICATED] }),
@@ -84,9 +88,9 @@ function load(): Promise<Plugin> {
 }
 
 const onErrorOf =
-  (log: Log) =>
+  (log: Log, message: string) =>
   (error: unknown): void =>
-    log({ level: "warn", message: "cannot reconcile mounted workspaces", error: String(error) });
+    log({ level: "warn", message, error: String(error) });
 
 /** Options for the targets of mount objects of other kinds. */
 interface MountSettings {

@@ -96,7 +96,12 @@ export class KnownMounts implements AsyncDisposable {
     if (entry === undefined || entry.target !== target)
       throw new Error(`${keyText(key)}: the target has changed meanwhile: try again`);
     const { dial, failed, onError } = this.#options;
-    entry.context ??= new TargetContext({ target, dial, onError, failed: () => failed(key, target) });
+    entry.context ??= new TargetContext({
+      target,
+      dial,
+      onError: (error) => onError(requestError(key, error)),
+      failed: () => failed(key, target),
+    });
     return entry.context;
   }
 
@@ -148,6 +153,12 @@ export class KnownMounts implements AsyncDisposable {
     const ending = ended?.finally(() => this.#ending.delete(ending as Promise<void>));
     if (ending !== undefined) this.#ending.add(ending);
   }
+}
+
+/** Returns the error of a request to the target of a mount. It names the mount: the log has nothing else that does. */
+function requestError(key: ObjectKey, cause: unknown): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`Mount ${mountKey(key)}: a request has failed: ${why}`, { cause });
 }
 
 function mountKey({ cluster, name }: Pick<ObjectKey, "cluster" | "name">): string {
