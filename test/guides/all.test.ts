@@ -47,6 +47,16 @@ describe("guides", () => {
     expect(lines.filter((line) => !line.includes("--bind-address=127.0.0.1"))).to.deep.equal([]);
   });
 
+  it("wait for each job that they kill, so that the next one gets its number, and its port and folder are free", () => {
+    const lines = guides.flatMap((name) =>
+      [...readFileSync(join(root, `docs/${name}.md`), "utf8").matchAll(/^\$ kill .*$/gm)].map(
+        ([line]) => `${name}: ${line}`,
+      ),
+    );
+    expect(lines).to.have.length.above(10);
+    expect(lines.filter((line) => !/ && wait(?: %\d)?$/.test(line))).to.deep.equal([]);
+  });
+
   it("have listings that type-check", async () => {
     const modules = guides
       .filter((name) => name !== STEP_BY_STEP)

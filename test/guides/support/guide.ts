@@ -139,8 +139,8 @@ async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<
   for (const { line, output } of commands) {
     const [, flags] = /^virtual-workspaces dev \.\/view\.ts (.*) &$/.exec(line) ?? [];
     let printed = "";
-    if (line === "kill %1") await dev?.end("SIGTERM");
-    else if (line === "kill -9 %1") await dev?.end("SIGKILL");
+    if (line === "kill %% && wait") await dev?.end("SIGTERM");
+    else if (line === "kill -9 %% && wait") await dev?.end("SIGKILL");
     else if (flags === undefined) printed = await shell(line, { env, cwd: folder.path });
     else {
       const options = { in: folder.path, paths: ["view.ts"], state, flags: ["--port", "0", ...flags.split(" ")] };
@@ -168,7 +168,7 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
     const [, served = "serve", servedFlags] = /^virtual-workspaces (?:(serve|front-proxy) )?(--.*) &$/.exec(line) ?? [];
     const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
     const [, agent] = /^virtual-workspaces (agent --.*) &$/.exec(line) ?? [];
-    const [, signal] = /^kill(?: -(9))? %[1%]/.exec(line) ?? [];
+    const [, signal] = /^kill(?: -(9))? %% && wait$/.exec(line) ?? [];
     const [, program] = PROGRAM.exec(line) ?? [];
     let printed = "";
     if (program !== undefined) {
@@ -241,7 +241,7 @@ export function guideTests(...names: readonly string[]): void {
           .and.not.include(0);
       });
 
-      for (const listing of found) it(listing.title, () => checkListing(listing)).timeout(60_000);
+      for (const listing of found) it(listing.title, () => checkListing(listing)).timeout(90_000);
     });
 }
 

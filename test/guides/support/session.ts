@@ -196,12 +196,14 @@ export class Session implements AsyncDisposable {
   async #run(line: string, output: string): Promise<void> {
     const [, exported, value = ""] = /^(?:export )?(\w+)=(\$\([\s\S]*\)|\S*)$/.exec(line) ?? [];
     const [, folder] = /^cd (\S+)$/.exec(line) ?? [];
-    const [, signal, number] = /^kill(?: -(\w+))? %(\d+|%)$/.exec(line) ?? [];
+    const [, signal, number, waited] = /^kill(?: -(\w+))? %(\d+|%) && wait(?: %(\d+))?$/.exec(line) ?? [];
     let printed = "";
     if (exported !== undefined) this.#env[exported] = (await this.#shell(`printf %s ${value}`)).trim();
     else if (folder !== undefined) this.#cwd = join(this.#cwd, folder);
-    else if (number !== undefined)
+    else if (number !== undefined) {
       await this.#kill(number === "%" ? (this.#jobs.at(-1)?.number ?? 0) : Number(number), signal);
+      if (waited !== number && this.#jobs.length > 0) throw new Error(`${line} waits for other jobs, which still run`);
+    }
     else if (line.endsWith(" &")) await this.#start(line.slice(0, -2));
     else printed = await this.#shell(line, output);
     const [expected = ""] = output.split(/^\^C$/m);
