@@ -18,7 +18,7 @@ const FLAGS = {
     type: "list",
     value: "hosts",
     otherwise: "none",
-    help: "Hosts that mounts and space providers may use although they are restricted, also with plain HTTP. Restricted hosts are this machine (by any name or address), link-local addresses, and metadata services of clouds.",
+    help: "Hosts that mounts and space providers may use although they are restricted, also with plain HTTP. Restricted hosts are this machine (by any name or address), link-local addresses, and metadata services of clouds; private addresses of other machines are not.",
   },
   "mount-ca-file": {
     type: "path",
