@@ -203,8 +203,7 @@ export class Session implements AsyncDisposable {
     else if (number !== undefined) {
       await this.#kill(number === "%" ? (this.#jobs.at(-1)?.number ?? 0) : Number(number), signal);
       if (waited !== number && this.#jobs.length > 0) throw new Error(`${line} waits for other jobs, which still run`);
-    }
-    else if (line.endsWith(" &")) await this.#start(line.slice(0, -2));
+    } else if (line.endsWith(" &")) await this.#start(line.slice(0, -2));
     else printed = await this.#shell(line, output);
     const [expected = ""] = output.split(/^\^C$/m);
     expect(
