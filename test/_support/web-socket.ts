@@ -13,7 +13,7 @@ export interface WatchSocket extends Disposable {
   readonly closed: Promise<number>;
 }
 
-/** What a client sends with its request. */
+/** Headers and credentials of a client. */
 export interface WatchSocketOptions {
   readonly protocols?: readonly string[];
   /** @default the token of alice */

@@ -23,7 +23,7 @@ const CLOSE = { normal: 1000, goingAway: 1001, policyViolation: 1008, internalEr
 /** Makes the frame of one text message. */
 type Frame = (message: Buffer) => readonly Buffer[];
 
-/** What `ws` exports and its types lack. */
+/** Export of `ws` that its types lack. */
 interface Framing {
   readonly Sender: { frame(message: Buffer, options: object): readonly Buffer[] };
 }
@@ -72,7 +72,7 @@ export class WatchSockets implements Disposable {
     this.#leaving = leaving;
   }
 
-  /** Loads what {@link accept} needs. */
+  /** Loads `ws`, which {@link accept} needs. */
   async prepare(): Promise<void> {
     if (this.#acceptor !== undefined) return;
     const { WebSocketServer, Sender } = (await import("ws")) as typeof import("ws") & Framing;
