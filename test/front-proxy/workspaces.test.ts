@@ -2,10 +2,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
 import { outcome } from "../_support/plain.ts";
 import { labelOf, openWatch, rejection } from "../_support/web-socket.ts";
 import { Stores, untilAt, WORKSPACES } from "../workspace-server/shards/support.ts";
-import { type Front, type Shards, startFront, startShards } from "./support.ts";
+import { CLUSTERS, type Front, type Shards, startFront, startShards } from "./support.ts";
 
 const ADMIN = { user: "admin" };
 const NOWHERE = (user: string) => [
@@ -48,6 +49,17 @@ describe("a front proxy before two shards", function () {
     expect(ready.body.metadata.annotations["core.kcp.io/shard"]).to.equal(shard);
     await untilAt(front, { path: `/clusters/${at}:${name}/api`, user: "admin" }, ({ status }) => status === 200);
     return ready.body.spec.cluster;
+  }
+
+  /** Creates a service account in `root:there`. @returns a token of it */
+  async function tokenOf(name: string): Promise<string> {
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name } };
+    const accounts = "/clusters/root:there/api/v1/namespaces/default/serviceaccounts";
+    expect((await front.send(`POST ${accounts}`, account, ADMIN)).status).to.equal(201);
+    const asked = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const token = await front.send(`POST ${accounts}/${name}/token`, asked, ADMIN);
+    expect(token.status, token.text).to.equal(201);
+    return token.body.status.token;
   }
 
   const whoami = (path: string, options: { user: string; headers?: Record<string, string> }) =>
@@ -175,14 +187,26 @@ describe("a front proxy before two shards", function () {
     expect(status, text).to.equal(201);
     expect(body.status.userInfo.username).to.equal("root");
     expect(outcome(await whoami("root", { user: "nobodys" }))).to.deep.equal([401, "Unauthorized", "Unauthorized"]);
-    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } };
-    const accounts = "/clusters/root:there/api/v1/namespaces/default/serviceaccounts";
-    expect((await front.send(`POST ${accounts}`, account, ADMIN)).status).to.equal(201);
-    const asked = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
-    const token = await front.send(`POST ${accounts}/robot/token`, asked, ADMIN);
-    expect(token.status, token.text).to.equal(201);
-    const robot = await whoami("root:there", { user: token.body.status.token });
+    const robot = await whoami("root:there", { user: await tokenOf("robot") });
     expect(robot.body.status?.userInfo.username, robot.text).to.equal("system:serviceaccount:default:robot");
+  });
+
+  it("directs requests without a workspace to that of their service account token, unless their path is mapped", async () => {
+    const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const token = await tokenOf("inside");
+    const inside = await front.send(`POST ${reviews}`, review, { user: token });
+    expect(inside.body.status?.userInfo.username, inside.text).to.equal("system:serviceaccount:default:inside");
+    expect((await front.get("/api/v1/namespaces/default/nothing?watch=1", { user: token })).status).to.equal(403);
+    expect((await front.send(`POST ${reviews}`, review, ADMIN)).status).to.equal(404);
+    const forged = `${token.slice(0, token.lastIndexOf("."))}.AAAA`;
+    expect((await front.send(`POST ${reviews}`, review, { user: forged })).status).to.equal(401);
+    expect((await front.get("/readyz", { user: token })).text).to.equal("ok");
+    const mapping = [CLUSTERS, { path: "/apis/authentication.k8s.io", backends: ["https://127.0.0.1:1"] }];
+    await using mapped = await startFront(shards.url, { mapping });
+    expect((await mapped.send(`POST ${reviews}`, review, { user: token })).status).to.equal(503);
+    expectFault(/cannot forward to a backend/);
+    expect((await mapped.get("/api/v1", { user: token })).status).to.equal(200);
   });
 
   it("reports the lag of the index to authorized users", async () => {

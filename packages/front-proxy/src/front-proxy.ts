@@ -1,5 +1,6 @@
-import { createServer, type Server } from "@virtual-workspaces/framework";
+import { createServer, type Server, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { type Listening, type ListenOptions, type MetricFamily, metrics } from "@virtual-workspaces/framework/server";
+import { inClusterUrl } from "@virtual-workspaces/kcp/users";
 import { identityHeaderGuard, unknownCallers, withGroupFilter } from "./callers.ts";
 import { Routes } from "./forwarding/routes.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
@@ -30,6 +31,7 @@ export class FrontProxy implements AsyncDisposable {
     this.#objects = objects;
     this.#server = createServer({
       ...listener,
+      ...(clusters && { retarget: (request) => inClusterTarget(request, { routes, virtualWorkspaces }) }),
       virtualWorkspaces: [
         ...virtualWorkspaces,
         ...(clusters === undefined ? [] : [clusters.view]),
@@ -103,6 +105,23 @@ export class FrontProxy implements AsyncDisposable {
 /** Creates a front proxy; it serves once `listen` has resolved. @throws Error for an invalid mapping, or invalid options of a server */
 export function createFrontProxy(options: FrontProxyOptions): FrontProxy {
   return new FrontProxy(options);
+}
+
+/**
+ * Returns the target of a request without a workspace from a client in a cluster, which uses `KUBERNETES_SERVICE_HOST`: the
+ * workspace of its service account token. Paths of mappings and views stay; kcp's proxy directs these to the workspace too.
+ */
+function inClusterTarget(
+  request: Parameters<typeof inClusterUrl>[0],
+  { routes, virtualWorkspaces }: { readonly routes: Routes; readonly virtualWorkspaces: readonly VirtualWorkspace[] },
+): string | undefined {
+  const target = inClusterUrl(request);
+  if (target === undefined) return undefined;
+  const [path = ""] = (request.url ?? "").split("?", 1);
+  const isView = virtualWorkspaces.some(({ prefix = "/" }) => path === prefix || path.startsWith(`${prefix}/`));
+  // A mapping of `/` takes only what no other path has.
+  const isMapped = !routes.isRead || (routes.of(path)?.segments.length ?? 0) > 0;
+  return isView || isMapped ? undefined : target;
 }
 
 function headersOf(mapping: readonly Mapping[]): readonly string[] {

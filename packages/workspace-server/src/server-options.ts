@@ -2,7 +2,7 @@ import type { Authenticator, ServerOptions, VirtualWorkspace } from "@virtual-wo
 import type { JwtSettings } from "@virtual-workspaces/framework/authn";
 import type { Listening, Log, Metrics } from "@virtual-workspaces/framework/server";
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
-import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp/users";
+import { AUTHENTICATED_GROUP, inClusterAtRoot, inClusterUrl } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
 import type { Clock } from "@virtual-workspaces/transport";
 import type { AuthorizationOptions } from "./authz/authorizer.ts";
@@ -17,7 +17,6 @@ import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
 import { ShardRegistry } from "./state/shard-registry.ts";
 import { serviceAccountTokens } from "./tokens/authenticator.ts";
 import { servedDocuments } from "./tokens/documents.ts";
-import { inClusterAtRoot, inClusterUrl } from "./tokens/in-cluster.ts";
 import type { ServiceAccountKeys } from "./tokens/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./tokens/minter.ts";
 import { TokenRequest } from "./tokens/token-request.ts";

@@ -87,6 +87,15 @@ describe("an authorization webhook of a workspace server", function () {
     ).to.equal(403);
   });
 
+  it("decides about /healthz where it comes first, but not about /livez and /readyz, which orchestrators read", async () => {
+    await using it = await start(FIRST);
+    it.decide(() => ({ allowed: false, denied: true }));
+    const statuses: Record<string, number> = {};
+    for (const path of ["/livez", "/readyz", "/healthz"] as const)
+      statuses[path] = (await it.server.get(path, { user: "alice" })).status;
+    expect(statuses).to.deep.equal({ "/livez": 200, "/readyz": 200, "/healthz": 403 });
+  });
+
   it("decides reviews of access too", async () => {
     await using it = await start(LAST);
     it.decide(({ resourceAttributes }) => ({ allowed: resourceAttributes?.verb === "delete" }));

@@ -135,6 +135,23 @@ describe("the garbage collector", () => {
     expect((await client.get("/api/v1/namespaces/b/configmaps/owner")).status).to.equal(200);
   });
 
+  it("reports the event also when the reference has another kind and name than the owner in another namespace", async () => {
+    await using system = await start();
+    const { client } = system;
+    for (const name of ["a", "b"]) await client.namespace(name);
+    const owner = await client.configMap("owner", {}, "b");
+    await client.configMap("child", owned(ownerOf(owner)), "b");
+    const wrong = ownerOf({ ...owner, kind: "Secret", metadata: { ...owner.metadata, name: "wrong" } });
+    await client.configMap("stray", owned(wrong), "a");
+    await client.gone("/api/v1/namespaces/a/configmaps/stray");
+    const EVENTS = "/api/v1/namespaces/a/events?fieldSelector=reason=OwnerRefInvalidNamespace";
+    const { body } = await client.until(EVENTS, ({ body }) => body.items.length > 0);
+    expect(body.items.map(({ message }: Body) => message)).to.deep.equal([
+      `ownerRef [v1/Secret, namespace: a, name: wrong, uid: ${owner.metadata.uid}] does not exist in namespace "a"`,
+    ]);
+    expect((await client.get("/api/v1/namespaces/b/configmaps/child")).status).to.equal(200);
+  });
+
   it("removes references to missing owners, and deletes objects without any existing owner", async () => {
     await using system = await start();
     const { client, counts } = system;

@@ -3,6 +3,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { anonymous } from "@virtual-workspaces/framework/authn";
+import { inClusterUrl } from "@virtual-workspaces/kcp/users";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { accountNameIn } from "../../../packages/workspace-server/src/service-accounts/token-secrets.ts";
@@ -11,7 +12,6 @@ import {
   issuerDocuments,
   KEYS_PATH,
 } from "../../../packages/workspace-server/src/tokens/documents.ts";
-import { inClusterUrl } from "../../../packages/workspace-server/src/tokens/in-cluster.ts";
 import { run } from "../../../tools/run.mjs";
 import { tree } from "../../_setup/tree.ts";
 import { type Json, signed } from "../../_support/issuer.ts";

@@ -5,6 +5,13 @@
  */
 
 export { confinedUser, prefixedUser } from "../users/identities.ts";
+export { inClusterAtRoot, inClusterUrl } from "../users/in-cluster.ts";
+export {
+  LEGACY_CLAIM_PREFIX,
+  parseToken,
+  tokenCluster,
+  type UnverifiedToken,
+} from "../users/service-account-token.ts";
 export {
   AUTHENTICATED_GROUP,
   BINDING_SUBJECT_PREFIX,

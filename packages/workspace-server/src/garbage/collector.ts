@@ -49,7 +49,7 @@ export class GarbageCollector implements ShardController {
       kinds,
       look: (node) => this.#look(node),
     });
-    this.#events = new OwnerEvents(context, this.#graph);
+    this.#events = new OwnerEvents(context, this.#graph, (owner) => this.#attempts.isAbsent(owner));
     this.#workers = new Workers<Task>({
       clock: context.clock,
       id: (task) => (task.kind === "kinds" ? `kinds ${task.cluster} ${task.attempt}` : `${task.kind} ${task.id}`),

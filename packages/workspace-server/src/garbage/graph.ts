@@ -50,6 +50,8 @@ export class Graph {
   readonly #owners = new Map<string, Owner>();
   /** Owners by the id of their place, whether or not they exist. */
   readonly #placed = new Map<string, Set<Owner>>();
+  /** Owners by the UID in their reference. */
+  readonly #named = new Map<string, Set<Owner>>();
   /** Owners with a kind that is unknown in their logical cluster, by logical cluster. */
   readonly #homeless = new Map<string, Set<Owner>>();
   readonly #place: (owner: Owner) => string | "unknown" | undefined;
@@ -84,6 +86,11 @@ export class Graph {
   /** Returns the owners with a place, whether or not they exist. */
   ownersAt(id: string): ReadonlySet<Owner> {
     return this.#placed.get(id) ?? NOBODY;
+  }
+
+  /** Returns the owners with a UID: those of other namespaces, and those with another kind or name, are other owners. */
+  ownersWith(uid: string): ReadonlySet<Owner> {
+    return this.#named.get(uid) ?? NOBODY;
   }
 
   /** Returns the owners of a logical cluster whose kind is unknown there. */
@@ -148,6 +155,7 @@ export class Graph {
     const dependents = new Set([node.id]);
     const owner: Owner = { id, cluster, namespace, reference, dependents, place: undefined, isAbsent: false };
     this.#owners.set(id, owner);
+    add(this.#named, reference.uid, owner);
     this.resolve(owner);
     return owner;
   }
@@ -159,6 +167,7 @@ export class Graph {
       owner.dependents.delete(node.id);
       if (owner.dependents.size > 0) continue;
       this.#owners.delete(owner.id);
+      take(this.#named, reference.uid, owner);
       take(this.#homeless, owner.cluster, owner);
       if (owner.place !== undefined) take(this.#placed, owner.place, owner);
     }

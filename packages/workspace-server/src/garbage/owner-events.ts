@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { apiVersionOf, formatTime, type ObjectKey, type OwnerReference } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, formatTime, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { CoreEvent } from "../kinds/event.ts";
 import type { ShardContext } from "../state/context.ts";
 import { scopeOf } from "../state/informers/key-index.ts";
@@ -13,17 +13,21 @@ const CLUSTER_EVENTS = "default";
 
 /**
  * Writes Kubernetes' event `OwnerRefInvalidNamespace` about each object with an owner in another namespace. An owner reference
- * names no namespace, so that a dependent of such an owner is deleted although the owner exists.
+ * names no namespace, so that a dependent of such an owner is deleted although the owner exists. An owner with another kind or
+ * name than in the reference is recognized by its UID if it has further dependents.
  */
 export class OwnerEvents {
   readonly #context: ShardContext;
   readonly #graph: Graph;
+  readonly #isAbsent: (owner: Owner) => Promise<boolean>;
   /** Owners that were looked for. */
   readonly #known = new WeakSet<Owner>();
 
-  constructor(context: ShardContext, graph: Graph) {
+  /** @param isAbsent reports whether an owner is missing */
+  constructor(context: ShardContext, graph: Graph, isAbsent: (owner: Owner) => Promise<boolean>) {
     this.#context = context;
     this.#graph = graph;
+    this.#isAbsent = isAbsent;
   }
 
   /**
@@ -33,9 +37,8 @@ export class OwnerEvents {
    */
   async report(owner: Owner): Promise<void> {
     if (this.#known.has(owner)) return;
-    const { cluster, namespace, reference, dependents } = owner;
-    const kind = this.#context.kinds.in(cluster).of(reference.apiVersion, reference.kind);
-    if (kind?.definition.scope === "Namespaced" && (await this.#exists(kind, cluster, reference))) {
+    const { namespace, reference, dependents } = owner;
+    if ((await this.#isElsewhere(owner)) || (await this.#isOwnerElsewhere(owner))) {
       const { apiVersion, kind: type, name, uid } = reference;
       const identity = `[${apiVersion}/${type}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
       const message = `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`;
@@ -44,8 +47,27 @@ export class OwnerEvents {
     this.#known.add(owner);
   }
 
+  /** Looks where other dependents say that it is, whatever kind and name this reference has. */
+  async #isOwnerElsewhere({ cluster, namespace, reference: { uid } }: Owner): Promise<boolean> {
+    for (const other of this.#graph.ownersWith(uid)) {
+      if (other.cluster !== cluster || other.namespace === namespace || this.#namespaced(other) === undefined) continue;
+      if (other.namespace !== "" && !(await this.#isAbsent(other))) return true;
+    }
+    return false;
+  }
+
+  /** Returns the kind in the reference, if it is known and has namespaces. */
+  #namespaced({ cluster, reference: { apiVersion, kind } }: Owner): StoredKind | undefined {
+    const found = this.#context.kinds.in(cluster).of(apiVersion, kind);
+    return found?.definition.scope === "Namespaced" ? found : undefined;
+  }
+
   /** Reads one object of each namespace, however many the kind has. */
-  async #exists({ objects }: StoredKind, cluster: string, { name, uid }: OwnerReference): Promise<boolean> {
+  async #isElsewhere(owner: Owner): Promise<boolean> {
+    const { cluster, reference } = owner;
+    const { name, uid } = reference;
+    const objects = this.#namespaced(owner)?.objects;
+    if (objects === undefined) return false;
     await this.#context.objects.load(cluster);
     for (const { metadata } of this.#context.state.namespaces.store.list(cluster)) {
       const key = { cluster, namespace: metadata.name ?? "", name };

@@ -3,16 +3,14 @@ import { memberOf } from "@virtual-workspaces/apimachinery/json";
 import type { User } from "@virtual-workspaces/framework";
 import { authenticatedUser, bearerTokens, type TokenAuthenticator } from "@virtual-workspaces/framework/authn";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
-import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA } from "@virtual-workspaces/kcp/users";
+import { CLUSTER_NAME_EXTRA, parseToken, SCOPES_EXTRA, type UnverifiedToken } from "@virtual-workspaces/kcp/users";
 import {
   type Claims,
   CREDENTIAL_ID_EXTRA,
   claimsOf,
   groupsOf,
   LEGACY_ISSUER,
-  parseToken,
   TokenRefused,
-  type UnverifiedToken,
   userNameOf,
 } from "./claims.ts";
 import type { ServiceAccountKeys } from "./keys.ts";

@@ -1,12 +1,9 @@
-import { isUtf8 } from "node:buffer";
-import { isClusterName, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
-import { memberOf, parseJson } from "@virtual-workspaces/apimachinery/json";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { memberOf } from "@virtual-workspaces/apimachinery/json";
+import { LEGACY_CLAIM_PREFIX as FLAT, tokenCluster } from "@virtual-workspaces/kcp/users";
 
 /** Issuer of tokens in Secrets, whatever the server's issuer. */
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";
-
-/** Prefix of the flat claims of tokens in Secrets. */
-const FLAT = "kubernetes.io/serviceaccount/";
 
 /** Name and uid of an object that a token names. */
 export interface Named {
@@ -73,14 +70,6 @@ export function legacyPayload({ account, secretName }: Omit<LegacyClaims, "form"
   };
 }
 
-/** Returns the logical cluster that a token names, verified or not; `undefined` if none. */
-export function clusterOf(payload: JsonObject): string | undefined {
-  const nested = memberOf(payload, "kubernetes.io");
-  const name =
-    (isJsonObject(nested) ? memberOf(nested, "clusterName") : undefined) ?? memberOf(payload, `${FLAT}clusterName`);
-  return typeof name === "string" && isClusterName(name) ? name : undefined;
-}
-
 /** Reads claims from a verified payload. @throws TokenRefused, with Kubernetes' text where it exists */
 export function claimsOf(payload: JsonObject): Claims {
   return memberOf(payload, "iss") === LEGACY_ISSUER ? legacyOf(payload) : boundOf(payload);
@@ -88,7 +77,7 @@ export function claimsOf(payload: JsonObject): Claims {
 
 function boundOf(payload: JsonObject): BoundClaims {
   const own = objectIn(payload, "kubernetes.io");
-  const cluster = clusterOf(payload);
+  const cluster = tokenCluster(payload);
   const account = named(objectIn(own, "serviceaccount"));
   const namespace = memberOf(own, "namespace");
   if (cluster === undefined || account === undefined || typeof namespace !== "string") throw malformed();
@@ -121,7 +110,7 @@ function legacyOf(payload: JsonObject): LegacyClaims {
   const secretName = said(`${FLAT}secret.name`, "secretName");
   const name = said(`${FLAT}service-account.name`, "serviceAccountName");
   const uid = said(`${FLAT}service-account.uid`, "serviceAccountUID");
-  const cluster = clusterOf(payload);
+  const cluster = tokenCluster(payload);
   if (cluster === undefined) throw new TokenRefused("clusterName claim is missing");
   const account = { cluster, namespace, name, uid };
   if (subject !== userNameOf(account)) throw new TokenRefused("sub claim is invalid");
@@ -190,44 +179,4 @@ export function userNameOf({ namespace, name }: Pick<NamespacedObject, "namespac
 /** Returns the groups of an account, except that of all authenticated users. */
 export function groupsOf({ namespace }: Pick<NamespacedObject, "namespace">): readonly string[] {
   return [ALL_SERVICE_ACCOUNTS, `${ALL_SERVICE_ACCOUNTS}:${namespace}`];
-}
-
-/** Maximum length of a token, in characters; longer ones are not parsed. */
-const LONGEST_TOKEN = 64 * 1024;
-/** Limits of a parsed part, which is not verified yet. */
-const LIMITS = { names: 500, containers: 500 };
-const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
-
-/** Parts of a token. Security: its signature is not verified yet. */
-export interface UnverifiedToken {
-  readonly algorithm: string;
-  readonly kid: string | undefined;
-  readonly payload: JsonObject;
-}
-
-/**
- * Parses a signed token in three parts (JWS compact form). Returns `undefined` for anything else. Security: ambiguous tokens
- * are rejected too: those with a duplicate member, or a header with `crit`. Key locations in the header (`jku`, `x5u`, `jwk`)
- * are ignored.
- */
-export function parseToken(token: string): UnverifiedToken | undefined {
-  if (token.length > LONGEST_TOKEN) return undefined;
-  const [, head = "", body = ""] = COMPACT.exec(token) ?? [];
-  const [header, payload] = [objectOf(head), objectOf(body)];
-  if (header === undefined || payload === undefined || Object.hasOwn(header, "crit")) return undefined;
-  const [algorithm, kid] = [memberOf(header, "alg"), memberOf(header, "kid")];
-  if (typeof algorithm !== "string" || (kid !== undefined && typeof kid !== "string")) return undefined;
-  return { algorithm, kid, payload };
-}
-
-function objectOf(part: string): JsonObject | undefined {
-  const bytes = Buffer.from(part, "base64url");
-  if (bytes.length === 0 || !isUtf8(bytes)) return undefined;
-  try {
-    const { value, duplicates } = parseJson(bytes.toString("utf8"), LIMITS);
-    return duplicates.length === 0 && isJsonObject(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
 }

@@ -78,6 +78,8 @@ describe("the cache view", function () {
     const { body } = await server.get(`${cache("root", cluster)}${EXPORTS}/widgets`, root);
     const { body: own } = await server.get(`/clusters/${cluster}${EXPORTS}/widgets`, root);
     expect(body.metadata.annotations["cache.kcp.io/original-resource-version"]).to.equal(own.metadata.resourceVersion);
+    expect(body.metadata.annotations["virtual-workspaces.dev/source-version"]).to.equal(own.metadata.resourceVersion);
+    expect([body.metadata.managedFields, own.metadata.managedFields?.length]).to.deep.equal([undefined, 1]);
     expect([body.spec, body.status]).to.deep.equal([own.spec, own.status]);
     expect(await items(cache("other", "*") + EXPORTS), "of a shard that is not here").to.deep.equal([]);
     expect((await items(cache("*", "root") + TYPES)).map(({ metadata }) => metadata.name)).to.include("universal");

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { clusterOf, parseToken } from "./claims.ts";
+import { parseToken, tokenCluster } from "./service-account-token.ts";
 
 const OWN = /^\/(metrics|healthz|livez|readyz)(?=[?/]|$)/;
 /** Case-sensitive, as in kcp. */
@@ -16,7 +16,7 @@ export function inClusterUrl({ url = "", headers }: Pick<IncomingMessage, "url" 
   const { authorization = "", "x-kubernetes-sharded-request": sharded = "" } = headers;
   if (sharded !== "" || !authorization.startsWith(BEARER)) return undefined;
   const token = parseToken(authorization.slice(BEARER.length));
-  const cluster = token && clusterOf(token.payload);
+  const cluster = token && tokenCluster(token.payload);
   if (cluster === undefined) return undefined;
   return below(cluster, url);
 }
