@@ -112,6 +112,12 @@ export interface WorkspaceServerOptions
    */
   readonly virtualStorage?: false | VirtualStorageOptions;
   /**
+   * Whether ClusterCachedResources and their endpoint slices have controllers, and `root` binds their kinds (kcp's feature gate
+   * `CacheAPIs`). `replicationView` of `@virtual-workspaces/apiexport` serves their objects.
+   * @default false, the kinds are stored without effect where users bind them
+   */
+  readonly cachedResources?: boolean;
+  /**
    * Whether workspaces may be mounted (`spec.mount`, kcp's feature gate `WorkspaceMounts`, off there), and calls of other
    * servers as targets. `false`: mounted workspaces are Unavailable, with the reason in condition `WorkspaceMountReady`.
    * The controller `workspaceMounts` of `@virtual-workspaces/mounts` sets the targets; without it, nothing changes.
@@ -166,6 +172,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     token,
     ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
     ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
+    ...(options.cachedResources !== undefined && { cachedResources: options.cachedResources }),
     ...(options.virtualStorage !== undefined && { virtualStorage: options.virtualStorage }),
     ...(options.authorization !== undefined && { authorization: options.authorization }),
     mounts: options.mounts !== false,
