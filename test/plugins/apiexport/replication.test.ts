@@ -224,6 +224,17 @@ describe("a slice of a ClusterCachedResource", function () {
     const message = `APIExport ${cluster}|compute does not reference this ClusterCachedResourceEndpointSlice`;
     const other = await provider.slice((now) => stateOf(now, "APIExportValid") !== undefined, "other");
     expect(stateOf(other, "APIExportValid")).to.equal(`False APIExportInvalidReference: ${message}`);
+    const thief = new CachedProvider(server, await makeWorkspace(server, "thief"));
+    await thief.bind("cache.kcp.io", "root");
+    const references = { clusterCachedResource: { path: cluster, name: "flavors" } };
+    await thief.create(
+      CACHED_SLICES,
+      cachedSlice("flavors", { ...references, export: { path: cluster, name: "compute" } }),
+    );
+    const elsewhere = await thief.slice((now) => stateOf(now, "APIExportValid") !== undefined);
+    expect(stateOf(elsewhere, "APIExportValid")).to.equal(`False APIExportInvalidReference: ${message}`);
+    const stolen = `/services/replication/${thief.cluster}/flavors/clusters/*/apis/cloud.example.dev/v1` as const;
+    expect((await server.get(stolen, root)).status).to.equal(404);
     const missing = `/services/replication/${cluster}/other/clusters/*/apis/cloud.example.dev/v1` as const;
     expect((await server.get(missing, root)).status).to.equal(404);
   });
@@ -265,6 +276,40 @@ describe("a slice of a ClusterCachedResource", function () {
     expect((await make("root:provider")).status).to.equal(201);
     const made = await thief.slice((now) => stateOf(now, "ResourceValid") !== undefined);
     expect(stateOf(made, "ResourceValid")).to.equal("True");
+  });
+
+  it("serves each version of the schema as the provider's workspace does", async () => {
+    const names = { plural: "flavors", singular: "flavor", kind: "Flavor", listKind: "FlavorList" };
+    const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+    const versions = ["v1", "v2"].map((name) => ({ name, served: true, storage: name === "v1" }));
+    const spec = { group: "cloud.example.dev", scope: "Cluster", names };
+    await provider.patch("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/flavors.cloud.example.dev", {
+      spec: { versions: versions.map((version) => ({ ...version, schema: { openAPIV3Schema: schema } })) },
+    });
+    await provider.create("/apis/apis.kcp.io/v1alpha1/apiresourceschemas", {
+      apiVersion: "apis.kcp.io/v1alpha1",
+      kind: "APIResourceSchema",
+      metadata: { name: "both.flavors.cloud.example.dev" },
+      spec: {
+        ...spec,
+        conversion: { strategy: "None" },
+        versions: versions.map((version) => ({ ...version, schema })),
+      },
+    });
+    await provider.create(FLAVORS, flavor("small"));
+    await provider.publish();
+    const [{ storage }] = (await provider.get("/apis/apis.kcp.io/v1alpha2/apiexports/compute")).body.spec.resources;
+    const resource = { group: "cloud.example.dev", name: "flavors", schema: "both.flavors.cloud.example.dev", storage };
+    await provider.patch("/apis/apis.kcp.io/v1alpha2/apiexports/compute", { spec: { resources: [resource] } });
+    const shop = new ClusterClient(server, await provider.consumer("shop"));
+    for (const version of ["v1", "v2"]) {
+      const at = FLAVORS.replace("v1", version);
+      const { body } = await shop.until(at, ({ status }) => status === 200);
+      expect(body.items.map((one: Body) => [one.apiVersion, one.metadata.name])).to.deep.equal([
+        [`cloud.example.dev/${version}`, "small"],
+      ]);
+      expect((await shop.get(`${at}/small`)).body.apiVersion).to.equal(`cloud.example.dev/${version}`);
+    }
   });
 
   it("ends its view with its ClusterCachedResource", async () => {
