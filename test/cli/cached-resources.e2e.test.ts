@@ -1,4 +1,4 @@
-// Cached resources of `start` with kcp's feature gate: with kubectl, on two shards, across a restart, and with the view elsewhere.
+// `start` with kcp's feature gate for cached resources: with kubectl, on two shards, across a restart, and with the view elsewhere.
 import { expect } from "chai";
 import { until } from "../_support/until.ts";
 import { needsKubectl } from "../e2e/support/kubectls.ts";
@@ -10,13 +10,13 @@ import { Apart, ask, USERS } from "./support/views-of-workspaces.ts";
 
 const FLAGS = ["--shards=2", "--feature-gates=CacheAPIs=true"];
 
-describe("cached resources of start", function () {
+describe("start with cached resources", function () {
   this.timeout(120_000);
   before(function () {
     needsKubectl.call(this);
   });
 
-  it("are read with kubectl in workspaces of both shards, also after a restart", async () => {
+  it("shows them to kubectl in workspaces of both shards, also after a restart", async () => {
     await using first = await Start.ready({ files: USERS, flags: FLAGS });
     await publishFlavors(first, "shard-1");
     const consumers = { near: "shard-1", far: "root" };
@@ -38,7 +38,7 @@ describe("cached resources of start", function () {
     for (const name of Object.keys(consumers)) await listed(second, name, ["flavor.cloud.example.dev/large", small]);
   });
 
-  it("are served by a process of its own with the same gate", async () => {
+  it("leaves their view to a process of its own with the same gate", async () => {
     const gate = "--feature-gates=CacheAPIs=true";
     await using apart = await Apart.ready({ asKcp: true, shardFlags: [gate], flags: [gate] });
     const cluster = await publishFlavors(apart.shard, "root");

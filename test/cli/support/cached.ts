@@ -13,7 +13,7 @@ export const FLAVORS = "apis/cloud.example.dev/v1/flavors";
 type Body = any;
 
 /** Waits for an object. */
-export async function untilIs(server: Start, path: string, is: (body: Body) => boolean): Promise<Body> {
+async function untilIs(server: Start, path: string, is: (body: Body) => boolean): Promise<Body> {
   return until(
     async () => {
       const { body } = await server.get(path, { token: "root-token" });
@@ -25,7 +25,7 @@ export async function untilIs(server: Start, path: string, is: (body: Body) => b
 }
 
 /** Binds an export in `root:<name>`. */
-export async function bindExport(server: Start, name: string, to: { readonly path: string; readonly name: string }) {
+async function bindExport(server: Start, name: string, to: { readonly path: string; readonly name: string }) {
   const bindings = `/clusters/root:${name}/apis/${APIS}/apibindings`;
   const about = { apiVersion: APIS, kind: "APIBinding", metadata: { name: to.name } };
   await made(server, bindings, { ...about, spec: { reference: { export: to } } });

@@ -119,6 +119,26 @@ describe("cached resources", function () {
     }
   });
 
+  it("are watched from the version of a list, and by labels", async () => {
+    const at = `/clusters/${shop}${FLAVORS}` as const;
+    const { metadata } = (await server.get(at, alice)).body;
+    await provider.create(FLAVORS, flavor("later", { public: "true", size: "big" }));
+    await using after = await server.watch(`${at}?watch=true&resourceVersion=${metadata.resourceVersion}`, alice);
+    expect(await after.take(1)).to.deep.equal(["ADDED later"]);
+    const initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    await using big = await server.watch(`${at}?watch=true&labelSelector=size=big&${initial}`, alice);
+    const events = await big.until(({ type }) => type === "BOOKMARK");
+    expect(events.map(({ type, object }) => [type, (object as Body).metadata.name])).to.deep.equal([
+      ["ADDED", "later"],
+      ["BOOKMARK", undefined],
+    ]);
+    const [{ object }] = events as [Body];
+    expect(object.metadata.annotations["kcp.io/cluster"]).to.equal(shop);
+    await provider.delete(`${FLAVORS}/later`);
+    const [gone] = (await big.until(({ type }) => type === "DELETED")).slice(-1) as [Body];
+    expect(gone.object.metadata.annotations["kcp.io/cluster"]).to.equal(shop);
+  });
+
   it("cannot be written, in workspaces or through the view", async () => {
     const at = `/clusters/${shop}${FLAVORS}` as const;
     for (const path of [at, view(shop)]) {
@@ -249,7 +269,7 @@ describe("a slice of a ClusterCachedResource", function () {
     }
   });
 
-  it("refers to another workspace only by users who may bind what is there", async () => {
+  it("refers to another workspace only for users who may bind its ClusterCachedResource", async () => {
     await provider.publish();
     const thief = new CachedProvider(server, await makeWorkspace(server, "thief"));
     await thief.bind("cache.kcp.io", "root");

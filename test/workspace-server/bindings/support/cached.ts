@@ -8,7 +8,7 @@ import { type Body, ClusterClient } from "../../support/objects.ts";
 import type { Workspaces } from "../../support/workspaces.ts";
 import { bindingOf } from "./shard.ts";
 
-export const CACHE = "/apis/cache.kcp.io/v1alpha1";
+const CACHE = "/apis/cache.kcp.io/v1alpha1";
 export const CACHED = `${CACHE}/clustercachedresources`;
 export const CACHED_SLICES = `${CACHE}/clustercachedresourceendpointslices`;
 const APIS = "/apis/apis.kcp.io/v1alpha2";
@@ -21,7 +21,7 @@ export const Flavor = defineResource({
   scope: "Cluster",
   spec: { type: "object", properties: { cpus: { type: "integer" } } },
 });
-export const Quota = defineResource({
+const Limit = defineResource({
   group: "cloud.example.dev",
   version: "v1",
   kind: "Limit",
@@ -55,7 +55,7 @@ export class CachedProvider extends ClusterClient {
     place: (name: string) => Promise<string> = (at) => makeWorkspace(server, at),
   ): Promise<CachedProvider> {
     const made = new CachedProvider(server, await place(name));
-    await define(server, made.cluster, [crdManifest(Flavor), crdManifest(Quota)]);
+    await define(server, made.cluster, [crdManifest(Flavor), crdManifest(Limit)]);
     await made.bind("cache.kcp.io", "root");
     return made;
   }

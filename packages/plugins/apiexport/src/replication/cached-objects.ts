@@ -1,6 +1,6 @@
-import { CLUSTER_ANNOTATION, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
-import { type Forwarded, forward, type ShownRequest } from "@virtual-workspaces/forwarding";
+import { type Forwarded, forward } from "@virtual-workspaces/forwarding";
 import type { Resource, ResourceDefinition } from "@virtual-workspaces/framework";
 import type {
   CacheLease,
@@ -11,12 +11,8 @@ import type {
   Scope,
   Storage,
 } from "@virtual-workspaces/framework/storage";
-import {
-  ORIGINAL_RESOURCE_VERSION_ANNOTATION,
-  ORIGINAL_UID_ANNOTATION,
-  SHARD_ANNOTATION,
-} from "@virtual-workspaces/kcp/names";
 import type { Upstream } from "@virtual-workspaces/transport";
+import { localLease, localTo } from "./local-cache.ts";
 
 /** Options of {@link CachedObjects}. */
 export interface CachedObjectsOptions {
@@ -31,68 +27,65 @@ export interface CachedObjectsOptions {
 }
 
 /**
- * Objects of a provider as its consumers see them: read-only, live, each in the logical cluster of the request. Memory: for each
- * consumer with an open watch, the objects.
+ * Objects of a provider as its consumers see them: read-only, live, each in the logical cluster of the request. All
+ * watches share one watch of the provider's objects. Memory: these objects once, and for each consumer nothing.
  */
 export class CachedObjects implements Storage, AsyncDisposable {
   readonly resource: ResourceDefinition;
   readonly appliesSelectors = true;
   readonly lifecycle = "storage";
-  readonly #objects: Forwarded<object>;
+  /** Objects for gets and lists, in the logical cluster of the request. */
+  readonly #read: Forwarded<object>;
+  /** Objects for watches, in their own logical cluster. */
+  readonly #watched: Forwarded<object>;
+  readonly #cluster: string;
   readonly #labels: LabelSelector;
 
   constructor({ kind, upstream, cluster, labels, onError }: CachedObjectsOptions) {
     this.resource = kind;
+    this.#cluster = cluster;
     this.#labels = labels;
-    this.#objects = forward<object>({
+    const common = {
       resource: kind,
       upstream,
       onError,
       // The view has authorized the caller, who needs no rights in the provider's workspace.
       identity: "none",
       cluster: () => cluster,
-      transform: { show: localTo },
       unserved: "empty",
-    });
+    } as const;
+    this.#read = forward<object>({ ...common, transform: { show: localTo } });
+    this.#watched = forward<object>(common);
   }
 
   async get(scope: Scope, key: ObjectKey, options: GetOptions): Promise<Encoded | undefined> {
-    const found = (await this.#objects.get(scope, key, options)) as Encoded | undefined;
+    const found = (await this.#read.get(scope, key, options)) as Encoded | undefined;
     return found !== undefined && this.#labels.matches(found.labels) ? found : undefined;
   }
 
   list(scope: Scope, options: ListRequest): Promise<EncodedList> {
-    return this.#objects.list(this.#selected(scope), options);
+    return this.#read.list(this.#selected(scope), options);
   }
 
-  cache(scope: Scope): Promise<CacheLease> {
-    return this.#objects.cache(this.#selected(scope));
+  async cache(scope: Scope): Promise<CacheLease> {
+    const lease = await this.#watched.cache(this.#there(scope));
+    return localLease(lease, { from: this.#cluster, to: scope.cluster });
   }
 
   shareKey(scope: Scope): string {
-    return this.#objects.shareKey(this.#selected(scope));
+    return JSON.stringify([scope.cluster, this.#watched.shareKey(this.#there(scope))]);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#objects[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#read, this.#watched].map((objects) => objects[Symbol.asyncDispose]()));
+  }
+
+  #there(scope: Scope): Scope {
+    return { ...this.#selected(scope), cluster: this.#cluster };
   }
 
   #selected(scope: Scope): Scope {
     if (this.#labels.empty) return scope;
     return { ...scope, labels: new LabelSelector([...this.#labels.requirements, ...scope.labels.requirements]) };
   }
-}
-
-/** Returns an object as if it belonged to the logical cluster of the request, as kcp does. */
-function localTo<T extends KubeObject>(object: T, { cluster }: ShownRequest): T {
-  const {
-    [SHARD_ANNOTATION]: _shard,
-    [ORIGINAL_UID_ANNOTATION]: _uid,
-    [ORIGINAL_RESOURCE_VERSION_ANNOTATION]: _version,
-    ...annotations
-  } = object.metadata.annotations ?? {};
-  return {
-    ...object,
-    metadata: { ...object.metadata, annotations: { ...annotations, [CLUSTER_ANNOTATION]: cluster } },
-  };
 }
