@@ -112,9 +112,9 @@ export interface WorkspaceServerOptions
    */
   readonly virtualStorage?: false | VirtualStorageOptions;
   /**
-   * Whether ClusterCachedResources and their endpoint slices have controllers, and `root` binds their kinds (kcp's feature gate
+   * Whether every workspace has ClusterCachedResources and their endpoint slices, with controllers (kcp's feature gate
    * `CacheAPIs`). `replicationView` of `@virtual-workspaces/apiexport` serves their objects.
-   * @default false, the kinds are stored without effect where users bind them
+   * @default false, the kinds are stored without effect where users bind their export
    */
   readonly cachedResources?: boolean;
   /**

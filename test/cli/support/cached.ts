@@ -39,7 +39,6 @@ export async function publishFlavors(server: Start, shard: string): Promise<stri
   await made(server, at("apis/apiextensions.k8s.io/v1/customresourcedefinitions"), crdManifest(Flavor));
   await untilIs(server, at(FLAVORS), ({ kind }) => kind === "FlavorList");
   await made(server, at(FLAVORS), flavor("small"));
-  await bindExport(server, "provider", { path: "root", name: "cache.kcp.io" });
   const resource = { group: "cloud.example.dev", version: "v1", resource: "flavors" };
   await made(server, at(`apis/${CACHE}/clustercachedresources`), cachedResource("flavors", resource));
   const cached = at(`apis/${CACHE}/clustercachedresources/flavors`);

@@ -245,7 +245,6 @@ describe("a slice of a ClusterCachedResource", function () {
     const other = await provider.slice((now) => stateOf(now, "APIExportValid") !== undefined, "other");
     expect(stateOf(other, "APIExportValid")).to.equal(`False APIExportInvalidReference: ${message}`);
     const thief = new CachedProvider(server, await makeWorkspace(server, "thief"));
-    await thief.bind("cache.kcp.io", "root");
     const references = { clusterCachedResource: { path: cluster, name: "flavors" } };
     await thief.create(
       CACHED_SLICES,
@@ -272,7 +271,6 @@ describe("a slice of a ClusterCachedResource", function () {
   it("refers to another workspace only for users who may bind its ClusterCachedResource", async () => {
     await provider.publish();
     const thief = new CachedProvider(server, await makeWorkspace(server, "thief"));
-    await thief.bind("cache.kcp.io", "root");
     await grant(server, thief.cluster, { user: "alice", verbs: ["*"] });
     const make = (path: string) =>
       server.send(

@@ -1,5 +1,6 @@
 // ClusterCachedResources: their identity, conditions, counts and deletion, and which resources they may name.
 import { identityHash } from "@virtual-workspaces/kcp/names";
+import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
 import { bind, grant, makeWorkspace } from "../support/logical-clusters.ts";
@@ -205,6 +206,8 @@ describe("the kinds of cache.kcp.io without the feature gate", function () {
   it("are stored without effect where they are bound, and not bound in root", async () => {
     await using server = await startWorkspaces();
     const provider = await CachedProvider.make(server);
+    expect((await provider.get(CACHED)).status).to.equal(404);
+    await provider.bind("cache.kcp.io", "root");
     await provider.cache();
     const cluster = await makeWorkspace(server, "other");
     // Another object of a controller shows that time has passed.
@@ -215,9 +218,38 @@ describe("the kinds of cache.kcp.io without the feature gate", function () {
     expect((await server.get(`/clusters/root${CACHED}`, root)).status).to.equal(404);
   });
 
-  it("are bound in root with it", async () => {
+  it("are served in every workspace with it, and keep their objects", async () => {
+    const store = memoryStore();
+    {
+      await using server = await startWorkspaces(store);
+      const provider = await CachedProvider.make(server);
+      await provider.bind("cache.kcp.io", "root");
+      await provider.cache();
+    }
+    await using server = await startWorkspaces(store, { cachedResources: true });
+    const provider = new CachedProvider(server, "root:provider");
+    await provider.cached(({ status }) => status?.phase === "Ready");
+    const cluster = await makeWorkspace(server, "other");
+    for (const place of ["root", cluster]) {
+      const answer = await server.get(`/clusters/${place}${CACHED}`, root);
+      expect(answer.body.items, answer.text).to.deep.equal([]);
+    }
+    const everywhere = await server.get(`/clusters/*${CACHED}`, root);
+    expect(everywhere.body.items.map(({ metadata }: Body) => metadata.name)).to.deep.equal(["flavors"]);
+    const discovered = await server.get("/clusters/root/apis/cache.kcp.io/v1alpha1", root);
+    expect(
+      discovered.body.resources.map(({ name }: Body) => name).filter((name: string) => !name.includes("/")),
+    ).to.have.members(["clustercachedresourceendpointslices", "clustercachedresources"]);
+  });
+
+  it("do not hold up the deletion of their workspace", async () => {
     await using server = await startWorkspaces(undefined, { cachedResources: true });
-    const answer = await server.get(`/clusters/root${CACHED}`, root);
-    expect(answer.body.items, answer.text).to.deep.equal([]);
+    const provider = await CachedProvider.make(server);
+    await provider.cache();
+    await provider.cached(({ status }) => status?.phase === "Ready");
+    const parent = new ClusterClient(server);
+    const workspace = "/apis/tenancy.kcp.io/v1alpha1/workspaces/provider";
+    await parent.delete(workspace);
+    await parent.gone(workspace);
   });
 });

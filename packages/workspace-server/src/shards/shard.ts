@@ -44,6 +44,7 @@ import { NamespaceContents } from "../service-accounts/namespace-contents.ts";
 import {
   apiKinds,
   baseKinds,
+  cachedKinds,
   inGroupOrder,
   logicalClusters,
   nameOf,
@@ -93,7 +94,7 @@ export interface ShardOptions {
   readonly totalObjectLimit?: number;
   /** Whether exports get `status.virtualWorkspaces`. @default true */
   readonly virtualWorkspaceURLs?: boolean;
-  /** Whether ClusterCachedResources and their slices have controllers, and `root` their kinds. @default false */
+  /** Whether each logical cluster has ClusterCachedResources and their slices, with controllers. @default false */
   readonly cachedResources?: boolean;
   /** Groups whose members get a home workspace on demand. @default home workspaces are disabled */
   readonly homeCreators?: readonly string[];
@@ -223,6 +224,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       this.#crds.serve(all),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
       logicalClusters(objects, admitInOrder(own(LogicalCluster.plural), all)),
+      ...(options.cachedResources === true ? cachedKinds(objects, { admit: all, bindings: this.#bindings }) : []),
     ];
     this.#lists = new ServedLists(this.#base);
     this.#metadata = new MetadataKinds({

@@ -48,7 +48,7 @@ export class CachedProvider extends ClusterClient {
     this.cluster = cluster;
   }
 
-  /** Creates `root:<name>`, which serves flavors and the kinds of `cache.kcp.io`. */
+  /** Creates `root:<name>`, which serves flavors. */
   static async make(
     server: Workspaces,
     name = "provider",
@@ -56,7 +56,6 @@ export class CachedProvider extends ClusterClient {
   ): Promise<CachedProvider> {
     const made = new CachedProvider(server, await place(name));
     await define(server, made.cluster, [crdManifest(Flavor), crdManifest(Limit)]);
-    await made.bind("cache.kcp.io", "root");
     return made;
   }
 
