@@ -191,17 +191,19 @@ describe("the flags of virtual-workspaces start", () => {
     expect([exportURLs, warnings]).to.deep.equal([false, []]);
   });
 
-  it("reads the gate for views that store resources, which is on by default", () => {
+  it("reads the gate for views that store resources, which are on by default, and for cached resources, which are off", () => {
     using folder = tree({});
     const said = (...flags: string[]) => {
-      const { warnings, virtualStorage } = startOptions(["--root-directory", folder.path, ...flags], {});
-      return [virtualStorage, warnings.map((text) => text.split(":")[0])];
+      const given = startOptions(["--root-directory", folder.path, ...flags], {});
+      const { warnings, virtualStorage, cachedResources } = given;
+      return [virtualStorage, cachedResources, warnings.map((text) => text.split(":")[0])];
     };
-    expect(said()).to.deep.equal([true, []]);
-    expect(said("--feature-gates=CacheAPIs=true")).to.deep.equal([true, ["feature gate CacheAPIs"]]);
-    expect(said("--feature-gates=CacheAPIs=false")).to.deep.equal([false, []]);
+    expect(said()).to.deep.equal([true, false, []]);
+    expect(said("--feature-gates=CacheAPIs=true")).to.deep.equal([true, true, []]);
+    expect(said("--feature-gates=CacheAPIs=false")).to.deep.equal([false, false, []]);
     expect(said("--shard-client-cert-file=package.json")).to.deep.equal([
       true,
+      false,
       ["--shard-client-cert-file has no effect without --shard-virtual-workspace-ca-file, --shard-client-key-file"],
     ]);
   });

@@ -6,6 +6,7 @@ guideTests(
   "how-to/admission-webhooks",
   "how-to/apiexport",
   "how-to/authorization-webhooks",
+  "how-to/cached-resources",
   "how-to/completion",
   "how-to/install",
   "how-to/kubectl-ws",

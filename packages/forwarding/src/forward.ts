@@ -103,7 +103,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   get(scope: Scope, key: ObjectKey, options: GetOptions): Promise<ObjectOf<T> | Encoded | undefined> {
     const found = this.#there.told(getObject(this.#there, { scope, key }, options));
     const show = this.#show;
-    return show === undefined ? found : found.then((object) => object && new ShownObject(object, show));
+    return show === undefined ? found : found.then((object) => object && new ShownObject(object, show, scope));
   }
 
   /** @throws as {@link get} */

@@ -19,7 +19,7 @@ export type { ReviewOptions } from "./delegated/review-options.ts";
 export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } from "./delegated/token-review.ts";
 export type { ReviewStats } from "./delegated/verdicts.ts";
 export { Forwarded, type ForwardedState, forward, type WritableForwarded } from "./forward.ts";
-export type { ForwardOptions, Transform } from "./options.ts";
+export type { ForwardOptions, ShownRequest, Transform } from "./options.ts";
 export { ForeignUpstream, type ForeignUpstreamOptions } from "./proxy/foreign-upstream.ts";
 export { type Peer, PeerGroup, type PeerGroupOptions, peerGroup } from "./proxy/peer-group.ts";
 export { Relay, type RelayOptions, relay } from "./proxy/relay.ts";

@@ -5,6 +5,12 @@ import type { HistoryOptions, Scope } from "@virtual-workspaces/framework/storag
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { OutboundIdentity } from "./upstream/identity.ts";
 
+/** Request for which an object is transformed. */
+export interface ShownRequest {
+  /** Logical cluster of the request, `*` for all of them, "" where the path has none. */
+  readonly cluster: string;
+}
+
 /** Transformation of each object. To decide which objects are visible, use a `view()`. */
 export interface Transform<T extends object> {
   /**
@@ -12,7 +18,7 @@ export interface Transform<T extends object> {
    * on its arguments only. An exception fails the request with 500, or ends the watch: an object is never shown
    * untransformed.
    */
-  readonly show: (object: ObjectOf<T>) => ObjectOf<T>;
+  readonly show: (object: ObjectOf<T>, request: ShownRequest) => ObjectOf<T>;
   /** Inverse of `show`, for objects that clients write. @default none: only deletes are possible */
   readonly keep?: (object: ObjectOf<T>, context: { readonly current: ObjectOf<T> | undefined }) => ObjectOf<T>;
 }

@@ -119,6 +119,12 @@ export interface WorkspaceServerOptions
    */
   readonly virtualStorage?: false | VirtualStorageOptions;
   /**
+   * Whether every workspace has ClusterCachedResources and their endpoint slices, with controllers (kcp's feature gate
+   * `CacheAPIs`). `replicationView` of `@virtual-workspaces/apiexport` serves their objects.
+   * @default false, the kinds are stored without effect where users bind their export
+   */
+  readonly cachedResources?: boolean;
+  /**
    * Whether workspaces may be mounted (`spec.mount`, kcp's feature gate `WorkspaceMounts`, off there), and calls of other
    * servers as targets. `false`: mounted workspaces are Unavailable, with the reason in condition `WorkspaceMountReady`.
    * The controller `workspaceMounts` of `@virtual-workspaces/mounts` sets the targets; without it, nothing changes.
@@ -173,6 +179,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     token,
     ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
     ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
+    ...(options.cachedResources !== undefined && { cachedResources: options.cachedResources }),
     ...(options.virtualStorage !== undefined && { virtualStorage: options.virtualStorage }),
     ...(options.authorization !== undefined && { authorization: options.authorization }),
     mounts: options.mounts !== false,

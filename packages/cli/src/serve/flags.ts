@@ -2,6 +2,7 @@ import {
   ANONYMOUS_FLAGS,
   AUDIT_FLAGS,
   CERTIFICATE_FLAGS,
+  GATE_FLAGS,
   IGNORED_BY_ALL,
   LISTENER_FLAGS,
   LOG_FLAGS,
@@ -45,6 +46,10 @@ const VIEWS = {
     type: "switch",
     default: true,
     help: "Serve kcp's own views as well. Their user must be in system:masters; --kcp-views=false leaves them out.",
+  },
+  "feature-gates": {
+    ...GATE_FLAGS["feature-gates"],
+    help: "Feature gates, separated by commas. CacheAPIs=true serves kcp's view of cached resources as well.",
   },
   "shard-name": { type: "text", value: "name", help: "Name of the shard, for views that publish their URLs." },
 } as const satisfies FlagSet;

@@ -9,6 +9,7 @@ import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { authenticationOf } from "../server/authentication.ts";
+import { gatesOf } from "../server/gates.ts";
 import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
 import type { ForwardedTo } from "../server/upstreams.ts";
@@ -23,6 +24,8 @@ export interface ServeOptions extends StartLog {
   readonly views: readonly string[];
   /** Whether to serve kcp's own views, which need a user in `system:masters`. */
   readonly kcpViews: boolean;
+  /** Whether the view of cached resources is among kcp's own. */
+  readonly cachedResources: boolean;
   readonly kubeconfigs: Kubeconfigs;
   /** Name of the shard that has the workspaces. @default unknown */
   readonly shard: string | undefined;
@@ -77,12 +80,14 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
       "--audit-log-path works with a file for a single process only: with --workers or --peers, use -",
     );
   const kcpViews = flags["kcp-views"];
+  const gates = gatesOf(flags);
   if (!kcpViews && views.length === 0)
     throw new UsageError("--kcp-views=false leaves no view: name files of views with --view");
   return {
     ...logging,
     views,
     kcpViews,
+    cachedResources: gates.cachedResources,
     kubeconfigs: kubeconfigsOf(flags),
     shard: flags["shard-name"],
     authenticators: authenticationOf(flags, logging.log, { strict: true }).authenticators,
@@ -96,7 +101,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     audit,
     authenticationFailures: authenticationFailuresOf(flags),
     corsAllowedOrigins: corsAllowedOriginsOf(flags),
-    warnings: [...warnings, ...(warning === undefined ? [] : [warning])],
+    warnings: [...warnings, ...(warning === undefined ? [] : [warning]), ...gates.warnings],
   };
 }
 

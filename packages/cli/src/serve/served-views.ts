@@ -37,7 +37,8 @@ export async function viewsOf(
   const { workspaces: upstream, cache, everywhere: reviews } = upstreams;
   const files = await ViewFiles.import(paths);
   const answers = reachable(upstream);
-  const own = isWithKcp ? kcpViews({ upstream, identity: sameCaller, cache, reviews }, log) : [];
+  const over = { upstream, identity: sameCaller, cache, reviews, everywhere: reviews };
+  const own = isWithKcp ? kcpViews({ ...over, cachedResources: options.cachedResources }, log) : [];
   const named = besides(
     own.map((view) => whileReady(view, answers)),
     await fileViews(files, options, { upstreams, stack }),

@@ -8,6 +8,8 @@ export interface Gates {
   readonly exportURLs: boolean | undefined;
   /** Whether views may store resources of exports. */
   readonly virtualStorage: boolean;
+  /** Whether ClusterCachedResources are served. They are off by default, as in kcp. */
+  readonly cachedResources: boolean;
   /** Whether workspaces may be mounted. */
   readonly mounts: boolean;
   /** Whether workspace types may authenticate users. */
@@ -16,15 +18,12 @@ export interface Gates {
   readonly warnings: readonly string[];
 }
 
-const VIRTUAL_STORAGE = "CacheAPIs";
+const CACHE_APIS = "CacheAPIs";
 const MOUNTS = "WorkspaceMounts";
 const LOGINS = "WorkspaceAuthentication";
 const EXPORT_URLS = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
 
-const OURS: ReadonlySet<string> = new Set([VIRTUAL_STORAGE, MOUNTS, LOGINS, EXPORT_URLS]);
-
-/** In kcp the gate has more effects. */
-const HALF = `feature gate ${VIRTUAL_STORAGE}: it does not serve cache.kcp.io here, and storage.virtual, by which views store resources of exports, needs no gate`;
+const OURS: ReadonlySet<string> = new Set([CACHE_APIS, MOUNTS, LOGINS, EXPORT_URLS]);
 
 /**
  * Reads the feature gates; the last value of each wins. Most of kcp's gates have no effect here, which causes warnings.
@@ -46,12 +45,10 @@ export function gatesOf(flags: Values<typeof GATE_FLAGS>, fallback: Pick<Gates, 
   const others = [...gates].filter(([name, on]) => on && !OURS.has(name));
   return {
     exportURLs: gates.get(EXPORT_URLS),
-    virtualStorage: gates.get(VIRTUAL_STORAGE) ?? true,
+    virtualStorage: gates.get(CACHE_APIS) ?? true,
+    cachedResources: gates.get(CACHE_APIS) ?? false,
     mounts: gates.get(MOUNTS) ?? true,
     logins: gates.get(LOGINS) ?? fallback.logins,
-    warnings: [
-      ...others.map(([name]) => `feature gate ${name} has no effect in this server`),
-      ...(gates.get(VIRTUAL_STORAGE) === true ? [HALF] : []),
-    ],
+    warnings: others.map(([name]) => `feature gate ${name} has no effect in this server`),
   };
 }

@@ -186,7 +186,7 @@ const OPERATION = {
   ...QUIET_FLAGS,
   "feature-gates": {
     ...GATE_FLAGS["feature-gates"],
-    help: "Feature gates, separated by commas: CacheAPIs (virtual storage of exports), WorkspaceMounts (mounted workspaces), WorkspaceAuthentication (logins by workspace type), EnableDeprecatedAPIExportVirtualWorkspacesUrls (status.virtualWorkspaces of APIExports). All are on by default; <name>=false turns one off.",
+    help: "Feature gates, separated by commas: CacheAPIs (virtual storage of exports; with true also cached resources), WorkspaceMounts (mounted workspaces), WorkspaceAuthentication (logins by workspace type), EnableDeprecatedAPIExportVirtualWorkspacesUrls (status.virtualWorkspaces of APIExports). All are on by default, except for cached resources; <name>=false turns one off.",
   },
 } as const satisfies FlagSet;
 

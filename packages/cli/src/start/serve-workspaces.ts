@@ -158,6 +158,7 @@ function serverOf(
     totalObjectLimit,
     workspaceAuthentication: logins,
     ...(options.exportURLs !== undefined && { exportURLs: options.exportURLs }),
+    cachedResources: options.cachedResources,
     virtualStorage: options.virtualStorage && virtualStorage,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),

@@ -63,6 +63,8 @@ export interface StartOptions extends StartLog {
   readonly issuerHosts: readonly string[] | undefined;
   /** Whether views may store resources of exports. */
   readonly virtualStorage: boolean;
+  /** Whether ClusterCachedResources have controllers. */
+  readonly cachedResources: boolean;
   readonly audit: Audit | undefined;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
@@ -139,6 +141,7 @@ export function startOptions(
     closeDelay: flags["shutdown-delay-duration"],
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,
+    cachedResources: gates.cachedResources,
     issuerHosts: issuerHosts(flags, gates),
     warnings: [...[...warnings, ...warned], ...(warning === undefined ? [] : [warning]), ...gates.warnings],
   };

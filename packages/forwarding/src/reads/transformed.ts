@@ -8,18 +8,19 @@ import {
   ListSplitter,
   type Scope,
 } from "@virtual-workspaces/framework/storage";
+import type { ShownRequest } from "../options.ts";
 import type { UpstreamRequest } from "../upstream/answer.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import { askList } from "./list.ts";
 
-/** Transformation of each object. */
-export type Show = (object: KubeObject) => KubeObject;
+/** Transformation of an object for a request. */
+export type Show = (object: KubeObject, request: ShownRequest) => KubeObject;
 
 /** Returns the bytes of the transformed object. @throws Error if `show` changes its identity, and errors of `show` */
-function shownBytes(bytes: Buffer, show: Show): Buffer {
+function shownBytes(bytes: Buffer, show: Show, { cluster }: ShownRequest): Buffer {
   const object = parseOwnJson(bytes.toString("utf8")) as KubeObject;
   const { name, namespace, uid, resourceVersion } = object.metadata;
-  const shown = show(object);
+  const shown = show(object, { cluster });
   const now = shown.metadata;
   if (now.name !== name || now.namespace !== namespace || now.uid !== uid || now.resourceVersion !== resourceVersion)
     throw new Error(
@@ -42,10 +43,11 @@ export class ShownObject implements Encoded {
   readonly labels: Encoded["labels"];
   readonly fields: Encoded["fields"];
   readonly #show: Show;
+  readonly #request: ShownRequest;
   #source: Buffer | undefined;
   #bytes: Buffer | undefined;
 
-  constructor({ key, resourceVersion, uid, labels, fields, bytes }: Encoded, show: Show) {
+  constructor({ key, resourceVersion, uid, labels, fields, bytes }: Encoded, show: Show, { cluster }: ShownRequest) {
     this.key = key;
     this.resourceVersion = resourceVersion;
     this.uid = uid;
@@ -53,11 +55,12 @@ export class ShownObject implements Encoded {
     this.fields = fields;
     this.#source = bytes;
     this.#show = show;
+    this.#request = { cluster };
   }
 
   get bytes(): Buffer {
     if (this.#bytes === undefined) {
-      this.#bytes = shownBytes(this.#source as Buffer, this.#show);
+      this.#bytes = shownBytes(this.#source as Buffer, this.#show, this.#request);
       this.#source = undefined;
     }
     return this.#bytes;
@@ -76,7 +79,7 @@ export async function transformedList(
   { show, ...options }: ListRequest & { readonly show: Show },
 ): Promise<EncodedList> {
   const answer = await askList(resource, scope, { ...options, gzip: false });
-  const pieces = rewritten(answer.body, resource, show);
+  const pieces = rewritten(answer.body, resource, (bytes) => shownBytes(bytes, show, scope));
   // An early failure can still become a Status.
   const first = await pieces.next();
   return { body: joined(first, pieces) };
@@ -97,13 +100,13 @@ async function* joined(
 async function* rewritten(
   body: AsyncIterable<Buffer>,
   asked: UpstreamRequest,
-  show: Show,
+  show: (bytes: Buffer) => Buffer,
 ): AsyncGenerator<Buffer, void> {
   let out: Buffer[] = [];
   const splitter = new ListSplitter({
     around: (bytes) => void out.push(bytes),
     between: (bytes) => void out.push(bytes),
-    item: (bytes) => void out.push(shownBytes(bytes, show)),
+    item: (bytes) => void out.push(show(bytes)),
   });
   try {
     for await (const piece of body) {

@@ -52,7 +52,7 @@ export class UpstreamSource implements FeedSource {
       const object = EncodedBytes.item(bytes, { definition, scope });
       if (object.key.name === "" || object.resourceVersion === "")
         throw new Error("an item without a name or a version");
-      items.push(this.#shown(object));
+      items.push(this.#shown(object, scope));
     };
     const reading = { signal, patience, item, kinds: [definition.listKind] };
     const resourceVersion = await this.#orUnserved(readList(resource, scope, reading));
@@ -111,7 +111,7 @@ export class UpstreamSource implements FeedSource {
   async *watch(scope: Scope, after: string, signal: AbortSignal): AsyncGenerator<UpstreamEvent, void, undefined> {
     const { resource, renewEvery } = this.#options;
     for await (const event of watchEvents(resource, { scope, after }, { signal, renewEvery }))
-      yield event.type === "BOOKMARK" ? event : { type: event.type, object: this.#shown(event.object) };
+      yield event.type === "BOOKMARK" ? event : { type: event.type, object: this.#shown(event.object, scope) };
   }
 
   /**
@@ -144,8 +144,8 @@ export class UpstreamSource implements FeedSource {
     while ((await this.head(scope, { signal })) === UNSERVED_VERSION);
   }
 
-  #shown(object: Encoded): Encoded {
+  #shown(object: Encoded, scope: Scope): Encoded {
     const { show } = this.#options;
-    return show === undefined ? object : new ShownObject(object, show);
+    return show === undefined ? object : new ShownObject(object, show, scope);
   }
 }

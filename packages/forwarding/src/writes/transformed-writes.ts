@@ -34,19 +34,21 @@ export interface TransformedWritesOptions<T extends object> {
 export function transformedWrites<T extends object>(options: TransformedWritesOptions<T>): ForwardedWrites<T> {
   const { there, transform, remove } = options;
   const { show, keep } = transform;
-  const shown = (object: Encoded): ObjectOf<T> => show(decodeObject(object) as ObjectOf<T>);
+  const shown = (object: Encoded, { cluster }: Scope): ObjectOf<T> =>
+    show(decodeObject(object) as ObjectOf<T>, { cluster });
   const deletes: ForwardedWrites<T> = {
     lifecycle: "storage",
     delete: async (scope, key, asked) => {
       const left = await remove(scope, key, asked);
-      return "bytes" in left ? shown(left) : left;
+      return "bytes" in left ? shown(left, scope) : left;
     },
   };
   if (keep === undefined) return deletes;
   /** Hooks of a write see transformed objects. */
-  const shownTo = (asked: WriteOptions): WriteOptions => {
+  const shownTo = (asked: WriteOptions, { cluster }: Scope): WriteOptions => {
     const { accept } = asked;
-    return accept === undefined ? asked : { ...asked, accept: (next) => accept(next && show(next as ObjectOf<T>)) };
+    if (accept === undefined) return asked;
+    return { ...asked, accept: (next) => accept(next && show(next as ObjectOf<T>, { cluster })) };
   };
   const kept = (object: ObjectOf<T>, current: ObjectOf<T> | undefined): KubeObject =>
     placed(keep(cloneJson(object), { current }), object);
@@ -54,15 +56,21 @@ export function transformedWrites<T extends object>(options: TransformedWritesOp
     ...deletes,
     applies: false,
     create: async (scope, object, asked) => {
-      const writing = { verb: "create", scope, object: kept(object, undefined), options: shownTo(asked) } as const;
-      return shown(await writeObject(there, writing));
+      const writing = {
+        verb: "create",
+        scope,
+        object: kept(object, undefined),
+        options: shownTo(asked, scope),
+      } as const;
+      return shown(await writeObject(there, writing), scope);
     },
     update: async (scope, object, asked) => {
       const current = await read(there, { scope, object, options: asked });
       if (current.metadata.resourceVersion !== object.metadata.resourceVersion)
         throw modified(there.definition, object);
       const next = kept(object, current as ObjectOf<T>);
-      return shown(await writeObject(there, { verb: "update", scope, object: next, options: shownTo(asked) }));
+      const writing = { verb: "update", scope, object: next, options: shownTo(asked, scope) } as const;
+      return shown(await writeObject(there, writing), scope);
     },
   };
 }

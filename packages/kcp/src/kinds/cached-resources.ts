@@ -5,8 +5,8 @@ import { AGE, kcpKind, type ObjectsOf } from "./kind.ts";
 import { exportReference, LABEL_SELECTOR, PATH } from "./shared-schemas.ts";
 
 /**
- * kcp's ClusterCachedResource (`cache.kcp.io/v1alpha1`): cluster-scoped objects of a workspace to copy to the cache server.
- * The workspace server stores it without effect.
+ * kcp's ClusterCachedResource (`cache.kcp.io/v1alpha1`): cluster-scoped objects of a workspace that an export shows
+ * read-only to its consumers. The workspace server acts on it with the feature gate `CacheAPIs`.
  */
 export const ClusterCachedResource = kcpKind({
   group: "cache.kcp.io",
@@ -73,8 +73,9 @@ export const ClusterCachedResource = kcpKind({
 export type ClusterCachedResource = ObjectsOf<typeof ClusterCachedResource>;
 
 /**
- * kcp's ClusterCachedResourceEndpointSlice (`cache.kcp.io/v1alpha1`): URLs of the copies of a ClusterCachedResource. The
- * workspace server stores it without effect.
+ * kcp's ClusterCachedResourceEndpointSlice (`cache.kcp.io/v1alpha1`): URLs of the replication view of a
+ * ClusterCachedResource, to which an export's `storage.virtual` refers. The workspace server acts on it with the feature gate
+ * `CacheAPIs`.
  */
 export const ClusterCachedResourceEndpointSlice = defineResource({
   group: "cache.kcp.io",

@@ -13,6 +13,12 @@ export const ORIGINAL_UID_ANNOTATION = "cache.kcp.io/original-resource-UID";
 /** On a copy in the cache server: resourceVersion of the original. */
 export const ORIGINAL_RESOURCE_VERSION_ANNOTATION = "cache.kcp.io/original-resource-version";
 
+/** On a ClusterCachedResource: kind of its objects (kcp's `AnnotationResourceKind`). */
+export const CACHED_KIND_ANNOTATION = "cache.kcp.io/resource-kind";
+
+/** On a ClusterCachedResource: scope of its objects, `Cluster` or `Namespaced` (kcp's `AnnotationResourceScope`). */
+export const CACHED_SCOPE_ANNOTATION = "cache.kcp.io/resource-scope";
+
 /** API groups that need an RBAC object or logical cluster replicated, sorted, comma-separated (`core.ReplicateAnnotationKey`). */
 export const REPLICATE_ANNOTATION = "internal.kcp.io/replicate";
 
@@ -102,6 +108,9 @@ export const LOGICAL_CLUSTER_DELETION_FINALIZER = "core.kcp.io/logicalcluster-de
 
 /** On a LogicalCluster with terminators (`LogicalClusterHasTerminatorFinalizer`). */
 export const TERMINATORS_FINALIZER = "kcp.io/has-terminators";
+
+/** On a ClusterCachedResource: its copies must be deleted first (`ClusterCachedResourceFinalizer`). */
+export const CACHED_RESOURCE_FINALIZER = "cache.kcp.io/clustercachedresource";
 
 /** On an APIBinding: its bound objects must be deleted first (`APIBindingFinalizer`). */
 export const API_BINDING_FINALIZER = "apis.kcp.io/apibinding-finalizer";

@@ -11,6 +11,16 @@ export interface ApiResourceSchemaViewOptions extends ApiModelOptions {
   readonly allowCache?: number;
 }
 
+/** Options of {@link replicationView}. */
+export interface ReplicationViewOptions extends ApiResourceSchemaViewOptions {
+  /**
+   * Server that reaches the logical clusters of all shards by name (`--external-logical-cluster-admin-kubeconfig`): it has the
+   * objects of providers, and authorizes callers in the workspace of an export. Security: the client needs `system:masters`.
+   * @default `upstream`: then exports and objects of other shards are missing
+   */
+  readonly everywhere?: Upstream;
+}
+
 /** Options of {@link apiExportView}. */
 export interface ApiExportViewOptions extends Workspaces, ApiResourceSchemaViewOptions {
   /**

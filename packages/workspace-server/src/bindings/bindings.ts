@@ -1,6 +1,13 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces/framework";
-import { APIBinding, clusterOf, Partition, type TypesOf } from "@virtual-workspaces/kcp";
+import {
+  APIBinding,
+  ClusterCachedResource,
+  ClusterCachedResourceEndpointSlice,
+  clusterOf,
+  Partition,
+  type TypesOf,
+} from "@virtual-workspaces/kcp";
 import type { PersistentOptions } from "@virtual-workspaces/store";
 import type { IsAllowed } from "../authz/access.ts";
 import type { BoundResource } from "../authz/authorizer-state.ts";
@@ -16,11 +23,15 @@ import type { ShardPeer } from "../state/shard-peer.ts";
 import { admitApiBinding } from "./binding/admit-api-binding.ts";
 import { BindingController } from "./binding/binding-controller.ts";
 import { LockController } from "./binding/locks.ts";
+import { admitCachedResource, admitCachedSlice } from "./cached/admit-cached-resources.ts";
+import { CachedKinds } from "./cached/cached-kinds.ts";
+import { CachedResourceController } from "./cached/cached-resource-controller.ts";
+import { cachedResourceSlices } from "./cached/cached-slices.ts";
 import { admitClaims, ClaimIndex } from "./claims/claim-index.ts";
 import type { KeptKind, KindsOf } from "./claims/claim-labels.ts";
 import { DefaultBindings } from "./defaults/defaults-controller.ts";
 import { admitApiExport, admitApiResourceSchema, admitEndpointSlice } from "./exports/admit-exports.ts";
-import { EndpointSliceController } from "./exports/endpoint-slices.ts";
+import { apiExportSlices, EndpointSliceController } from "./exports/endpoint-slices.ts";
 import { ExportController } from "./exports/export-controller.ts";
 import { Exports, placeOf } from "./exports/exports.ts";
 import { Identities, type SecretContent } from "./exports/identity.ts";
@@ -55,6 +66,8 @@ export interface BindingsOptions {
   readonly kept?: Pick<PersistentOptions, "history" | "linger" | "onError">;
   /** Whether to write `status.virtualWorkspaces` of exports, which kcp has deprecated. @default true */
   readonly virtualWorkspaceURLs?: boolean;
+  /** Whether the controllers of ClusterCachedResources and their slices run (kcp's feature gate `CacheAPIs`). @default false */
+  readonly cachedResources?: boolean;
   /** Compiled kinds, shared with those of CustomResourceDefinitions. @default a table of its own */
   readonly table?: KindTable;
   /** Time of conditions and locks. @default the clock */
@@ -75,6 +88,8 @@ export class Bindings implements ShardController {
     readonly apiResourceSchema: Admit;
     readonly apiExportEndpointSlice: Admit;
   };
+  /** Admission of the kinds of `cache.kcp.io` by plural, whether or not their controllers run. */
+  readonly cachedAdmission: ReadonlyMap<string, Admit>;
   /** Sets the labels by which exports find claimed objects. It must be the last admission of every stored kind. */
   readonly admitClaims: Admit;
   /** Index of permission claims. */
@@ -84,7 +99,7 @@ export class Bindings implements ShardController {
   readonly #kinds: BoundKinds;
   readonly #binding: BindingController;
   readonly #export: ExportController;
-  readonly #slices: EndpointSliceController;
+  readonly #slices: readonly EndpointSliceController[];
   readonly #defaults: DefaultBindings;
   readonly #stack = new AsyncDisposableStack();
   /** Watches of other shards, by shard name. */
@@ -145,13 +160,40 @@ export class Bindings implements ShardController {
     });
     this.#export = this.#stack.use(new ExportController({ ...common, secrets, identities, virtualWorkspaceURLs }));
     const whole = (): Promise<void> | undefined => registry.whole();
-    this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions, whole }));
+    const cachedKinds = new CachedKinds({
+      kinds: shard.kinds,
+      isCustom: (cluster, { group, resource }) =>
+        crds.store.get({ cluster, namespace: "", name: `${resource}.${group}` }) !== undefined ||
+        this.#kinds
+          .pairsIn(cluster)
+          .some((pair) => pair.group === group && pair.resource === resource && options.own?.(pair) === undefined),
+    });
+    const admitting = { shard, kinds: cachedKinds, isAllowed: mayAccess };
+    this.cachedAdmission = new Map([
+      [ClusterCachedResource.plural, admitCachedResource(admitting)],
+      [ClusterCachedResourceEndpointSlice.plural, admitCachedSlice(admitting)],
+    ]);
+    const kindsOfSlices = [
+      apiExportSlices(state, exports),
+      ...(options.cachedResources === true ? [cachedResourceSlices(shard, exports)] : []),
+    ];
+    this.#slices = kindsOfSlices.map((kind) =>
+      this.#stack.use(new EndpointSliceController({ ...common, kind, partitions, whole })),
+    );
+    const cached =
+      options.cachedResources === true
+        ? [this.#stack.use(new CachedResourceController({ ...common, shard, secrets, identities, kinds: cachedKinds }))]
+        : [];
     const typesOf: TypesOf = (key) => registry.workspaceTypes(key);
     this.#defaults = this.#stack.use(
       new DefaultBindings({ ...common, typesOf, mayAccess, services: shard.services, log: shard.log }),
     );
     for (const each of shards()) this.join(each);
-    const parts: readonly ShardController[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
+    const parts: readonly ShardController[] = [
+      ...[this.#binding, locks, this.#export, this.#defaults],
+      ...this.#slices,
+      ...cached,
+    ];
     this.started = Promise.all(parts.map(({ started }) => started));
     this.started.then(
       () => this.#sweep(boundCrds),
@@ -170,7 +212,7 @@ export class Bindings implements ShardController {
     const stack = new DisposableStack();
     this.#joined.set(shard.name, stack);
     stack.use(this.#binding.follow(shard));
-    stack.use(this.#slices.follow(shard));
+    for (const slices of this.#slices) stack.use(slices.follow(shard));
     stack.use(this.#defaults.follow(shard));
     stack.use(shard.state.shards.on({ deleted: () => changed() }));
     stack.use(
@@ -184,7 +226,7 @@ export class Bindings implements ShardController {
       this.#binding.shardsChanged();
       this.#defaults.shardsChanged();
       this.#export.shardsChanged();
-      this.#slices.shardsChanged();
+      for (const slices of this.#slices) slices.shardsChanged();
     };
     changed();
     stack.defer(() => {

@@ -24,6 +24,8 @@ const BOOTSTRAPPER = "system:kcp-bootstrapper";
 export interface BootstrapOptions {
   /** Groups whose members may have a home workspace. */
   readonly homeCreators: readonly string[];
+  /** Whether `root` has the kinds of `cache.kcp.io` (kcp's feature gate `CacheAPIs`). */
+  readonly cachedResources: boolean;
 }
 
 /**
@@ -31,12 +33,12 @@ export interface BootstrapOptions {
  * exports, types and roles. Call it before the shard's informers start. Existing objects are reset to their shipped
  * content, unless an annotation says that they are only created.
  */
-export async function bootstrap(context: ShardContext, { homeCreators }: BootstrapOptions): Promise<void> {
+export async function bootstrap(context: ShardContext, options: BootstrapOptions): Promise<void> {
   for (const object of bootstrapRoles) await ship(context, { cluster: SYSTEM_ADMIN_CLUSTER, object });
   if (context.name !== ROOT_CLUSTER) return;
   await rootCluster(context);
-  context.registry.setIdentities(await shipExports(context));
-  for (const object of rootRoles(homeCreators)) await ship(context, { cluster: ROOT_CLUSTER, object });
+  context.registry.setIdentities(await shipExports(context, options));
+  for (const object of rootRoles(options.homeCreators)) await ship(context, { cluster: ROOT_CLUSTER, object });
   for (const { name, annotations, spec } of shippedTypes) {
     const metadata = { annotations: { ...annotations, [PATH_ANNOTATION]: ROOT_CLUSTER } };
     await put(context, WorkspaceType, { key: placeOf(ROOT_CLUSTER, name), content: { metadata, spec } });

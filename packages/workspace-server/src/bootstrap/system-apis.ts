@@ -42,10 +42,12 @@ export interface SystemExport {
   readonly policy: boolean;
   readonly kinds: readonly Resource[];
   /**
-   * Whether the server implements the kinds and `root` binds them. Others are there because kcp's programs look for their
-   * identities: users who may bind them get ordinary custom resources, as in a kcp whose feature gates are off.
+   * Whether the server implements the kinds. Others are there because kcp's programs look for their identities: users who may
+   * bind them get ordinary custom resources, as in a kcp whose feature gates are off.
    */
   readonly own: boolean;
+  /** Option without which `root` does not bind the kinds. @default `root` binds its own kinds */
+  readonly gate?: "cachedResources";
 }
 
 const kinds = (...list: readonly unknown[]): readonly Resource[] => list as readonly Resource[];
@@ -63,7 +65,8 @@ const systemExports: readonly SystemExport[] = [
   {
     name: "cache.kcp.io",
     policy: false,
-    own: false,
+    own: true,
+    gate: "cachedResources",
     kinds: kinds(ClusterCachedResourceEndpointSlice, ClusterCachedResource),
   },
   {
@@ -73,7 +76,15 @@ const systemExports: readonly SystemExport[] = [
     kinds: kinds(LogicalClusterDump, LogicalClusterMigration),
   },
 ];
-const ownExports = systemExports.filter(({ own }) => own);
+
+/** Options that decide which exports `root` binds. */
+export interface SystemApiOptions {
+  readonly cachedResources: boolean;
+}
+
+function boundExports(options: SystemApiOptions): readonly SystemExport[] {
+  return systemExports.filter(({ own, gate }) => own && (gate === undefined || options[gate]));
+}
 
 const IN_ROOT = { [PATH_ANNOTATION]: ROOT_CLUSTER };
 
@@ -84,10 +95,13 @@ const IN_ROOT = { [PATH_ANNOTATION]: ROOT_CLUSTER };
  * @returns the identity hashes, by export name
  * @throws Error when the secret of an identity is invalid; ApiError 503 of the store
  */
-export async function shipExports(context: ShardContext): Promise<ReadonlyMap<string, string>> {
+export async function shipExports(
+  context: ShardContext,
+  options: SystemApiOptions,
+): Promise<ReadonlyMap<string, string>> {
   const identities = new Map<string, string>();
   for (const each of systemExports) identities.set(each.name, await shipExport(context, each));
-  for (const { name } of ownExports)
+  for (const { name } of boundExports(options))
     await put(context, APIBinding, {
       key: placeOf(ROOT_CLUSTER, name),
       content: {
@@ -152,9 +166,13 @@ async function identityOf({ objects, log }: ShardContext, name: string) {
  *
  * @throws the reason of the signal
  */
-export async function rootBound({ apiBindings }: Pick<ShardState, "apiBindings">, signal: AbortSignal): Promise<void> {
+export async function rootBound(
+  { apiBindings }: Pick<ShardState, "apiBindings">,
+  options: SystemApiOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const isDone = (): boolean =>
-    ownExports.every(({ name }) => isSettled(apiBindings.store.get(placeOf(ROOT_CLUSTER, name))));
+    boundExports(options).every(({ name }) => isSettled(apiBindings.store.get(placeOf(ROOT_CLUSTER, name))));
   const { promise, resolve } = Promise.withResolvers<void>();
   const check = (): void => (isDone() ? resolve() : undefined);
   using _following = apiBindings.on({ added: check, updated: check, deleted: check });
@@ -194,7 +212,7 @@ interface Known {
  */
 export function systemKinds({ objects, identities, admit }: SystemKindsOptions): FindOwnKind {
   const known = new Map<string, Known>();
-  for (const { name, kinds } of ownExports)
+  for (const { name, kinds } of systemExports.filter(({ own }) => own))
     for (const kind of kinds) known.set(`${kind.plural}.${kind.group}`, { kind, exported: name });
   return ({ group, resource, identity }) => {
     const found = known.get(`${resource}.${group}`);

@@ -1,4 +1,4 @@
-import { type Admit, converted, type ServedResource } from "@virtual-workspaces/framework";
+import { type Admit, converted, type Resource, type ServedResource } from "@virtual-workspaces/framework";
 import {
   APIBinding,
   APIBindingV1alpha1,
@@ -7,6 +7,8 @@ import {
   APIExportEndpointSlice,
   APIExportV1alpha1,
   APIResourceSchema,
+  ClusterCachedResource,
+  ClusterCachedResourceEndpointSlice,
   LogicalCluster,
 } from "@virtual-workspaces/kcp";
 import { olderApiBindings, olderApiExports } from "@virtual-workspaces/kcp/apis";
@@ -88,6 +90,18 @@ export function apiKinds(
   ];
 }
 
+/** Returns the kinds of `cache.kcp.io`, which every logical cluster has with the feature gate `CacheAPIs`. */
+export function cachedKinds(
+  objects: ShardObjects,
+  { admit, bindings }: { readonly admit: Admit; readonly bindings: Pick<Bindings, "cachedAdmission"> },
+): readonly ServedResource[] {
+  return [ClusterCachedResource, ClusterCachedResourceEndpointSlice].map((kind) => {
+    const own = bindings.cachedAdmission.get(kind.plural);
+    const all = own === undefined ? admit : admitInOrder(own, admit);
+    return (kind as unknown as Resource).serve(objects.of(kind as unknown as Resource), { admit: all });
+  });
+}
+
 /** Kubernetes' own groups in the order of kcp's discovery; groups of CRDs and bindings follow. */
 const GROUPS: readonly string[] = [
   "",
@@ -121,15 +135,17 @@ export function takenNames(served: readonly ServedResource[], group: string): Ta
 type List = readonly ServedResource[];
 
 /**
- * Resources of logical clusters: the built-in ones, those of bindings, and those of CRDs unless a binding has the name. Equal
- * logical clusters share one list.
+ * Resources of logical clusters: the built-in ones, those of bindings unless they are built in, and those of CRDs unless a binding
+ * has the name. Equal logical clusters share one list.
  */
 export class ServedLists {
   readonly #base: List;
+  readonly #names: ReadonlySet<string>;
   readonly #known = new WeakMap<List, WeakMap<List, List>>();
 
   constructor(base: List) {
     this.#base = base;
+    this.#names = new Set(base.map(nameOf));
   }
 
   /** @param parts must be identical lists while nothing in them changes */
@@ -142,7 +158,9 @@ export class ServedLists {
     let list = byOwn.get(own);
     if (list === undefined) {
       const names = new Set(bound.map(nameOf));
-      list = [...this.#base, ...bound, ...own.filter((kind) => !names.has(nameOf(kind)))];
+      // With an identity, a built-in resource stays available to clients that name it.
+      const others = bound.filter((kind) => (kind.identity) !== "" || !this.#names.has(nameOf(kind)));
+      list = [...this.#base, ...others, ...own.filter((kind) => !names.has(nameOf(kind)))];
       byOwn.set(own, list);
     }
     return list;

@@ -22,7 +22,7 @@ import { Bindings } from "../bindings/bindings.ts";
 import type { ClaimIndex } from "../bindings/claims/claim-index.ts";
 import { ClaimLabelController, type KeptKind } from "../bindings/claims/claim-labels.ts";
 import type { ServeElsewhere } from "../bindings/served/own-kind.ts";
-import { bootstrap, register } from "../bootstrap/bootstrap.ts";
+import { type BootstrapOptions, bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { rootBound, systemKinds } from "../bootstrap/system-apis.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { GarbageCollector } from "../garbage/collector.ts";
@@ -44,6 +44,7 @@ import { NamespaceContents } from "../service-accounts/namespace-contents.ts";
 import {
   apiKinds,
   baseKinds,
+  cachedKinds,
   inGroupOrder,
   logicalClusters,
   nameOf,
@@ -93,6 +94,8 @@ export interface ShardOptions {
   readonly totalObjectLimit?: number;
   /** Whether exports get `status.virtualWorkspaces`. @default true */
   readonly virtualWorkspaceURLs?: boolean;
+  /** Whether each logical cluster has ClusterCachedResources and their slices, with controllers. @default false */
+  readonly cachedResources?: boolean;
   /** Groups whose members get a home workspace on demand. @default home workspaces are disabled */
   readonly homeCreators?: readonly string[];
   /** Resources of exports in views (`storage.virtual`), and calls of other servers' views. @default only views of this process */
@@ -121,7 +124,7 @@ export class Shard implements ServedShard, AsyncDisposable {
   readonly #bindings: Bindings;
   readonly #lists: ServedLists;
   readonly #metadata: MetadataKinds;
-  readonly #homeCreators: readonly string[];
+  readonly #bootstrap: BootstrapOptions;
   readonly #quotas: QuotaControllerOptions;
   readonly #stack = new AsyncDisposableStack();
   readonly #controllers = new AsyncDisposableStack();
@@ -183,7 +186,8 @@ export class Shard implements ServedShard, AsyncDisposable {
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
     const path = admitPathAnnotation({ state });
-    const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat());
+    const own = (plural: string): Admit =>
+      admitInOrder(...[rules.get(plural) ?? this.#bindings.cachedAdmission.get(plural) ?? []].flat());
     const elsewhere = this.#virtualStorage(options);
     this.#bindings = this.#controllers.use(
       new Bindings(this.context, {
@@ -194,6 +198,7 @@ export class Shard implements ServedShard, AsyncDisposable {
         admit: admitInOrder(admit, configured.bound, path, limits),
         elsewhere,
         kept,
+        cachedResources: options.cachedResources === true,
         ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
       }),
     );
@@ -219,6 +224,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       this.#crds.serve(all),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
       logicalClusters(objects, admitInOrder(own(LogicalCluster.plural), all)),
+      ...(options.cachedResources === true ? cachedKinds(objects, { admit: all, bindings: this.#bindings }) : []),
     ];
     this.#lists = new ServedLists(this.#base);
     this.#metadata = new MetadataKinds({
@@ -228,7 +234,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       store,
       onError: (error) => this.#failed("metadata", error),
     });
-    this.#homeCreators = homeCreators ?? [];
+    this.#bootstrap = { homeCreators: homeCreators ?? [], cachedResources: options.cachedResources === true };
     if (name === ROOT_SHARD && homeCreators !== undefined)
       this.homes = new HomeWorkspaces({ shard: this.context, isAllowed: access(this.authorizer, this.#stop.signal) });
   }
@@ -241,7 +247,7 @@ export class Shard implements ServedShard, AsyncDisposable {
    * @throws ApiError 503 when the store cannot be read or written, and the errors of `joined`
    */
   async start(joined?: () => Promise<void>): Promise<void> {
-    await bootstrap(this.context, { homeCreators: this.#homeCreators });
+    await bootstrap(this.context, this.#bootstrap);
     await this.context.registry.identified;
     const held = Promise.withResolvers<void>();
     const { objects } = this.context;
@@ -253,7 +259,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.#stack.use(this.context.registry.eachShard((shard) => this.#bindings.join(shard)));
     await this.#crds.start();
     await this.#bindings.started;
-    if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#stop.signal);
+    if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#bootstrap, this.#stop.signal);
     this.#stack.use(this.#freeNames());
     // Before the controllers have work: this write would have to wait behind theirs.
     await register(this.context.registry.shard(ROOT_SHARD) ?? this.context, this.context);

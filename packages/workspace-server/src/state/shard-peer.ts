@@ -42,6 +42,7 @@ export type PeerState = Pick<
   | "apiBindings"
   | "apiExports"
   | "apiResourceSchemas"
+  | "cachedResources"
   | "logicalCluster"
   | "logicalClusters"
   | "policies"

@@ -7,6 +7,8 @@ import {
   APIExport,
   APIExportEndpointSlice,
   APIResourceSchema,
+  ClusterCachedResource,
+  ClusterCachedResourceEndpointSlice,
   LOGICAL_CLUSTER_NAME,
   LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
@@ -89,6 +91,13 @@ export class ShardState {
   readonly apiResourceSchemas: Informer<ContentOf<typeof APIResourceSchema>>;
   /** Index `export`: `<path or logical cluster>:<name>`, as in the reference. */
   readonly apiExportEndpointSlices: Informer<ContentOf<typeof APIExportEndpointSlice>>;
+  /**
+   * Index `place`: `<path>:<name>` and `<logical cluster>:<name>`. Index `secret`: `<logical cluster>/<namespace>/<name>` of the
+   * identity's Secret. Index `resource`: `<logical cluster>/<resource>.<group>`.
+   */
+  readonly cachedResources: Informer<ContentOf<typeof ClusterCachedResource>>;
+  /** Index `export`: as of other slices. Index `cached`: `<path or logical cluster>:<name>`, as in the reference. */
+  readonly cachedResourceSlices: Informer<ContentOf<typeof ClusterCachedResourceEndpointSlice>>;
 
   constructor(objects: ShardObjects) {
     const read = "withCluster";
@@ -126,10 +135,7 @@ export class ShardState {
       indexers: {
         export: byPath,
         identity: ({ status }) => (status?.identityHash === undefined ? [] : [status.identityHash]),
-        secret: ({ spec }, { cluster }) => {
-          const { namespace = "", name = "" } = spec?.identity?.secretRef ?? {};
-          return name === "" ? [] : [`${cluster}/${namespace}/${name}`];
-        },
+        secret: ({ spec }, { cluster }) => identitySecret(spec, cluster),
         schema: ({ spec }, { cluster }) => [...new Set(spec?.resources?.map(({ schema }) => `${cluster}/${schema}`))],
       },
     });
@@ -146,6 +152,19 @@ export class ShardState {
     this.apiExportEndpointSlices = objects.informer(APIExportEndpointSlice, {
       indexers: {
         export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
+      },
+    });
+    this.cachedResources = objects.informer(ClusterCachedResource, {
+      indexers: {
+        place: byPath,
+        secret: ({ spec }, { cluster }) => identitySecret(spec, cluster),
+        resource: ({ spec }, { cluster }) => [`${cluster}/${spec.resource}.${spec.group ?? ""}`],
+      },
+    });
+    this.cachedResourceSlices = objects.informer(ClusterCachedResourceEndpointSlice, {
+      indexers: {
+        export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
+        cached: ({ spec }, { cluster }) => referred(spec?.clusterCachedResource, cluster),
       },
     });
   }
@@ -176,6 +195,18 @@ export const RESOURCES_DELETED_CONDITION = "BindingResourceDeleteSuccess";
 function byPath({ metadata }: KubeObject, { cluster, name }: ObjectKey): string[] {
   const path = metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
   return [...new Set([path, cluster])].map((place) => `${place}:${name}`);
+}
+
+/** Object whose identity is in a Secret. */
+interface Identified {
+  readonly identity?: {
+    readonly secretRef?: { readonly name?: string | undefined; readonly namespace?: string | undefined } | undefined;
+  };
+}
+
+function identitySecret(spec: Identified | undefined, cluster: string): string[] {
+  const { namespace = "", name = "" } = spec?.identity?.secretRef ?? {};
+  return name === "" ? [] : [`${cluster}/${namespace}/${name}`];
 }
 
 function referred(

@@ -14,6 +14,8 @@ import {
   APIExport,
   APIExportEndpointSlice,
   APIResourceSchema,
+  ClusterCachedResource,
+  ClusterCachedResourceEndpointSlice,
   LogicalCluster,
   Shard,
   SYSTEM_ADMIN_CLUSTER,
@@ -45,7 +47,7 @@ export interface CacheViewOptions {
 
 /**
  * Serves `/services/cache/shards/<shard or *>/clusters/<name or *>`: the objects that shards share, at the URLs of kcp's
- * cache server. These are exports with their schemas and slices, shards, workspace types, webhook configurations, and those roles, bindings and
+ * cache server. These are exports with their schemas and slices, ClusterCachedResources with theirs, shards, workspace types, webhook configurations, and those roles, bindings and
  * logical clusters that other shards need. They are no copies but the shards' objects, read-only, with the annotations of
  * kcp's copies. Security: only `system:masters` have access, since the view has no permissions of its own.
  */
@@ -76,6 +78,7 @@ const SHARD_NAME = /^[a-z0-9:-]{0,61}$/;
 const KINDS: readonly ReplicatedKind<object>[] = [
   ...[
     ...[APIExport, APIExportEndpointSlice, APIResourceSchema, APIConversion, Shard, WorkspaceType],
+    ...[ClusterCachedResource, ClusterCachedResourceEndpointSlice],
     ...[MutatingWebhookConfiguration, ValidatingWebhookConfiguration],
   ].map((resource) => ({ resource })),
   {

@@ -9,6 +9,7 @@ import type {
 import type { FlagSet } from "../../flags/table.ts";
 import { orFail, UsageError } from "../../process/failure.ts";
 import { contentOf } from "../../process/files.ts";
+import { gatesOf } from "../../server/gates.ts";
 import type { ForwardedTo, ShardIdentity } from "../../server/upstreams.ts";
 import { shardNames, shardUrlOf } from "../../server/urls.ts";
 
@@ -30,7 +31,12 @@ const FLAGS = {
   },
   "shard-client-key-file": { type: "path", value: "file", help: "Key of --shard-client-cert-file." },
 } as const satisfies FlagSet;
-const USES = { "shard-virtual-workspace-url": "text", shards: "number", "miniproxy-mapping-file": "path" } as const;
+const USES = {
+  "shard-virtual-workspace-url": "text",
+  shards: "number",
+  "miniproxy-mapping-file": "path",
+  "feature-gates": "list",
+} as const;
 const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "shard-client-key-file"] as const;
 
 type Given = FeatureFlags<typeof FLAGS, typeof USES>;
@@ -46,8 +52,9 @@ export const kcpViews: WorkspaceServerFeature<typeof FLAGS, typeof USES> = {
     const parts: FeatureParts = { listed: false, options: () => optionsOf(others) };
     if (given.values["run-virtual-workspaces"]) {
       warnOfNeedless(given);
-      const views: FeatureParts["views"] = async ({ upstream, identity, log }) =>
-        (await import("../../views/kcp-views.ts")).kcpViews({ upstream, identity }, log);
+      const { cachedResources } = gatesOf(given.values);
+      const views: FeatureParts["views"] = async ({ upstream, everywhere, identity, log }) =>
+        (await import("../../views/kcp-views.ts")).kcpViews({ upstream, everywhere, identity, cachedResources }, log);
       return { ...parts, views };
     }
     const forwarded = forwardedOf(given, others);

@@ -1,3 +1,4 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import {
   Client,
   Informer,
@@ -7,6 +8,7 @@ import {
 } from "@virtual-workspaces/client";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import { APIBinding, APIExport, APIResourceSchema, clusterOf, type Holds } from "@virtual-workspaces/kcp";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { type ExportKey, isBindingTo, SlimBindings } from "./bindings.ts";
 
@@ -23,8 +25,9 @@ export interface ApiModelOptions extends Pick<Workspaces, "upstream"> {
 }
 
 const BY_IDENTITY = "identity";
+const BY_PLACE = "place";
 /** Path for all shards. */
-const CACHE = "/services/cache/shards/*";
+export const CACHE = "/services/cache/shards/*";
 
 /**
  * Cache of the exports and schemas of all shards and the bindings of one, active while a view is served. Several views can share
@@ -46,7 +49,10 @@ export class ApiModel {
     this.#exports = new Informer({
       resource: everywhere.resource(APIExport),
       transform: withoutManagedFields,
-      indexers: { [BY_IDENTITY]: ({ status }) => (status?.identityHash ? [status.identityHash] : []) },
+      indexers: {
+        [BY_IDENTITY]: ({ status }) => (status?.identityHash ? [status.identityHash] : []),
+        [BY_PLACE]: placesOf,
+      },
       ...reports,
     });
     this.#schemas = new Informer({
@@ -104,6 +110,11 @@ export class ApiModel {
     return this.#exports.store.get({ cluster, name });
   }
 
+  /** @internal Returns the export of a reference: a workspace path or the name of a logical cluster, and its name. */
+  exportAt(place: string, name: string): APIExport | undefined {
+    return this.#exports.store.byIndex(BY_PLACE, `${place}:${name}`)[0];
+  }
+
   /** @internal Returns the exports with an identity, sorted by logical cluster and name. Usually there is one. */
   exportsOf(identityHash: string): readonly APIExport[] {
     const found = this.#exports.store.byIndex(BY_IDENTITY, identityHash);
@@ -132,6 +143,13 @@ export class ApiModel {
     for (const one of asked.map(this.#slim.of)) counts.set(one, (counts.get(one) ?? 0) - 1);
     return [...counts.values()].every((count) => count === 0);
   }
+}
+
+/** Returns the keys by which references name an object: its workspace's path or logical cluster, and its name. */
+export function placesOf(object: KubeObject): string[] {
+  const { name = "", annotations } = object.metadata;
+  const cluster = clusterOf(object);
+  return [...new Set([annotations?.[PATH_ANNOTATION] ?? cluster, cluster])].map((place) => `${place}:${name}`);
 }
 
 function warn(error: unknown): void {

@@ -1,14 +1,7 @@
-import { isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
+import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
-import {
-  type APIExport,
-  APIExportEndpointSlice,
-  appliedURLs,
-  clusterOf,
-  type Partition,
-  type APIExportEndpointSlice as Slice,
-} from "@virtual-workspaces/kcp";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import { type APIExport, APIExportEndpointSlice, clusterOf, type Partition } from "@virtual-workspaces/kcp";
 import { markFalse, markTrue } from "@virtual-workspaces/kcp/conditions";
 import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { follow } from "../../controllers/sources.ts";
@@ -18,15 +11,45 @@ import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";
 import type { ShardState } from "../../state/shard-state.ts";
-import { type Exports, exportText, exportURL, placeOf, publishedShards } from "./exports.ts";
+import { type Exports, exportText, exportURL, placeOf } from "./exports.ts";
+import {
+  type EndpointSlice,
+  type Fault,
+  partitionSelector,
+  pathOf,
+  publish,
+  type SliceStatus,
+  selectorText,
+  setEndpoints,
+} from "./slice-urls.ts";
 
 type Held<Kind> = Kind extends { readonly type?: (object: infer Content) => unknown } ? Content : never;
-type Status = NonNullable<Slice["status"]>;
+
+/** References of a slice: the conditions that hold, and the export whose consumers use the URLs, or what is wrong. */
+export type SliceReferences = { readonly holds: readonly string[] } & (
+  | { readonly found: APIExport }
+  | { readonly fault: Fault }
+);
+
+/** A kind of endpoint slices. */
+export interface SliceKind {
+  /** Name of the controller. */
+  readonly name: string;
+  readonly resource: TypedDefinition<object>;
+  /** Index `export`: `<path or logical cluster>:<name>`. */
+  readonly informer: Informer<object>;
+  /** Checks the references. @returns `undefined` while a shard does not run that may have what is missing */
+  check(slice: EndpointSlice, cluster: string): SliceReferences | undefined;
+  /** Returns the URL of the view, on a shard with this view URL. */
+  urlAt(virtualWorkspaceURL: string, key: ObjectKey, found: APIExport): string;
+  /** Watches further objects that a shard has. @param add reconciles a slice again @default none */
+  follow?(shard: ShardPeer, add: (key: ObjectKey) => void): Disposable;
+}
 
 /** Options of {@link EndpointSliceController}. */
 export interface EndpointSliceOptions {
+  readonly kind: SliceKind;
   readonly objects: ShardObjects;
-  readonly state: ShardState;
   readonly exports: Exports;
   readonly partitions: Informer<Held<typeof Partition>>;
   readonly shards: () => readonly ShardPeer[];
@@ -36,55 +59,65 @@ export interface EndpointSliceOptions {
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
-/** Invalid reference, for a condition. */
-interface Fault {
-  readonly type: string;
-  readonly reason: string;
-  readonly message: string;
+/** Returns the slices of exports (kcp's `kcp-apiexportendpointslice`). */
+export function apiExportSlices(state: ShardState, exports: Exports): SliceKind {
+  return {
+    name: "apiexportendpointslice",
+    resource: APIExportEndpointSlice as never,
+    informer: state.apiExportEndpointSlices as never,
+    check: ({ spec }, cluster) => {
+      const found = spec && exports.find(spec.export, cluster);
+      if (found !== undefined) return { holds: ["APIExportValid"], found };
+      if (exports.missing.length > 0) return undefined;
+      const message = `Error getting APIExport ${spec === undefined ? "" : exportText(spec.export, cluster)}`;
+      return { holds: [], fault: { type: "APIExportValid", reason: "APIExportNotFound", message } };
+    },
+    urlAt: (url, _, found) => exportURL(url, { cluster: clusterOf(found), name: found.metadata.name ?? "" }),
+  };
 }
 
 /**
- * Writes the URLs of exports into endpoint slices: one URL for each shard of the partition with a binding to the export
- * (kcp's `kcp-apiexportendpointslice` and the URL writers of its shards in one).
+ * Writes the URLs of a view into endpoint slices: one URL for each shard of the partition with a binding to the export
+ * (in kcp the controllers of the slices and the URL writers of its shards in one).
  */
 export class EndpointSliceController implements ShardController {
   readonly started: Promise<void>;
   readonly #options: EndpointSliceOptions;
-  readonly #controller: Controller<Slice>;
+  readonly #controller: Controller<EndpointSlice>;
   readonly #stack = new DisposableStack();
   #later: Promise<void> | undefined;
 
   constructor(options: EndpointSliceOptions) {
-    const { state, partitions, onError } = options;
+    const { kind, partitions, onError } = options;
     this.#options = options;
-    this.#controller = controller<Slice>({
-      name: "apiexportendpointslice",
-      sources: [{ informer: state.apiExportEndpointSlices }],
+    this.#controller = controller<EndpointSlice>({
+      name: kind.name,
+      sources: [{ informer: this.#slices }],
       reconcile: (key, { object }) => (object === undefined ? undefined : this.#reconcile(key)),
       onError,
     });
     this.started = this.#controller.started;
     this.#stack.use(
       follow(partitions, (_, { cluster, name }) => {
-        for (const slice of state.apiExportEndpointSlices.store.list(cluster))
-          if (slice.spec?.partition === name) this.#add(slice);
+        for (const slice of this.#slices.store.list(cluster)) if (slice.spec?.partition === name) this.#add(slice);
       }),
     );
   }
 
   /** Watches the exports, bindings and labels of any shard. @returns stops watching */
-  follow({ state }: ShardPeer): Disposable {
+  follow(shard: ShardPeer): Disposable {
+    const { kind, exports } = this.#options;
+    const { state } = shard;
     const stack = new DisposableStack();
     const referred = (name: string, places: readonly string[]): void => {
       for (const place of new Set(places))
-        for (const key of this.#options.state.apiExportEndpointSlices.store.keysBy("export", `${place}:${name}`))
-          this.#controller.add(key);
+        for (const key of this.#slices.store.keysBy("export", `${place}:${name}`)) this.#controller.add(key);
     };
     stack.use(
       follow(
         state.apiExports,
         (found, { cluster, name }) => referred(name, [cluster, pathOf(found, cluster)]),
-        ({ metadata }) => [metadata.uid, metadata.annotations?.[PATH_ANNOTATION]],
+        ({ metadata, spec }) => [metadata.uid, metadata.annotations?.[PATH_ANNOTATION], spec?.resources],
       ),
     );
     stack.use(
@@ -96,7 +129,7 @@ export class EndpointSliceController implements ShardController {
           // Only the first and the last binding of a shard change the result.
           const named = `${placeOf(reference, cluster)}:${reference.name}`;
           if (state.apiBindings.store.countBy("export", named) > 1) return;
-          const found = this.#options.exports.find(reference, cluster);
+          const found = exports.find(reference, cluster);
           if (found === undefined) return;
           const there = clusterOf(found);
           referred(reference.name, [there, pathOf(found, there)]);
@@ -111,12 +144,14 @@ export class EndpointSliceController implements ShardController {
         ({ metadata, spec }) => [metadata.labels, spec?.virtualWorkspaceURL],
       ),
     );
+    const more = kind.follow?.(shard, (key) => this.#controller.add(key));
+    if (more !== undefined) stack.use(more);
     return stack;
   }
 
   /** Reconciles all slices after a shard was added, removed or changed. */
   shardsChanged(): void {
-    for (const slice of this.#options.state.apiExportEndpointSlices.store.list()) this.#add(slice);
+    for (const slice of this.#slices.store.list()) this.#add(slice);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -124,7 +159,11 @@ export class EndpointSliceController implements ShardController {
     await this.#controller.stop();
   }
 
-  #add(slice: Slice): void {
+  get #slices(): Informer<Pick<EndpointSlice, "spec" | "status">> {
+    return this.#options.kind.informer as never;
+  }
+
+  #add(slice: EndpointSlice): void {
     this.#controller.add({ cluster: clusterOf(slice), namespace: "", name: slice.metadata.name ?? "" });
   }
 
@@ -137,118 +176,48 @@ export class EndpointSliceController implements ShardController {
   }
 
   async #say(key: ObjectKey): Promise<void> {
-    const { objects, whole } = this.#options;
-    await modify(objects.of(APIExportEndpointSlice), key, (slice) => {
+    const { kind, objects, whole } = this.#options;
+    await modify<object>(objects.of(kind.resource), key, (found) => {
       // With missing objects, an export would seem unbound and lose its URL. A shard may have joined in between.
       if (whole() !== undefined) return undefined;
-      const status: Status = { ...slice.status };
+      const slice = found as EndpointSlice;
+      const status: SliceStatus = { ...slice.status };
       this.#fill(status, slice, key);
-      return { ...slice, status };
+      return { ...slice, status } as ObjectOf<object>;
     });
   }
 
-  #fill(status: Status, slice: Slice, { cluster }: ObjectKey): void {
-    const { exports, now } = this.#options;
-    const found = slice.spec && exports.find(slice.spec.export, cluster);
-    const judge = (type: string, fault: Fault | undefined): void => {
-      status.conditions =
-        fault === undefined
-          ? markTrue(status.conditions, type, now())
-          : markFalse(status.conditions, { ...fault, severity: "Error" }, now());
+  #fill(status: SliceStatus, slice: EndpointSlice, key: ObjectKey): void {
+    const { kind, partitions, shards, now } = this.#options;
+    const hold = (type: string): void => {
+      status.conditions = markTrue(status.conditions, type, now());
     };
-    if (found === undefined && exports.missing.length > 0) return;
-    if (found === undefined) {
-      const message = `Error getting APIExport ${slice.spec === undefined ? "" : exportText(slice.spec.export, cluster)}`;
-      judge("APIExportValid", { type: "APIExportValid", reason: "APIExportNotFound", message });
+    const fail = (fault: Fault): void => {
+      status.conditions = markFalse(status.conditions, { ...fault, severity: "Error" }, now());
       setEndpoints(status, slice, []);
+    };
+    const references = kind.check(slice, key.cluster);
+    if (references === undefined) return;
+    for (const type of references.holds) hold(type);
+    if ("fault" in references) {
+      fail(references.fault);
       return;
     }
-    judge("APIExportValid", undefined);
-    const selector = this.#selector(slice.spec?.partition ?? "", cluster);
+    const { found } = references;
+    const selector = partitionSelector(slice.spec?.partition ?? "", (name) =>
+      partitions.store.get({ cluster: key.cluster, namespace: "", name }),
+    );
     if ("reason" in selector) {
-      judge("PartitionValid", selector);
-      setEndpoints(status, slice, []);
+      fail(selector);
       return;
     }
-    judge("PartitionValid", undefined);
+    hold("PartitionValid");
     const text = selectorText(selector);
     if (text === "") delete status.shardSelector;
     else status.shardSelector = text;
     // Conditions that others have set count too.
-    if (status.conditions?.every(({ status: holds }) => holds === "True") === true)
-      this.#publish(status, slice, { found, selector });
+    if (status.conditions?.every(({ status: holds }) => holds === "True") !== true) return;
+    const urlAt = (url: string): string => kind.urlAt(url, key, found);
+    publish(status, slice, { found, selector, shards: shards(), urlAt });
   }
-
-  #selector(partition: string, cluster: string): LabelSelectorObject | Fault {
-    if (partition === "") return {};
-    const found = this.#options.partitions.store.get({ cluster, namespace: "", name: partition });
-    const fault = { type: "PartitionValid", reason: "PartitionInvalidReference" } as const;
-    if (found === undefined)
-      return { ...fault, message: `partition.topology.kcp.io ${JSON.stringify(partition)} not found` };
-    const selector = (found.spec?.selector ?? {}) as LabelSelectorObject;
-    try {
-      labelSelectorFromObject(selector);
-      return selector;
-    } catch (error) {
-      if (!isApiError(error)) throw error;
-      return { ...fault, message: error.message };
-    }
-  }
-
-  #publish(status: Status, slice: Slice, { found, selector }: Publication): void {
-    const [cluster, name] = [clusterOf(found), found.metadata.name ?? ""];
-    const places = [...new Set([cluster, pathOf(found, cluster)])];
-    const matches = labelSelectorFromObject(selector);
-    const had = new Set(status.endpoints?.map(({ url }) => url));
-    const urls = publishedShards(this.#options.shards()).flatMap(({ virtualWorkspaceURL, labels, context }) => {
-      const url = virtualWorkspaceURL === "" ? "" : exportURL(virtualWorkspaceURL, { cluster, name });
-      const own = url === "" ? [] : [url];
-      const kept = had.has(url) ? own : [];
-      // A shard that does not run at the moment keeps its URL.
-      if (context === undefined) return kept;
-      const bound = places.some((place) => context.state.apiBindings.store.countBy("export", `${place}:${name}`) > 0);
-      // A shard outside the partition neither publishes nor removes its URL.
-      return bound ? (matches.matches(labels) ? own : kept) : [];
-    });
-    setEndpoints(status, slice, urls);
-  }
-}
-
-/** Export to publish, with the selector of shards. */
-interface Publication {
-  readonly found: APIExport;
-  readonly selector: LabelSelectorObject;
-}
-
-/** Sets the server's endpoints in sorted order, and keeps those that others have applied. */
-function setEndpoints(status: Status, slice: Slice, urls: readonly string[]): void {
-  const applied = appliedURLs(slice, "endpoints");
-  const others = status.endpoints?.filter(({ url }) => applied.has(url)) ?? [];
-  const own = urls.filter((url) => !applied.has(url)).map((url) => ({ url }));
-  const all = new Map([...others, ...own].map((endpoint) => [endpoint.url, endpoint]));
-  if (all.size === 0) delete status.endpoints;
-  else status.endpoints = [...all.values()].sort((one, other) => (one.url < other.url ? -1 : 1));
-}
-
-function pathOf({ metadata }: APIExport, cluster: string): string {
-  return metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
-}
-
-/** Formats a selector with requirements sorted by key (metav1.LabelSelectorAsSelector). */
-function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): string {
-  const requirements = [
-    ...Object.entries(matchLabels).map(([key, value]) => [key, `${key}=${value}`] as const),
-    ...matchExpressions.map(({ key, operator, values = [] }) => [key, expression(key, operator, values)] as const),
-  ];
-  return requirements
-    .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
-    .map(([, text]) => text)
-    .join(",");
-}
-
-function expression(key: string, operator: string, values: readonly string[]): string {
-  const list = `(${[...values].sort().join(",")})`;
-  if (operator === "In") return `${key} in ${list}`;
-  if (operator === "NotIn") return `${key} notin ${list}`;
-  return operator === "Exists" ? key : `!${key}`;
 }
