@@ -92,10 +92,6 @@ export const KNOWN: readonly Known[] = [
       !at.endsWith("/headers") && at.includes("/body/") && isEmpty(expected) && isEmpty(actual),
   },
   {
-    name: "Kinds of list items",
-    is: ({ at, expected }) => /\/items\/\d+\/(?:apiVersion|kind)$/.test(at) && expected === undefined,
-  },
-  {
     name: "URLs in APIExports",
     is: ({ sent, at, expected, actual }) =>
       sent.includes("/apiexports/") &&

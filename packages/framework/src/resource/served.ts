@@ -53,6 +53,13 @@ export interface ServeOptions<
   readonly warning?: string;
   /** Form of objects for clients that request metadata alone (`PartialObjectMetadata`). @default the object's metadata */
   readonly metadata?: MetadataForm;
+  /**
+   * Whether items of lists have `kind` and `apiVersion`. Those of watch events and single objects always do. Setting it reads
+   * lists that a storage forwards as bytes.
+   * @default as in Kubernetes: those of its own kinds (`protobuf` in their definition) have neither, others have both;
+   * forwarded lists stay unchanged
+   */
+  readonly typedItems?: boolean;
   /** Called before every write. For a storage that applies patches itself, `patch` must not be served. @default no admission */
   readonly admit?: Admit<T>;
   /**
@@ -90,6 +97,8 @@ export interface ServedResource extends Advertised {
   readonly warning: string | undefined;
   /** As {@link ServeOptions.metadata}. */
   readonly metadata: MetadataForm | undefined;
+  /** As {@link ServeOptions.typedItems}. */
+  readonly typedItems: boolean | undefined;
   /** @internal Writer of the objects. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
@@ -149,6 +158,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     storedAs: storage.storedAs,
     warning: options.warning,
     metadata: options.metadata,
+    typedItems: options.typedItems,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
     scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),
@@ -245,6 +255,7 @@ export function forwardedResource(
     storedAs: undefined,
     warning,
     metadata: undefined,
+    typedItems: undefined,
     writer: new Writer({ definition, storage: STORAGE }),
     admit: undefined,
     scaling: undefined,
