@@ -62,10 +62,6 @@ const OF_LIFECYCLE: readonly Known[] = [
       sent.includes("fieldSelector=metadata.name=cluster") && at.includes("/items.") && isEmpty(expected),
   },
   {
-    name: "Workspaces that start to terminate",
-    is: ({ at, expected, actual }) => at.endsWith("/type") && expected === "MODIFIED" && actual === "ADDED",
-  },
-  {
     name: "The kind in rejections of a status",
     is: ({ at, theirs, ours }) =>
       refuses(ours, 422) && messageOf(theirs).includes("LogicalCluster.tenancy.kcp.io") && isOfKind(at),

@@ -26,7 +26,7 @@ export class PiecePool {
   }
 }
 
-/** What is written between buffers, and left out of each. */
+/** Bytes to write between buffers, and to leave out of each. */
 export interface Separation {
   /** @default nothing */
   readonly separator?: Buffer;

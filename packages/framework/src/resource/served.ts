@@ -60,6 +60,12 @@ export interface ServeOptions<
    * forwarded lists stay unchanged
    */
   readonly typedItems?: boolean;
+  /**
+   * Type of the event for an object that enters the storage while it is watched. `MODIFIED` is for a storage whose objects existed
+   * before, and enter with a change: clients that wait for the change need not compare states. Initial events are ADDED.
+   * @default "ADDED"
+   */
+  readonly entering?: "ADDED" | "MODIFIED";
   /** Called before every write. For a storage that applies patches itself, `patch` must not be served. @default no admission */
   readonly admit?: Admit<T>;
   /**
@@ -99,6 +105,8 @@ export interface ServedResource extends Advertised {
   readonly metadata: MetadataForm | undefined;
   /** As {@link ServeOptions.typedItems}. */
   readonly typedItems: boolean | undefined;
+  /** As {@link ServeOptions.entering}. */
+  readonly entering: "ADDED" | "MODIFIED" | undefined;
   /** @internal Writer of the objects. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
@@ -159,6 +167,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     warning: options.warning,
     metadata: options.metadata,
     typedItems: options.typedItems,
+    entering: options.entering,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
     scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),
@@ -256,6 +265,7 @@ export function forwardedResource(
     warning,
     metadata: undefined,
     typedItems: undefined,
+    entering: undefined,
     writer: new Writer({ definition, storage: STORAGE }),
     admit: undefined,
     scaling: undefined,

@@ -69,7 +69,9 @@ export class WaitingResources implements AsyncDisposable {
     const statusVerbs = ["get", "patch", "update"] as const;
     return {
       reading,
-      everywhere: Object.freeze([ShownLogicalCluster.serve(reading, { verbs: READ, statusVerbs: [] })]),
+      everywhere: Object.freeze([
+        ShownLogicalCluster.serve(reading, { verbs: READ, statusVerbs: [], entering: phase.entering }),
+      ]),
       one: Object.freeze([ShownLogicalCluster.serve(status, { verbs: ["get"], statusVerbs, admit })]),
     };
   }
