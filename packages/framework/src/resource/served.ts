@@ -90,6 +90,8 @@ export interface Advertised {
   readonly subresources: readonly AdvertisedSubresource[];
   /** Version that the storage keeps, where it is another. */
   readonly storedAs?: ResourceDefinition | undefined;
+  /** Hash of the stored version in discovery. @default Kubernetes' hash of the kind */
+  readonly storageVersionHash?: string;
   /** Whether its verbs could not be determined: discovery lists its group and version without it. @default false */
   readonly missing?: boolean;
 }
