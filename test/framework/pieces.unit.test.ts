@@ -25,19 +25,20 @@ const sizes = fc.oneof(
 describe("pieces", () => {
   const pool = new PiecePool();
 
-  it("hold all bytes in order, whatever their sizes, and the separator between them", async () => {
+  it("hold all bytes in order, whatever their sizes, and the separator between them instead of what is skipped", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sizes, { maxLength: 40 }), async (lengths) => {
-        const buffers = lengths.map((length, n) => Buffer.alloc(length, 97 + (n % 26)));
+        const skip = 3;
+        const buffers = lengths.map((length, n) => Buffer.alloc(skip + length, 97 + (n % 26)));
         const { out, written } = sink();
         const writer = new PieceWriter(out, pool);
         await writer.add(Buffer.from("["));
-        await writer.addAll(buffers, 44);
+        await writer.addAll(buffers, { separator: Buffer.from(",{"), skip });
         await writer.add(Buffer.from("]"));
         await writer.finish();
         const expected = Buffer.concat([
           Buffer.from("["),
-          ...buffers.flatMap((buffer, n) => (n === 0 ? [buffer] : [Buffer.from(","), buffer])),
+          ...buffers.flatMap((buffer, n) => [...(n === 0 ? [] : [Buffer.from(",{")]), buffer.subarray(skip)]),
           Buffer.from("]"),
         ]);
         expect(Buffer.concat(written).equals(expected)).to.equal(true);
@@ -54,7 +55,7 @@ describe("pieces", () => {
     const writer = new PieceWriter(out, pool);
     await writer.addAll(
       Array.from({ length: 2048 }, () => Buffer.alloc(1023)),
-      44,
+      { separator: Buffer.from(",") },
     );
     await writer.finish();
     expect(written.length).to.be.at.most(6);

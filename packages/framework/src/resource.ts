@@ -132,8 +132,8 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   /**
    * Protobuf encoding of new objects, by field number. Only for Kubernetes' own kinds, which typed Go clients (and `kubectl
    * create configmap`) send as protobuf without negotiation; responses are JSON, which they accept. As in Kubernetes, such a
-   * kind also accepts strategic merge patches and objects without `apiVersion` and `kind`, and field validation does not apply
-   * to protobuf: the schema drops unknown fields.
+   * kind also accepts strategic merge patches and objects without `apiVersion` and `kind`, items of its lists have neither, and
+   * field validation does not apply to protobuf: the schema drops unknown fields.
    * @default Kubernetes' encoding of ConfigMap, Event, Lease, Namespace, ResourceQuota, Secret, ServiceAccount and the RBAC kinds
    * in version `v1`; JSON and YAML only for others
    */

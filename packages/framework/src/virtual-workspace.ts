@@ -153,6 +153,12 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly groupOrder?: GroupOrder;
   /**
+   * Whether discovery has only the documents that Kubernetes had before the aggregated ones, for clients that compare them with
+   * kcp's: `/apis` is never aggregated, and `/api` lists `v1` whatever is served.
+   * @default false
+   */
+  readonly plainDiscovery?: boolean;
+  /**
    * Readiness hook: until it resolves, and whenever it throws, requests are 503 and `/readyz/<name>` fails.
    * @default ready
    */

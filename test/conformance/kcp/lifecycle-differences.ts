@@ -35,14 +35,8 @@ const OF_LIFECYCLE: readonly Known[] = [
       ours.status === 200,
   },
   {
-    name: "The status over all workspaces",
-    is: ({ at, sent, actual }) =>
-      sent.includes("/clusters/*/") && at.endsWith("/resources/logicalclusters/status") && actual === undefined,
-  },
-  {
     name: "One LogicalCluster over all workspaces",
-    is: ({ sent, theirs, ours }) =>
-      sent.includes(`${ALL}/`) && isStatus(theirs) && isStatus(ours) && [404, 405].includes(Number(ours.status)),
+    is: ({ sent, theirs, ours }) => sent.includes(`${ALL}/`) && isStatus(theirs) && refuses(ours, 405),
   },
   {
     name: "The stored version of LogicalClusters",
@@ -60,10 +54,6 @@ const OF_LIFECYCLE: readonly Known[] = [
     name: "LogicalClusters by name",
     is: ({ sent, at, expected }) =>
       sent.includes("fieldSelector=metadata.name=cluster") && at.includes("/items.") && isEmpty(expected),
-  },
-  {
-    name: "Workspaces that start to terminate",
-    is: ({ at, expected, actual }) => at.endsWith("/type") && expected === "MODIFIED" && actual === "ADDED",
   },
   {
     name: "The kind in rejections of a status",

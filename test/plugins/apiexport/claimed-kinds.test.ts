@@ -4,6 +4,7 @@ import { claimLabel } from "@virtual-workspaces/kcp/names";
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
 import { APIS } from "../../workspace-server/bindings/support/shard.ts";
+import type { Body } from "../../workspace-server/support/objects.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { ALL, Provider, startViewed } from "./support/provider.ts";
 
@@ -73,6 +74,12 @@ describe("objects that a provider creates under a claim", function () {
       expect(made.body.metadata.labels).to.have.property(key, value);
       const read = await view.get(`${path}/${made.body.metadata.name}`);
       expect(read.status, read.text).to.equal(200);
+      // kcp's view reads all kinds as custom ones, whose lists have the type in each item.
+      for (const everywhere of [`${prefix}/${plural}`, `${prefix}/${plural}?limit=500`]) {
+        const { body } = await provider.get(everywhere);
+        const item = body.items.find(({ metadata }: Body) => metadata.name === made.body.metadata.name);
+        expect(item, everywhere).to.deep.equal(read.body);
+      }
     });
 
   it("have it at once: APIBindings", async () => {

@@ -57,8 +57,14 @@ describe("the view of initializing workspaces", function () {
     expect((await one.get(`${LC}/cluster/status`)).status).to.equal(200);
     expect((await all.get("/api/v1/configmaps")).status).to.equal(404);
     const names = async (path: string, calls = all) =>
-      (await calls.get(path)).body.resources.map(({ name, verbs }: { name: string; verbs: string[] }) => [name, verbs]);
-    expect(await names("/apis/core.kcp.io/v1alpha1")).to.deep.equal([["logicalclusters", ["get", "list", "watch"]]]);
+      (await calls.get(path)).body.resources.map(({ name, verbs }: { name: string; verbs: string[] | null }) => [
+        name,
+        verbs,
+      ]);
+    expect(await names("/apis/core.kcp.io/v1alpha1")).to.deep.equal([
+      ["logicalclusters", ["get", "list", "watch"]],
+      ["logicalclusters/status", null],
+    ]);
   });
 
   it("accepts only status writes that remove its own initializer or change conditions", async () => {

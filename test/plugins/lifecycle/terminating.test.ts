@@ -35,7 +35,10 @@ describe("the view of terminating workspaces", function () {
     ]);
 
     await owner.remove("one");
-    expect(told(await watch.next())).to.equal(`ADDED ${cluster}`);
+    // As in kcp: only its deletion is new.
+    expect(told(await watch.next())).to.equal(`MODIFIED ${cluster}`);
+    await using later = await all.watch(`${LC}?watch=true`);
+    expect(told(await later.next())).to.equal(`ADDED ${cluster}`);
     const { items } = (await all.get(LC)).body;
     expect(items[0].metadata.deletionTimestamp).to.be.a("string");
     expect(items[0].status).to.deep.include({ phase: "Terminating", terminators: [`${owner.cluster}:app`] });

@@ -1,5 +1,6 @@
 // Why: keys, sizes, types and immutability of ConfigMaps and Secrets, with Kubernetes' messages.
 import { expect } from "chai";
+import { MERGE } from "../../_support/patches.ts";
 import { outcome, type PlainServer, startPlain } from "../../_support/plain.ts";
 import { KINDS, kindsView } from "./served.ts";
 
@@ -18,6 +19,19 @@ describe("ConfigMaps and Secrets", () => {
     return outcome(answer);
   };
   const invalid = (kind: string, message: string): unknown[] => [422, "Invalid", `${kind} "x" is invalid: ${message}`];
+  it("are rejected with 400 where a value has another type, and with 422 after a patch, as in Kubernetes", async () => {
+    const text =
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: data.a: Invalid value: "integer": data.a in body must be of type string: "integer"';
+    expect(await make("ConfigMap", { data: { a: 1 } })).to.deep.equal([400, "BadRequest", text]);
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "typed" } };
+    const { body } = await server.send(`POST ${of("configmaps")}`, map);
+    const at = `${of("configmaps")}/typed` as const;
+    const put = await server.send(`PUT ${at}`, { ...body, data: { a: 1 } });
+    expect(outcome(put)).to.deep.equal([400, "BadRequest", text]);
+    const patched = await server.send(`PATCH ${at}`, { data: { a: 1 } }, MERGE);
+    expect(outcome(patched).slice(0, 2)).to.deep.equal([422, "Invalid"]);
+  });
+
   const KEY =
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
   const text = (value: string): string => Buffer.from(value).toString("base64");

@@ -2,7 +2,8 @@
 
 import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { type PlainServer, startPlain } from "../../_support/plain.ts";
+import { MERGE } from "../../_support/patches.ts";
+import { outcome, type PlainServer, startPlain } from "../../_support/plain.ts";
 import { KINDS, kindsView } from "./served.ts";
 
 const RBAC = "rbac.authorization.k8s.io/v1";
@@ -102,6 +103,17 @@ describe("Kubernetes' own kinds", () => {
       expect([status, body.reason]).to.deep.equal([422, "Invalid"]);
       expect(body.message).to.contain(`is invalid: ${message}`);
     });
+
+  it("reject an object of another kind with 400, and a patch to one with 422, as Kubernetes does", async () => {
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: meta };
+    const text = 'Secret in version "v1" cannot be handled as a Namespace: kind must be "Namespace"';
+    expect(outcome(await make("v1/namespaces", secret))).to.deep.equal([400, "BadRequest", text]);
+    const { body } = await make("v1/namespaces", { kind: "Namespace", metadata: { name: "typed" } });
+    const at = `PUT ${url("v1/namespaces")}/typed` as const;
+    expect(outcome(await server.send(at, { ...body, kind: "Secret" }))).to.deep.equal([400, "BadRequest", text]);
+    const patched = await server.send(`PATCH ${url("v1/namespaces")}/typed`, { kind: "Secret" }, MERGE);
+    expect(outcome(patched).slice(0, 2)).to.deep.equal([422, "Invalid"]);
+  });
 
   it("allow any path segment as the name of a role, and default the API groups in bindings", async () => {
     const path = `${RBAC}/clusterrolebindings`;

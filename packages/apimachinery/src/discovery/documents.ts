@@ -57,7 +57,8 @@ export interface ApiResource {
   readonly group?: string;
   readonly version?: string;
   readonly kind: string;
-  readonly verbs: string[];
+  /** `null` for a subresource without verbs, which kcp's views list. */
+  readonly verbs: string[] | null;
   readonly shortNames?: string[];
   readonly categories?: string[];
   readonly storageVersionHash?: string;
@@ -146,6 +147,6 @@ function apiSubresources(resource: DiscoveredResource): ApiResource[] {
     ...(subresource.group === undefined ? {} : { group: subresource.group }),
     ...(subresource.version === undefined ? {} : { version: subresource.version }),
     kind: subresource.kind,
-    verbs: sortedVerbs(subresource),
+    verbs: subresource.verbs.length === 0 ? null : sortedVerbs(subresource),
   }));
 }

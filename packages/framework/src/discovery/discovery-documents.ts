@@ -29,6 +29,8 @@ export interface DiscoveryRequest {
   readonly accept: string | undefined;
   /** Order of the groups. @default by name */
   readonly order?: GroupOrder | undefined;
+  /** As `plainDiscovery` of a virtual workspace. @default false */
+  readonly plain?: boolean | undefined;
 }
 
 /** Encoded document. It depends on `Accept`, so send `Vary: Accept` with it. */
@@ -63,13 +65,14 @@ export class DiscoveryDocuments {
   }
 
   /** Returns the document at a path of a view that serves `resources`. */
-  answer({ path, accept, order = "name" }: DiscoveryRequest, resources: readonly Advertised[]): DiscoveryAnswer {
-    const place = placeOf(path, resources, order);
+  answer(request: DiscoveryRequest, resources: readonly Advertised[]): DiscoveryAnswer {
+    const { path, accept, order = "name", plain = false } = request;
+    const place = placeOf({ path, order, plain }, resources);
     if (place === undefined) return { kind: "not-found" };
     const format = negotiateDiscovery(accept, place.aggregates);
     if (format === undefined) return { kind: "not-acceptable", supported: DISCOVERY_MEDIA_TYPES };
     const told = resources.filter(({ missing }) => missing !== true);
-    const key = [place.name, order, format.encoding, format.aggregated, contentKey(told)].join(" ");
+    const key = [place.name, order, plain, format.encoding, format.aggregated, contentKey(told)].join(" ");
     return { kind: "document", ...this.#cache.get(key, () => write(place, format, told.map(discovered))) };
   }
 }
@@ -83,15 +86,23 @@ interface Place {
   readonly legacy: (resources: readonly DiscoveredResource[]) => object | undefined;
 }
 
-function placeOf(path: string, resources: readonly Advertised[], order: GroupOrder): Place | undefined {
+function placeOf(
+  {
+    path,
+    order,
+    plain,
+  }: Required<Pick<DiscoveryRequest, "path">> & { readonly order: GroupOrder; readonly plain: boolean },
+  resources: readonly Advertised[],
+): Place | undefined {
   const name = path.replace(/\/$/, "");
   const [empty, root, ...rest] = name.split("/");
   const core = root === "api";
   if (empty !== "" || (!core && root !== "apis")) return undefined;
   const [group, version, ...extra] = core ? ["", ...rest] : rest;
   if (extra.length > 0 || rest.includes("")) return undefined;
-  const place = { name, core, order, aggregates: rest.length === 0 };
-  if (rest.length === 0) return { ...place, legacy: core ? coreVersions : (all) => apiGroupListDocument(all, order) };
+  const place = { name, core, order, aggregates: rest.length === 0 && !plain };
+  if (rest.length === 0 && core) return { ...place, legacy: (all) => coreVersions(all, plain) };
+  if (rest.length === 0) return { ...place, legacy: (all) => apiGroupListDocument(all, order) };
   const within = resources.filter(({ definition }) => definition.group === group);
   if (version === undefined) {
     return within.length === 0 ? undefined : { ...place, legacy: (all) => apiGroupDocument(all, group ?? "") };
@@ -106,8 +117,8 @@ function resourceList(resources: readonly DiscoveredResource[], gv: GroupVersion
   return apiResourceListDocument(resources, gv) ?? none;
 }
 
-function coreVersions(resources: readonly DiscoveredResource[]): object {
-  return apiVersionsDocument(resources.some(({ group }) => group === ""));
+function coreVersions(resources: readonly DiscoveredResource[], always: boolean): object {
+  return apiVersionsDocument(always || resources.some(({ group }) => group === ""));
 }
 
 function write(place: Place, format: DiscoveryFormat, resources: readonly DiscoveredResource[]): DiscoveryDocument {
@@ -130,6 +141,7 @@ function discovered({
   listedVerbs = verbs,
   subresources,
   storedAs = definition,
+  storageVersionHash = hashOf(storedAs),
 }: Advertised): DiscoveredResource {
   const { group, version, kind, plural, singular, scope, shortNames, categories } = definition;
   return {
@@ -142,7 +154,7 @@ function discovered({
     shortNames,
     categories,
     verbs: listedVerbs,
-    storageVersionHash: storageVersionHash(storedAs),
+    storageVersionHash,
     subresources: subresources.map((one) => discoveredSubresource(one, definition)),
   };
 }
@@ -167,13 +179,17 @@ function resourceKey({
   listedVerbs = verbs,
   subresources,
   storedAs = definition,
+  storageVersionHash = "",
 }: Advertised): string {
   const own = subresources.map(({ name, form, kind, verbs: of }) => `${name}:${form}:${kind.hash}:${of.join(",")}`);
-  return [`${definition.hash}:${storedAs.version}:${verbs.join(",")}:${listedVerbs.join(",")}`, ...own].join("/");
+  return [
+    `${definition.hash}:${storedAs.version}:${storageVersionHash}:${verbs.join(",")}:${listedVerbs.join(",")}`,
+    ...own,
+  ].join("/");
 }
 
 /** Returns Kubernetes' hash of the storage version: eight bytes of a SHA-256, in base64. */
-function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
+function hashOf({ group, version, kind }: ResourceDefinition): string {
   return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
 }
 

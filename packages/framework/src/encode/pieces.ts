@@ -9,6 +9,7 @@ const PIECE = 512 * 1024;
 const SMALL = { first: 4 * 1024, last: 64 * 1024 } as const;
 /** Number of unused buffers that are kept. */
 const KEPT = 8;
+const NOTHING: Buffer = Buffer.alloc(0);
 
 /** Pool of buffers for large bodies. Without it, memory would grow until the next garbage collection. */
 export class PiecePool {
@@ -21,6 +22,14 @@ export class PiecePool {
   give(piece: Buffer): void {
     if (piece.length === PIECE && this.#free.length < KEPT) this.#free.push(piece);
   }
+}
+
+/** Bytes to write between buffers, and to leave out of each. */
+export interface Separation {
+  /** @default nothing */
+  readonly separator?: Buffer;
+  /** Number of bytes to leave out at the beginning of each buffer. @default 0 */
+  readonly skip?: number;
 }
 
 /**
@@ -38,15 +47,19 @@ export class PieceWriter {
     this.#pool = pool;
   }
 
-  /** Writes all `buffers`, separated by the byte `separator`. @throws the stream's error when the client disconnects */
-  async addAll(buffers: Iterable<Buffer>, separator?: number): Promise<void> {
-    let between: number | undefined;
+  /**
+   * Writes all `buffers` with a separator between them, each without its first `skip` bytes.
+   * @throws the stream's error when the client disconnects
+   */
+  async addAll(buffers: Iterable<Buffer>, { separator = NOTHING, skip = 0 }: Separation = {}): Promise<void> {
+    let between = NOTHING;
     for (const bytes of buffers) {
-      if (!this.#fits(bytes.length + 1)) await this.#makeRoom(bytes.length + 1);
-      if (between !== undefined) this.#piece[this.#filled++] = between;
+      const length = between.length + bytes.length - skip;
+      if (!this.#fits(length)) await this.#makeRoom(length);
+      for (let at = 0; at < between.length; at++) this.#piece[this.#filled++] = between[at] as number;
       between = separator;
-      if (bytes.length < PIECE) this.#take(bytes);
-      else await this.#writeLarge(bytes);
+      if (length <= PIECE) this.#take(bytes, skip);
+      else await this.#writeLarge(bytes.subarray(skip));
     }
   }
 
@@ -65,9 +78,11 @@ export class PieceWriter {
     return this.#filled + length <= this.#piece.length;
   }
 
-  #take(bytes: Buffer): void {
-    this.#piece.set(bytes, this.#filled);
-    this.#filled += bytes.length;
+  #take(bytes: Buffer, skip: number): void {
+    // Faster than `copy` for whole buffers, and slower for parts.
+    if (skip === 0) this.#piece.set(bytes, this.#filled);
+    else bytes.copy(this.#piece, this.#filled, skip);
+    this.#filled += bytes.length - skip;
   }
 
   async #makeRoom(length: number): Promise<void> {

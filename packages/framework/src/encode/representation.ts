@@ -5,6 +5,7 @@ import { compileTable } from "@virtual-workspaces/apimachinery/tables";
 import type { ResourceDefinition } from "../definition.ts";
 import type { EventType } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
+import { type ItemTypes, itemTypes } from "./item-types.ts";
 
 /** Encodes objects, lists and events for a client: as plain JSON, Table or PartialObjectMetadata. */
 export interface Representation {
@@ -12,12 +13,14 @@ export interface Representation {
   readonly key: string;
   /** Content type of bodies and streams. */
   readonly contentType: string;
-  /** Whether {@link item} returns the object's own bytes, so that caching them has no use. */
+  /** Whether {@link object} returns the object's own bytes, so that caching them has no use. */
   readonly verbatim: boolean;
   /** Encodes a single object, as in the response to a GET and in events. */
   object(encoded: Encoded): Buffer;
   /** Encodes one object in a list. */
   item(encoded: Encoded): Buffer;
+  /** Beginning of {@link item} that a list leaves out. @default none */
+  readonly itemTypes?: Pick<ItemTypes, "length" | "opening">;
   /** Returns the bytes before and after the items of a list, which are joined by commas. */
   list(meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer };
   /** Encodes the object of a BOOKMARK event. */
@@ -48,15 +51,17 @@ export function eventBytes(type: EventType | "BOOKMARK" | "ERROR", object: Buffe
   return Buffer.concat(eventPieces(type, object));
 }
 
-/** Encodes objects unchanged, as their own bytes. */
-function jsonRepresentation(definition: ResourceDefinition): Representation {
+/** Encodes objects unchanged, as their own bytes; list items with or without their type. */
+function jsonRepresentation(definition: ResourceDefinition, typedItems: boolean): Representation {
   const apiVersion = apiVersionOf(definition);
+  const types = typedItems ? undefined : itemTypes(definition);
   return {
     key: "json",
     contentType: "application/json",
     verbatim: true,
     object: (encoded) => encoded.bytes,
-    item: (encoded) => encoded.bytes,
+    item: types === undefined ? (encoded) => encoded.bytes : types.begin,
+    ...(types && { itemTypes: types }),
     list: (meta) => listFrame({ kind: definition.listKind, apiVersion }, meta, "items"),
     bookmark: (resourceVersion, initialEventsEnd) =>
       Buffer.from(
@@ -181,6 +186,8 @@ export interface Presented {
   readonly definition: ResourceDefinition;
   /** Form of the metadata. @default unchanged */
   readonly metadata?: MetadataForm | undefined;
+  /** Whether list items have `kind` and `apiVersion`. @default not those of Kubernetes' own kinds */
+  readonly typedItems?: boolean | undefined;
 }
 
 /** Representations of the kinds of a server, each created once. */
@@ -189,17 +196,17 @@ export class Representations {
 
   /** @throws ApiError 400 on a malformed `includeObject` */
   of(
-    { definition, metadata }: Presented,
+    { definition, metadata, typedItems = definition.protobuf === undefined }: Presented,
     wanted: Wanted,
     request: { readonly query: URLSearchParams },
   ): Representation {
     const include = wanted.as === "Table" ? includeObject(request.query) : "None";
-    const key = `${wanted.as ?? ""} ${include} ${metadata?.name ?? ""}`;
+    const key = `${wanted.as ?? ""} ${include} ${typedItems} ${metadata?.name ?? ""}`;
     const made = this.#made.get(definition) ?? new Map<string, Representation>();
     this.#made.set(definition, made);
     let representation = made.get(key);
     if (representation === undefined) {
-      if (wanted.as === undefined) representation = jsonRepresentation(definition);
+      if (wanted.as === undefined) representation = jsonRepresentation(definition, typedItems);
       else if (wanted.as === "Table") representation = tableRepresentation(definition, include);
       else representation = partialRepresentation(metadata);
       made.set(key, representation);

@@ -53,6 +53,19 @@ export interface ServeOptions<
   readonly warning?: string;
   /** Form of objects for clients that request metadata alone (`PartialObjectMetadata`). @default the object's metadata */
   readonly metadata?: MetadataForm;
+  /**
+   * Whether items of lists have `kind` and `apiVersion`. Those of watch events and single objects always do. Setting it reads
+   * lists that a storage forwards as bytes.
+   * @default as in Kubernetes: those of its own kinds (`protobuf` in their definition) have neither, others have both;
+   * forwarded lists stay unchanged
+   */
+  readonly typedItems?: boolean;
+  /**
+   * Type of the event for an object that enters the storage while it is watched. `MODIFIED` is for a storage whose objects existed
+   * before, and enter with a change: clients that wait for the change need not compare states. Initial events are ADDED.
+   * @default "ADDED"
+   */
+  readonly entering?: "ADDED" | "MODIFIED";
   /** Called before every write. For a storage that applies patches itself, `patch` must not be served. @default no admission */
   readonly admit?: Admit<T>;
   /**
@@ -77,6 +90,8 @@ export interface Advertised {
   readonly subresources: readonly AdvertisedSubresource[];
   /** Version that the storage keeps, where it is another. */
   readonly storedAs?: ResourceDefinition | undefined;
+  /** Hash of the stored version in discovery. @default Kubernetes' hash of the kind */
+  readonly storageVersionHash?: string;
   /** Whether its verbs could not be determined: discovery lists its group and version without it. @default false */
   readonly missing?: boolean;
 }
@@ -90,6 +105,10 @@ export interface ServedResource extends Advertised {
   readonly warning: string | undefined;
   /** As {@link ServeOptions.metadata}. */
   readonly metadata: MetadataForm | undefined;
+  /** As {@link ServeOptions.typedItems}. */
+  readonly typedItems: boolean | undefined;
+  /** As {@link ServeOptions.entering}. */
+  readonly entering: "ADDED" | "MODIFIED" | undefined;
   /** @internal Writer of the objects. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
@@ -149,6 +168,8 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     storedAs: storage.storedAs,
     warning: options.warning,
     metadata: options.metadata,
+    typedItems: options.typedItems,
+    entering: options.entering,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
     scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),
@@ -245,6 +266,8 @@ export function forwardedResource(
     storedAs: undefined,
     warning,
     metadata: undefined,
+    typedItems: undefined,
+    entering: undefined,
     writer: new Writer({ definition, storage: STORAGE }),
     admit: undefined,
     scaling: undefined,

@@ -4,6 +4,7 @@ import { ApiError, isApiError, type KubeObject } from "@virtual-workspaces/apima
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { ListOptions } from "@virtual-workspaces/apimachinery/requests";
 import { EncodedBytes } from "../encode/encoded-bytes.ts";
+import { withItemTypes } from "../encode/item-types.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Representation, Wanted } from "../encode/representation.ts";
@@ -37,7 +38,9 @@ export async function answerDirectList(
   resource: ServedResource,
   { wanted, list, ...asked }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
 ): Promise<void> {
-  if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined) return passThrough(exchange, list);
+  const { typedItems = "unchanged", definition } = resource;
+  if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined && typedItems !== false)
+    return passThrough(exchange, typedItems === true ? { body: withItemTypes(decoded(list), definition) } : list);
   await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
 }
 
@@ -225,17 +228,20 @@ export async function writeList(
   const { head, tail } = representation.list(page.meta);
   // Reads the length of every item: one that cannot be converted must fail before the head is sent.
   const verbatim = bodyLength(page, head.length + tail.length);
-  const length = representation.verbatim ? verbatim : undefined;
-  if (wanted.format === "yaml" || (length ?? page.items.length * TYPICAL_ROW) <= SMALL) {
+  // Whether an item begins with its type is known once it is read.
+  const length = representation.verbatim && representation.itemTypes === undefined ? verbatim : undefined;
+  const estimate = representation.verbatim ? verbatim : page.items.length * TYPICAL_ROW;
+  if (wanted.format === "yaml" || estimate <= SMALL) {
     const json = Buffer.concat([head, ...joined(page.items, representation), tail]);
     respondDocument(res, { code: 200, json, format: wanted.format });
     return;
   }
-  core.fairness.hold(exchange)?.widen(widthOf(length ?? page.items.length * TYPICAL_ROW));
+  core.fairness.hold(exchange)?.widen(widthOf(estimate));
   startStream(res, representation.contentType, length);
   const writer = new PieceWriter(res, core.pieces);
-  await writer.add(head);
-  await writer.addAll(rendered(page.items, representation), COMMA);
+  const between = separation(representation);
+  await writer.addAll([head, between.separator.subarray(COMMA.length)]);
+  await writer.addAll(rendered(page.items, representation), between);
   await writer.add(tail);
   await writer.finish();
   res.end();
@@ -244,9 +250,13 @@ export async function writeList(
 /** Maximum size of a body that is written at once, in bytes. */
 const SMALL = 128 * 1024;
 
-const COMMA = 44;
+const COMMA = Buffer.from(",");
 
-const SEPARATOR = Buffer.of(COMMA);
+/** Returns what separates the items of a list, and the number of bytes to leave out at their beginning. */
+function separation({ itemTypes }: Representation): { readonly separator: Buffer; readonly skip: number } {
+  if (itemTypes === undefined) return { separator: COMMA, skip: 0 };
+  return { separator: Buffer.concat([COMMA, itemTypes.opening]), skip: itemTypes.length };
+}
 
 /** Returns the seats of a large list, whose pieces are made in turns (Kubernetes: one for 100 objects, at most 10). */
 function widthOf(length: number): number {
@@ -267,8 +277,10 @@ function* rendered(items: readonly Encoded[], representation: Representation): G
 }
 
 function* joined(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  const { separator, skip } = separation(representation);
   for (let at = 0; at < items.length; at++) {
-    if (at > 0) yield SEPARATOR;
-    yield representation.item(items[at] as Encoded);
+    // Before the first item, without its comma.
+    yield at > 0 ? separator : separator.subarray(COMMA.length);
+    yield representation.item(items[at] as Encoded).subarray(skip);
   }
 }

@@ -43,8 +43,8 @@ const ROOTS = ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v
 
 function serveDiscovery(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const { accept } = exchange.req.headers;
-  const order = exchange.mounted.workspace.groupOrder;
-  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order }, resources);
+  const { groupOrder: order, plainDiscovery: plain } = exchange.mounted.workspace;
+  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order, plain }, resources);
   if (answer.kind === "not-found") return false;
   if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);
   return answerCacheable(exchange, answer, { Vary: "Accept" });

@@ -33,7 +33,7 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
   const { labelSelector: labels, fieldSelector: fields } = options;
   const scope = { ...scopeOf(exchange), labels, fields };
   // The storage has applied its selectors already, perhaps on fields that the framework does not know.
-  const selection = selectionOf(exchange, resource.storage.appliesSelectors === true ? everything : scope);
+  const selection = selectionOf(exchange, resource, resource.storage.appliesSelectors === true ? everything : scope);
   const lease = await leaseOf(exchange, resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
@@ -49,7 +49,11 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
 }
 
 /** Returns the selection of a watch. A field selector on `metadata.name` and the deprecated `…/watch/quotes/ssh` select one name. */
-function selectionOf(exchange: AuthorizedExchange, { labels, fields }: Pick<Scope, "labels" | "fields">): Selection {
+function selectionOf(
+  exchange: AuthorizedExchange,
+  { entering }: Pick<ServedResource, "entering">,
+  { labels, fields }: Pick<Scope, "labels" | "fields">,
+): Selection {
   const { namespace, name } = exchange.info;
   const { cluster } = exchange;
   return new Selection({
@@ -57,6 +61,7 @@ function selectionOf(exchange: AuthorizedExchange, { labels, fields }: Pick<Scop
     namespace,
     labels,
     fields,
+    entering,
     ...(name === "" ? {} : { name }),
   });
 }

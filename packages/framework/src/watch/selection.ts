@@ -19,14 +19,18 @@ export class Selection {
 
   /** Name of the only object, "" for any. */
   readonly name: string;
+  readonly #entered: readonly Step[];
 
-  constructor(scope: Pick<Scope, "cluster" | "namespace" | "labels" | "fields"> & { readonly name?: string }) {
+  constructor(scope: SelectionOptions) {
     this.cluster = scope.cluster === "*" ? "" : scope.cluster;
     this.namespace = scope.namespace;
     this.labels = scope.labels;
     this.fields = scope.fields;
     this.name = scope.name ?? "";
+    const { entering = "ADDED" } = scope;
+    this.#entered = entering === "ADDED" ? ADDED : MODIFIED;
     this.key = JSON.stringify([
+      entering,
       this.cluster,
       this.namespace,
       this.name,
@@ -53,15 +57,25 @@ export class Selection {
 
   /**
    * Returns the events of a change for this selection: ADDED for an object that enters, DELETED for one that leaves, whatever
-   * happened at the source. An object that was replaced by another of its name gets both.
+   * happened at the source. An object that was replaced by another of its name gets both. An object that is new in the cache
+   * enters with `entering`.
    */
   steps(event: CacheEvent): readonly Step[] {
     const was = event.previous !== undefined && this.matches(event.previous);
     const is = event.object !== undefined && this.matches(event.object);
     if (was && is) return event.previous?.uid === event.object?.uid ? MODIFIED : REPLACED;
     if (was) return DELETED;
-    return is ? ADDED : NOTHING;
+    if (!is) return NOTHING;
+    return event.previous === undefined ? this.#entered : ADDED;
   }
+}
+
+/** Options of a {@link Selection}. */
+export interface SelectionOptions extends Pick<Scope, "cluster" | "namespace" | "labels" | "fields"> {
+  /** Name of the only object. @default "", any */
+  readonly name?: string;
+  /** As `ServeOptions.entering`. @default "ADDED" */
+  readonly entering?: "ADDED" | "MODIFIED" | undefined;
 }
 
 export type Step = EventType;

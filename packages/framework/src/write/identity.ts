@@ -2,6 +2,7 @@ import {
   ApiError,
   apiVersionOf,
   fieldInvalid,
+  formatCause,
   isJsonObject,
   type JsonObject,
   type KubeObject,
@@ -20,7 +21,7 @@ export interface Place {
  * Checks that a body is an object of the served kind. As in Kubernetes, kinds that clients may send in protobuf, its own ones,
  * may leave out their type: many clients do in JSON.
  *
- * @throws ApiError 400 on another version, 422 on another kind
+ * @throws ApiError 400 on another version; on another kind 422, for Kubernetes' own kinds 400
  */
 export function checkType(object: JsonObject, definition: ResourceDefinition): void {
   const expected = apiVersionOf(definition);
@@ -37,7 +38,9 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind !== definition.kind) throw otherType(object, fieldInvalid("kind", kind, `must be ${definition.kind}`));
+  if (kind === definition.kind) return;
+  if (definition.protobuf !== undefined) throw unreadable(kind, definition, `kind must be ${quote(definition.kind)}`);
+  throw otherKind(object, definition);
 }
 
 /** Checks the kind of a subresource's body; an empty type is accepted. @throws ApiError 400 */
@@ -56,11 +59,31 @@ export function checkKind(object: JsonObject, definition: ResourceDefinition): v
 
 /** Checks that a patch has kept the type of an object; another version is 422, as another kind is. */
 export function checkTypeKept(object: JsonObject, definition: ResourceDefinition): void {
-  const { apiVersion } = object;
+  const { apiVersion, kind } = object;
   const expected = apiVersionOf(definition);
   if (typeof apiVersion === "string" && apiVersion !== "" && apiVersion !== expected)
     throw otherType(object, fieldInvalid("apiVersion", apiVersion, `must be ${expected}`));
+  if (typeof kind === "string" && kind !== "" && kind !== definition.kind) throw otherKind(object, definition);
   checkType(object, definition);
+}
+
+/**
+ * Rejects values of other types in a sent object of Kubernetes' own kinds, whose servers cannot read it.
+ *
+ * @throws ApiError 400
+ */
+export function checkReadable(causes: readonly StatusCause[], definition: ResourceDefinition): void {
+  if (definition.protobuf === undefined) return;
+  const misfit = causes.find(({ reason }) => reason === "FieldValueTypeInvalid");
+  if (misfit !== undefined) throw unreadable(definition.kind, definition, formatCause(misfit));
+}
+
+function unreadable(sent: string, { kind, version }: ResourceDefinition, why: string): ApiError {
+  return ApiError.badRequest(`${sent} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
+}
+
+function otherKind(object: JsonObject, { kind }: ResourceDefinition): ApiError {
+  return otherType(object, fieldInvalid("kind", object["kind"], `must be ${kind}`));
 }
 
 function otherType(object: JsonObject, cause: StatusCause): ApiError {

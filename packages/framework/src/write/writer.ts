@@ -15,6 +15,7 @@ import type { Encoded } from "../watch/cache/encoded.ts";
 import { createConflict, untilUndisturbed } from "./conflicts.ts";
 import { metadataProblems, prepareCreate, taken, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
+import { checkReadable } from "./identity.ts";
 import { kindRules } from "./kind.ts";
 import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
@@ -117,7 +118,7 @@ export class Writer {
     for (let attempt = 1; ; attempt++) {
       const next = { ...admitted, metadata: { ...admitted.metadata } };
       if (this.#storage.lifecycle !== "storage") prepareCreate(next, this.#definition, this.#now());
-      await this.#check(next, undefined, request);
+      await this.#check(next, { isWhole: true }, request);
       await validate(next);
       try {
         return await this.#keeping.add(next, request);
@@ -170,7 +171,7 @@ export class Writer {
     if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, rules);
     const isSame = next.metadata.generation === before.metadata.generation;
     const changesNothing = isSame && equalJson(keepManagedFieldsTimes(next, before), before);
-    if (!changesNothing) await this.#check(next, before, request);
+    if (!changesNothing) await this.#check(next, { before, isWhole: draft.by === "replacing" }, request);
     await validate(next);
     if (changesNothing) return kept.stored;
     if (this.#storage.lifecycle === "storage" || !isReleased(next, before, this.#definition))
@@ -232,12 +233,18 @@ export class Writer {
     };
   }
 
-  async #check(next: KubeObject, before: KubeObject | undefined, { options, part }: WriteRequest): Promise<void> {
+  /** @param isWhole whether the client sent the whole object, and not a patch */
+  async #check(
+    next: KubeObject,
+    { before, isWhole }: { readonly before?: KubeObject; readonly isWhole: boolean },
+    { options, part }: WriteRequest,
+  ): Promise<void> {
     const definition = this.#definition;
     const passes = this.#storage.lifecycle === "storage";
     const { signal, warn } = options;
     const known = passes ? [] : metadataProblems(next, before, definition);
     const found = await this.rules.problems(next, { before, part, metadata: known, signal, warn });
+    if (isWhole) checkReadable(found, definition);
     const asked = passes && found.length > 0 && !this.#keepsNothing;
     const meta = asked ? metadataProblems(next, undefined, definition) : known;
     const own = definition.strategy?.problems?.(next, before, part) ?? [];

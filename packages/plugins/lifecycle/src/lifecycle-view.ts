@@ -64,6 +64,8 @@ function lifecycleView(phase: Phase, workspaces: WaitingWorkspaces, options: Set
     name: phase.name,
     path: "/:holder/clusters/:cluster",
     wildcard: true,
+    // kcp has no view of that phase.
+    plainDiscovery: phase !== PREPARING,
     locate: (cluster, { user }) => located(cluster, user),
     authorize: access.authorize,
     resources: ({ params: { holder, cluster } }) => workspaces.of(holder)[cluster === WILDCARD ? "everywhere" : "one"],

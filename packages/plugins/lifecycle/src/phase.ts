@@ -39,6 +39,8 @@ export interface KcpPhase extends Phase {
   readonly labels: (holder: string) => string;
   /** Label selector of the LogicalClusters that wait for any controller. */
   readonly waiting: string;
+  /** Type of the event with which a LogicalCluster enters an open watch, as in kcp. */
+  readonly entering: "ADDED" | "MODIFIED";
   /** Returns whether a LogicalCluster waits for a controller, by its status. */
   readonly waits: (cluster: LogicalCluster, holder: string) => boolean;
 }
@@ -54,6 +56,7 @@ export const INITIALIZING: KcpPhase = {
   as: asMember(INITIALIZER_GROUP_PREFIX),
   labels: (holder) => `${PHASE_LABEL}=Initializing,${labelText(initializerLabel(holder))}`,
   waiting: `${PHASE_LABEL}=Initializing`,
+  entering: "ADDED",
   waits: ({ status }, holder) => status?.phase === "Initializing" && has(status.initializers, holder),
   tellsOfItself: false,
   anyName: true,
@@ -73,6 +76,7 @@ export const TERMINATING: KcpPhase = {
   as: asMember(TERMINATOR_GROUP_PREFIX),
   labels: (holder) => `${PHASE_LABEL}=Terminating,${labelText(terminatorLabel(holder))}`,
   waiting: `${PHASE_LABEL}=Terminating`,
+  entering: "MODIFIED",
   waits: ({ metadata, status }, holder) => metadata.deletionTimestamp !== undefined && has(status?.terminators, holder),
   tellsOfItself: true,
   anyName: true,

@@ -63,7 +63,7 @@ export class Replicated<T extends object> implements Disposable {
       cache: (scope) => of(scope.params["shard"]).cache(scope),
       shareKey: (scope) => of(scope.params["shard"]).shareKey?.(scope),
     };
-    return this.#resource.serve(new ReadWhole(source), { verbs: ["get", "list", "watch"] });
+    return this.#resource.serve(new ReadWhole(source), { verbs: ["get", "list", "watch"], typedItems: true });
   }
 
   [Symbol.dispose](): void {

@@ -79,7 +79,9 @@ export class ExportResources implements AsyncDisposable {
       ...(labels !== undefined && { labels }),
     });
     const objects = claimed && labels !== undefined ? new ClaimedObjects(storage, { model, of }) : storage;
-    return { storage, served: kind.serve(objects, verbs === undefined ? {} : { verbs }) };
+    // As in kcp, whose view reads all kinds as custom ones.
+    const typed = claimed && identity === "" && !kind.group.endsWith(".kcp.io") && { typedItems: true };
+    return { storage, served: kind.serve(objects, { ...(verbs && { verbs }), ...typed }) };
   }
 
   /** Ends a storage. Watches of it end at their next check, within half a second. */

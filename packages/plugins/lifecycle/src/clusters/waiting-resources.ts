@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import { type Forwarded, forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
-import type { Verb } from "@virtual-workspaces/framework";
+import type { ServedResource, Verb } from "@virtual-workspaces/framework";
 import type { Storage } from "@virtual-workspaces/framework/storage";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { KcpPhase } from "../phase.ts";
@@ -21,6 +22,14 @@ interface Entry extends WaitingLists {
 /** Maximum number of cached controller views. The least recently used one is dropped. */
 const MOST = 1_000;
 const READ: readonly Verb[] = ["get", "list", "watch"];
+
+/** Returns the resource with kcp's entry in discovery: kcp hashes the name of a logical cluster too, which is empty here. */
+function listedAsInKcp(resource: ServedResource): ServedResource {
+  const { group, version, kind } = ShownLogicalCluster;
+  const hash = createHash("sha256").update(`/${group}/${version}/${kind}`).digest();
+  const status = { name: "status", verbs: [], kind: ShownLogicalCluster, form: "status" } as const;
+  return { ...resource, subresources: [status], storageVersionHash: hash.toString("base64", 0, 8) };
+}
 
 /**
  * LogicalClusters that wait for a controller, for any number of controllers. The shard's labels select them, and they are forwarded
@@ -69,7 +78,9 @@ export class WaitingResources implements AsyncDisposable {
     const statusVerbs = ["get", "patch", "update"] as const;
     return {
       reading,
-      everywhere: Object.freeze([ShownLogicalCluster.serve(reading, { verbs: READ, statusVerbs: [] })]),
+      everywhere: Object.freeze([
+        listedAsInKcp(ShownLogicalCluster.serve(reading, { verbs: READ, statusVerbs: [], entering: phase.entering })),
+      ]),
       one: Object.freeze([ShownLogicalCluster.serve(status, { verbs: ["get"], statusVerbs, admit })]),
     };
   }

@@ -128,7 +128,7 @@ export const objects = (phase: Phase): Cases => ({
     {
       watch: `${allOf(phase)}${CLUSTERS}?watch=true&resourceVersion=$(list.metadata.resourceVersion)`,
       meanwhile: phase.is === "initializing" ? create(KIDS, ofType("kid", "setup", "$(path)")) : remove(`${KIDS}/kid`),
-      until: { object: { metadata: { name: "cluster" } } }, // ADDED or, in kcp, MODIFIED where the label was there before
+      until: { object: { metadata: { name: "cluster" } } }, // MODIFIED where the label was there before
       tell: ["type", "object.kind", "object.metadata.name"],
     },
     get(`${KIDS}/kid`, { until: { body: { spec: { type: { name: "setup" } } } }, tell: ["kind"], as: "kid" }),
