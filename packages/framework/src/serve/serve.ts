@@ -3,10 +3,10 @@ import { decodeContinue } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type Verb } from "../definition.ts";
 import { negotiate, parseAccept } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
-import { type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
+import { AuthorizeQuestion, type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
 import type { PassOn } from "../request/raw-request.ts";
 import { METHOD_VERBS, type RequestInfo } from "../request/request-info.ts";
-import type { Advertised, ServedResource } from "../resource/served.ts";
+import type { Advertised, ForwardingHandlers, ServedResource } from "../resource/served.ts";
 import { liftDeadline } from "../stages/accept.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { Minter } from "../watch/cache/minter.ts";
@@ -50,11 +50,22 @@ function serveObjects(exchange: AuthorizedExchange, resources: ResourceIndex): v
 }
 
 function serveFound(exchange: AuthorizedExchange, resource: ServedResource | undefined): void | Promise<void> {
+  if (resource?.forwardedBy !== undefined) return serveForwarded(exchange, resource, resource.forwardedBy);
   exchange.served = resource;
-  if (resource?.forwardedBy !== undefined) return servePassed(exchange, resource, resource.forwardedBy);
   const isTaken = exchange.upgradeHead === undefined || (resource !== undefined && takesUpgrade(exchange, resource));
   if (!isTaken) return serveUpgrade(exchange);
   return resource === undefined ? serveRest(exchange) : serveResource(exchange, resource);
+}
+
+function serveForwarded(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  handlers: ForwardingHandlers,
+): void | Promise<void> {
+  const isUpgrade = exchange.upgradeHead !== undefined;
+  const instead = isUpgrade ? undefined : handlers.instead?.(new AuthorizeQuestion(exchange, exchange.info));
+  exchange.served = instead ?? resource;
+  return instead === undefined ? servePassed(exchange, resource, handlers) : serveResource(exchange, instead);
 }
 
 /** Serves requests about a path alone: discovery, documents, or the raw handler. */

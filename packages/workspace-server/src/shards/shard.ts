@@ -12,7 +12,7 @@ import {
 import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
-import { configuredAdmission } from "../admission/admission.ts";
+import { type ConfiguredAdmission, configuredAdmission } from "../admission/admission.ts";
 import { paramRights } from "../admission/param-rights.ts";
 import { policyTypes } from "../admission/policy-types.ts";
 import { access, deepAccess } from "../authz/access.ts";
@@ -184,7 +184,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
     const path = admitPathAnnotation({ state });
     const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat());
-    const elsewhere = this.#virtualStorage(options);
+    const elsewhere = this.#virtualStorage(options, configured);
     this.#bindings = this.#controllers.use(
       new Bindings(this.context, {
         own: systemKinds({ objects, identities: () => registry.identities, admit: own }),
@@ -312,9 +312,9 @@ export class Shard implements ServedShard, AsyncDisposable {
     await this.#background;
   }
 
-  #virtualStorage({ virtualStorage = {} }: ShardOptions): ServeElsewhere | undefined {
+  #virtualStorage({ virtualStorage = {} }: ShardOptions, admission: ConfiguredAdmission): ServeElsewhere | undefined {
     if (virtualStorage === false) return undefined;
-    const storage = this.#stack.use(new VirtualStorage(this.context, virtualStorage));
+    const storage = this.#stack.use(new VirtualStorage(this.context, { ...virtualStorage, admission }));
     return (...served) => storage.serve(...served);
   }
 
