@@ -8,6 +8,7 @@ import type { Clock } from "@virtual-workspaces/transport";
 import type { AuthorizationOptions } from "./authz/authorizer.ts";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
+import { QuotaMeter } from "./quotas/quota-meter.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import type { CommonListenerOptions } from "./serving/listener.ts";
 import type { ShardUrls } from "./shard-urls.ts";
@@ -170,6 +171,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     ...(options.authorization !== undefined && { authorization: options.authorization }),
     mounts: options.mounts !== false,
     webhooks: new WebhookClient({ calls: options.admissionWebhooks, log }),
+    quotaMeter: new QuotaMeter(),
     ...(clock !== undefined && { clock }),
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
@@ -179,7 +181,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
 /** Returns the options that all listeners share. */
 export function commonListenerOptions(
   options: WorkspaceServerOptions,
-  { authenticators: authentication, webhooks }: CommonShardOptions,
+  { authenticators: authentication, webhooks, quotaMeter }: CommonShardOptions,
   externalURL: () => string,
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
@@ -189,7 +191,7 @@ export function commonListenerOptions(
     authentication,
     retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
-    viewMetrics: () => webhooks.meter.families(),
+    viewMetrics: () => [...webhooks.meter.families(), ...quotaMeter.families()],
     log,
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),

@@ -38,6 +38,7 @@ import { namespaceLifecycle } from "../namespaces/namespace-lifecycle.ts";
 import { admitWithinQuotas } from "../quotas/admit-quota.ts";
 import { QuotaController, type QuotaControllerOptions } from "../quotas/quota-controller.ts";
 import { QuotaIndex } from "../quotas/quota-limits.ts";
+import type { QuotaMeter } from "../quotas/quota-meter.ts";
 import { QuotaUsage, withinQuotas } from "../quotas/quota-usage.ts";
 import { reviewKinds } from "../reviews/review-kinds.ts";
 import { NamespaceContents } from "../service-accounts/namespace-contents.ts";
@@ -103,6 +104,8 @@ export interface ShardOptions {
   readonly mounts?: boolean;
   /** Calls of admission webhooks. */
   readonly webhooks: WebhookClient;
+  /** Counts decisions of quotas. */
+  readonly quotaMeter: QuotaMeter;
   /** Views of the shard's listener. @default none */
   readonly services?: OwnServices;
   /** Time of delays and backoff of controllers. @default the machine's */
@@ -165,7 +168,8 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.authorizer = shardAuthorizer({ ...options.authorization, state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const quotas = new QuotaIndex();
-    this.#quotas = { quotas, usage };
+    const { quotaMeter: meter } = options;
+    this.#quotas = { quotas, usage, meter };
     state.resourceQuotas.mirror({
       added: (quota, { key }) => quotas.set(quota, key),
       updated: (quota, _, { key }) => quotas.set(quota, key),
@@ -173,7 +177,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     });
     const limits = admitInOrder(
       objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 }),
-      admitWithinQuotas({ kinds: this.context.kinds, quotas, usage }),
+      admitWithinQuotas({ kinds: this.context.kinds, quotas, usage, meter }),
     );
     // Admission of all kinds, in kcp's order: its own rules, webhooks and policies, the path annotation, the labels of claims
     // (`admitClaims`, the last mutation), the object limit, quotas.
