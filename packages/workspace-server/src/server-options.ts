@@ -1,6 +1,6 @@
 import type { Authenticator, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { JwtSettings } from "@virtual-workspaces/framework/authn";
-import type { Listening, Log, Metrics } from "@virtual-workspaces/framework/server";
+import type { Listening, Log, MetricFamily, Metrics } from "@virtual-workspaces/framework/server";
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
 import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
@@ -52,6 +52,8 @@ export interface WorkspaceServerOptions
    * @default the machine's
    */
   readonly clock?: ServerClock;
+  /** Returns additional metric families, on every scrape. Labels must not contain data of callers. @default none */
+  readonly families?: () => readonly MetricFamily[];
   /** Store of all objects. The server does not close it. */
   readonly store: Store;
   /**
@@ -186,12 +188,12 @@ export function commonListenerOptions(
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
   const { audit, closeDelay, closeTimeout, metrics, onRequest, authenticationFailures, tls, log } = options;
-  const { intercept, clusterAtRoot } = options;
+  const { intercept, clusterAtRoot, families } = options;
   return {
     authentication,
     retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
-    viewMetrics: () => [...webhooks.meter.families(), ...quotaMeter.families()],
+    viewMetrics: () => [...webhooks.meter.families(), ...quotaMeter.families(), ...(families?.() ?? [])],
     log,
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),
