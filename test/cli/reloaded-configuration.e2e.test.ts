@@ -27,8 +27,9 @@ async function metric(server: Start, name: string, status: string): Promise<numb
   return parseExposition(body).get(name)?.series.get(`${name}{status="${status}"}`) ?? 0;
 }
 
-const logged = (server: Start, text: string): Promise<void> =>
-  server.until(text, () => server.stderr.includes(text), 20_000);
+async function logged(server: Start, text: string): Promise<void> {
+  await server.until(text, () => server.stderr.includes(text), 20_000);
+}
 
 async function untilCode(read: () => Promise<Answer>, code: number): Promise<Answer> {
   return until(async () => {

@@ -4,12 +4,12 @@ import type { CompiledAnnotation, CompiledPolicy, CompiledValidation } from "../
 import type { Attributes } from "../webhooks/attributes.ts";
 import {
   BINDING_STEPS,
-  conditionsHold,
   type Invocation,
   type Misconfiguration,
   outcomeOf,
   type PolicyCandidate,
   type PolicyRequest,
+  policyMatches,
 } from "./policy-invocations.ts";
 
 /** Limit of a message of a message expression, in bytes. */
@@ -114,7 +114,7 @@ function judge(evaluation: Evaluation, compiled: CompiledPolicy, isIgnored: bool
   const failed = (message: string): Judgement =>
     isIgnored ? NOTHING : { failures: [{ index: 0, message }], annotations: [] };
   try {
-    const hold = conditionsHold(evaluation, compiled);
+    const hold = policyMatches(evaluation, compiled);
     if (typeof hold === "string") return failed(hold);
     if (!hold) return NOTHING;
     evaluation.allow(BINDING_STEPS);

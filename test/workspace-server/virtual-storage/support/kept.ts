@@ -22,7 +22,7 @@ export const WIDGETS = `${GROUP}/widgets`;
 const SHELVES = `${GROUP}/shelves`;
 export const root = { user: "root" };
 
-export const Widget = defineResource({
+const Widget = defineResource({
   group: "example.dev",
   version: "v1",
   kind: "Widget",
