@@ -177,8 +177,8 @@ describe("policies that Kyverno generates", function () {
   let folder: Tree;
   let server: Start;
 
-  before(needsKubectl);
-  before(async () => {
+  before(async function () {
+    needsKubectl.call(this);
     folder = tree({
       "crd.yaml": CRD,
       "host-paths.yaml": HOST_PATHS,
@@ -227,7 +227,7 @@ describe("policies that Kyverno generates", function () {
       "ValidatingAdmissionPolicy 'cpol-disallow-host-path' with binding 'cpol-disallow-host-path-binding' denied request: HostPath volumes are forbidden: host",
     );
     expect(await run("apply", "-n", "shop", "-f", "legacy.yaml")).to.match(
-      /^1 [^]*HostPath volumes are forbidden: host/,
+      /^1 .*HostPath volumes are forbidden: host/s,
     );
   });
 
@@ -255,7 +255,7 @@ describe("policies that Kyverno generates", function () {
     expect(await run("delete", "configmap", "limits")).to.match(/^0 /);
     expect(await large("default")).to.match(/^0 .*unchanged/);
     const patched = await run("patch", "deployment", "large", "--type=merge", "-p", '{"spec":{"paused":true}}');
-    expect(patched).to.match(/^1 [^]*no params found for policy binding with `Deny` parameterNotFoundAction/);
+    expect(patched).to.match(/^1 .*no params found for policy binding with `Deny` parameterNotFoundAction/s);
   });
 
   it("add labels by an apply configuration and a JSON patch", async () => {

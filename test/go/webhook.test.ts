@@ -12,8 +12,8 @@ describe("webhooks of controller-runtime", function () {
   let server: Start;
   let webhook: GoClient;
 
-  before(building("clients"));
-  before(async () => {
+  before(async function () {
+    await building("clients").call(this);
     folder = tree({});
     server = await Start.ready({ in: folder.path, flags: ["--admission-webhook-allow=127.0.0.1"] });
     webhook = GoClient.start("webhook", { kubeconfig: server.home.kubeconfig });
