@@ -27,7 +27,7 @@ spec:
               x-kubernetes-preserve-unknown-fields: true
 `;
 
-/** What all generated objects have: a label, and an owner whose kind this server does not know. */
+/** Label and owner of all generated objects. The server does not know the kind of the owner. */
 const GENERATED = `
   labels:
     app.kubernetes.io/managed-by: kyverno

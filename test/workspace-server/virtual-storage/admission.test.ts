@@ -3,10 +3,13 @@ import { clientCertificates, requestHeader } from "@virtual-workspaces/framework
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { APPLY, JSON_PATCH, MERGE } from "../../_support/patches.ts";
+import type { Answer } from "../../_support/plain.ts";
 import { createAuthority, startTls } from "../../_support/server.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { anywhere, configure, hook } from "../admission/support/configured.ts";
 import { makeBinding, makePolicy } from "../admission/support/policies.ts";
 import { WebhookServer } from "../admission/support/webhook.ts";
+import { ClusterClient } from "../support/objects.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
 import { echo, failed, Kept, root, shelf, type Told, WIDGETS } from "./support/kept.ts";
 
@@ -112,6 +115,41 @@ describe("admission of a resource that a view stores", function () {
       send(`PATCH ${WIDGETS}/a/status`, { status: { phase } }, { ...MERGE, ...root }).then(({ status }) => status);
     expect([await patch("Broken"), await patch("Fine")]).to.deep.equal([422, 200]);
     expect((await kept.in.get(`${WIDGETS}/a`)).body.status).to.deep.equal({ phase: "Fine" });
+  });
+
+  it("judges writes in another version of the kind, in the version of the rule", async () => {
+    const provider = new ClusterClient(kept.server, kept.provider);
+    const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
+    const EXPORT = "/apis/apis.kcp.io/v1alpha2/apiexports/widgets";
+    const { spec } = (await provider.get(EXPORT)).body;
+    const { body: schema } = await provider.get(`${SCHEMAS}/${spec.resources[0].schema}`);
+    const [version] = schema.spec.versions;
+    await provider.create(SCHEMAS, {
+      apiVersion: schema.apiVersion,
+      kind: schema.kind,
+      metadata: { name: "two.widgets.example.dev" },
+      spec: {
+        ...schema.spec,
+        conversion: { strategy: "None" },
+        versions: [version, { ...version, name: "v2", storage: false }],
+      },
+    });
+    const resources = [{ ...spec.resources[0], schema: "two.widgets.example.dev" }];
+    await provider.patch(EXPORT, { spec: { resources } });
+    const isThere = ({ body }: Answer): boolean =>
+      body.versions?.some(({ version: name }: { version: string }) => name === "v2") === true;
+    await untilAnswer(() => kept.in.get("/apis/example.dev"), isThere);
+    await webhook("Validating", "/judge");
+    webhooks.at("/judge", () => ({ allowed: false }));
+    const made = await kept.in.send("POST /apis/example.dev/v2/widgets", {
+      ...widget("a", 1),
+      apiVersion: "example.dev/v2",
+    });
+    expect(failed(made).code).to.equal(400);
+    const told = webhooks
+      .calls("/judge")
+      .map(({ object, kind, requestKind }) => [object.apiVersion, kind.version, requestKind.version]);
+    expect(told).to.deep.equal([["example.dev/v1", "v1", "v2"]]);
   });
 
   it("is the view's, as the caller: the workspace's permissions do not stand in for it", async () => {

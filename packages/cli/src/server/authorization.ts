@@ -5,7 +5,7 @@ import {
 } from "@virtual-workspaces/forwarding";
 import { authorizationConfiguration } from "@virtual-workspaces/framework/authz";
 import type { Log } from "@virtual-workspaces/framework/server";
-import type { AuthorizationOptions, AuthorizerName } from "@virtual-workspaces/workspace-server";
+import type { AuthorizationOptions, AuthorizationOrder, AuthorizerName } from "@virtual-workspaces/workspace-server";
 import type { AUTHORIZATION_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { orFail, UsageError } from "../process/failure.ts";
@@ -140,37 +140,35 @@ export async function openAuthorization(
   { order, file, ...rest }: AuthorizationChoice,
   { log, stack }: Opening,
 ): Promise<OpenedAuthorization> {
-  let current = await connected(order, { log, stack: stack.use(new AsyncDisposableStack()) });
-  if (file === undefined) return { options: { ...rest, order: current.order }, file };
+  // Closed after the server, whenever they were opened.
+  const all = stack.use(new AsyncDisposableStack());
+  let own = all.use(new AsyncDisposableStack());
+  let current = await connected(order, { log, stack: own });
+  if (file === undefined) return { options: { ...rest, order: current }, file };
   const config = new ConfigFile({
     ...{ subject: "authorization", ...file },
     use: async (text) => {
-      const own = new AsyncDisposableStack();
-      const next = await connected(configuredOrder({ path: file.path, text }), { log, stack: own });
-      stack.use(own);
-      const { close } = current;
-      setTimeout(() => void close(), GRACE).unref();
+      await using begun = new AsyncDisposableStack();
+      const next = await connected(configuredOrder({ path: file.path, text }), { log, stack: begun });
+      const previous = own;
+      setTimeout(() => void previous.disposeAsync(), GRACE).unref();
+      own = all.use(begun.move());
       current = next;
     },
   });
   stack.use(config.follow(log));
-  return { options: { ...rest, order: () => current.order }, file: config };
+  return { options: { ...rest, order: () => current }, file: config };
 }
 
-interface ConnectedOrder {
-  readonly order: readonly (AuthorizerName | AuthorizationWebhook)[];
-  readonly close: () => Promise<void>;
-}
-
-async function connected(order: Order, { log, stack }: Opening): Promise<ConnectedOrder> {
+async function connected(order: Order, opening: Opening): Promise<AuthorizationOrder> {
   const opened = new Map<ConfiguredWebhook, AuthorizationWebhook>();
   const authorizers: (AuthorizerName | AuthorizationWebhook)[] = [];
   for (const one of order) {
-    const authorizer = typeof one === "string" ? one : (opened.get(one) ?? (await open(one, { log, stack })));
+    const authorizer = typeof one === "string" ? one : (opened.get(one) ?? (await open(one, opening)));
     if (typeof one !== "string" && typeof authorizer !== "string") opened.set(one, authorizer);
     authorizers.push(authorizer);
   }
-  return { order: authorizers, close: () => stack.disposeAsync() };
+  return authorizers;
 }
 
 async function open(
