@@ -88,7 +88,7 @@ describe("the credentials of serve", () => {
     const before = process.cwd();
     process.chdir(folder.path);
     try {
-      return serveOptions([...NEEDED, ...args], {}).authenticators.map(({ name }) => name);
+      return serveOptions([...NEEDED, ...args], {}).authentication.authenticators.map(({ name }) => name);
     } finally {
       process.chdir(before);
     }

@@ -71,7 +71,8 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
       throw new Error(`forward of ${resource.plural}: labels and transform are both set: remove one`);
     const onError = options.onError ?? warning(resource, this.upstream.url);
     const place = { definition: resource, upstream: this.upstream, cluster, identity, onError };
-    this.#there = new UpstreamResource({ ...place, labels, resourceIdentity, unserved });
+    const { headers, path } = options;
+    this.#there = new UpstreamResource({ ...place, labels, resourceIdentity, unserved, headers, path });
     this.#show = transform?.show as Show | undefined;
     this.#spells = new FailureStreaks(onError);
     Object.assign(this, forwardedWrites(this.#there, transform));

@@ -33,6 +33,10 @@ export interface ForwardOptions<T extends object> {
   readonly cluster?: (scope: Scope) => string;
   /** Identity of upstream requests. @default "impersonate" */
   readonly identity?: OutboundIdentity;
+  /** Headers with that identity, as for a relay: with the same security consequence. @default "Impersonate" */
+  readonly headers?: "Impersonate" | "X-Remote";
+  /** Path before `/clusters` at the upstream: `/services/orders`. @default "" */
+  readonly path?: string;
   readonly transform?: Transform<T>;
   /**
    * Labels of the visible objects, in addition to clients' selectors: lists, watches and deletecollection select by them. An

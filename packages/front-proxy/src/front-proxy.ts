@@ -41,7 +41,12 @@ export class FrontProxy implements AsyncDisposable {
         ...authentication.map((one) => withGroupFilter(one, groups)),
         identityHeaderGuard(headersOf(mapping)),
       ],
-      ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters, routes) }) }),
+      ...(read && {
+        metrics: metrics({
+          ...read,
+          families: () => [...proxyFamilies(clusters, routes), ...(read.families?.() ?? [])],
+        }),
+      }),
       checks: {
         ...(clusters && { shards: () => clusters.shards.check() }),
         ...(objects && { "path-mappings": () => objects.check() }),

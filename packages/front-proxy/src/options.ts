@@ -49,8 +49,8 @@ export interface FrontProxyOptions
    * @default false: tokens are forwarded to upstreams, as for every unknown caller
    */
   readonly workspaceAuthentication?: false | Omit<JwtSettings, "log">;
-  /** Authorizes requests for `/metrics`. @default none are allowed */
-  readonly metrics?: Pick<Metrics, "authorize">;
+  /** Authorizes requests for `/metrics`, and adds families to them. @default none are allowed */
+  readonly metrics?: Pick<Metrics, "authorize"> & Partial<Pick<Metrics, "families">>;
   /** Additional views, before mapped paths. Unknown callers are 401 there, unless a view has its own authentication. @default none */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   readonly log: Log;

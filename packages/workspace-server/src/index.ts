@@ -42,7 +42,7 @@ export { applyManifests } from "./features/manifests.ts";
 
 // Views over its workspaces: how they reach it, and who may be whom there.
 
-export type { AuthorizationOptions, AuthorizerName } from "./authz/authorizer.ts";
+export type { AuthorizationOptions, AuthorizationOrder, AuthorizerName } from "./authz/authorizer.ts";
 export type { ClusterParams } from "./authz/cluster-request.ts";
 export { workspaceImpersonation } from "./authz/impersonation.ts";
 export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";

@@ -1,6 +1,6 @@
 import type { Authenticator, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { JwtSettings } from "@virtual-workspaces/framework/authn";
-import type { Listening, Log, Metrics } from "@virtual-workspaces/framework/server";
+import type { Listening, Log, MetricFamily, Metrics } from "@virtual-workspaces/framework/server";
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
 import { AUTHENTICATED_GROUP, inClusterAtRoot, inClusterUrl } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
@@ -8,6 +8,7 @@ import type { Clock } from "@virtual-workspaces/transport";
 import type { AuthorizationOptions } from "./authz/authorizer.ts";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
+import { QuotaMeter } from "./quotas/quota-meter.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import type { CommonListenerOptions } from "./serving/listener.ts";
 import type { ShardUrls } from "./shard-urls.ts";
@@ -58,6 +59,8 @@ export interface WorkspaceServerOptions
    * @default the machine's
    */
   readonly clock?: ServerClock;
+  /** Returns additional metric families, on every scrape. Labels must not contain data of callers. @default none */
+  readonly families?: () => readonly MetricFamily[];
   /** Store of all objects. The server does not close it. */
   readonly store: Store;
   /**
@@ -184,6 +187,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     ...(options.authorization !== undefined && { authorization: options.authorization }),
     mounts: options.mounts !== false,
     webhooks: new WebhookClient({ calls: options.admissionWebhooks, log }),
+    quotaMeter: new QuotaMeter(),
     ...(clock !== undefined && { clock }),
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
@@ -193,17 +197,17 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
 /** Returns the options that all listeners share. */
 export function commonListenerOptions(
   options: WorkspaceServerOptions,
-  { authenticators: authentication, webhooks }: CommonShardOptions,
+  { authenticators: authentication, webhooks, quotaMeter }: CommonShardOptions,
   externalURL: () => string,
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
   const { audit, closeDelay, closeTimeout, metrics, onRequest, authenticationFailures, tls, log } = options;
-  const { intercept, clusterAtRoot, corsAllowedOrigins } = options;
+  const { intercept, clusterAtRoot, corsAllowedOrigins, families } = options;
   return {
     authentication,
     retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
-    viewMetrics: () => webhooks.meter.families(),
+    viewMetrics: () => [...webhooks.meter.families(), ...quotaMeter.families(), ...(families?.() ?? [])],
     log,
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),

@@ -86,7 +86,7 @@ func runKinds(ctx context.Context, s *session) error {
 		Secrets: []corev1.ObjectReference{{Name: "s"}}, ImagePullSecrets: []corev1.LocalObjectReference{{Name: "i"}},
 	})
 	every(ctx, s, "ResourceQuota", core.ResourceQuotas("default"), &corev1.ResourceQuota{
-		ObjectMeta: named("made"), Spec: corev1.ResourceQuotaSpec{Hard: quantity},
+		ObjectMeta: named("made"), Spec: corev1.ResourceQuotaSpec{Hard: quantity, Scopes: []corev1.ResourceQuotaScope{"Terminating"}},
 	})
 	every(ctx, s, "Event", core.Events("default"), &corev1.Event{
 		ObjectMeta: named("made"), InvolvedObject: reference, Reason: "Made", Message: "m", Count: 3, Type: "Normal",

@@ -35,6 +35,7 @@ var commands = map[string]func(context.Context, *session) error{
 	"headers":           runHeaders,
 	"kinds":             runKinds,
 	"workspace":         runWorkspace,
+	"webhook":           runWebhook,
 }
 
 // session is what every command works with.

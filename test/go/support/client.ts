@@ -31,7 +31,8 @@ export type GoCommand =
   | "teams"
   | "headers"
   | "kinds"
-  | "workspace";
+  | "workspace"
+  | "webhook";
 
 export interface GoClientOptions {
   readonly kubeconfig: string;

@@ -71,7 +71,10 @@ describe("webhooks", function () {
     expect((await makeMap(server, cluster, { name: "a", data: {} })).status).to.equal(201);
     await configured("Mutating", hook(webhooks, "/failing", failing));
     const { status, body } = await makeMap(server, cluster, { name: "b", data: {} });
-    expect([status, body.message]).to.deep.equal([403, 'configmaps "b" is forbidden: no such key']);
+    expect([status, body.message]).to.deep.equal([
+      403,
+      "configmaps \"b\" is forbidden: expression 'object.data.missing == '1'' resulted in error: no such key",
+    ]);
     expect([...webhooks.calls("/ignored"), ...webhooks.calls("/false"), ...webhooks.calls("/failing")]).to.deep.equal(
       [],
     );

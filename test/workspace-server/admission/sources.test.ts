@@ -82,11 +82,19 @@ describe("the workspace whose webhooks judge an object", function () {
     });
     await exportQuotes(server, provider);
     await bindQuotes(server, consumer, provider);
+    await configure(server, provider, {
+      kind: "Mutating",
+      name: "test",
+      webhooks: [hook(webhooks, "/text", ofQuotes)],
+    });
+    webhooks.at("/text", () => ({ patch: [{ op: "add", path: "/spec/text", value: "given" }] }));
     const path = `/services/apiexport/${provider}/quotes/clusters/${consumer}${QUOTES}` as const;
     const statuses: number[] = [];
     for (const name of ["yes", "no"])
       statuses.push((await server.send(`POST ${path}`, quote(name), { user: "root" })).status);
     expect(statuses).to.deep.equal([201, 400]);
+    expect(webhooks.calls("/view").map(({ object }) => object.spec.text)).to.deep.equal(["given", "given"]);
+    expect((await server.get(`${path}/yes`, { user: "root" })).body.spec).to.deep.equal({ text: "given" });
     expect(seen("/view")).to.deep.equal([`yes ${consumer}`, `no ${consumer}`]);
     expect(webhooks.calls("/view").map(({ userInfo }) => userInfo.username)).to.deep.equal([
       "shard-admin",

@@ -172,7 +172,9 @@ describe("an authorization webhook of a workspace server", function () {
       await it.server.send(`DELETE ${MAPS}/none`, undefined, { user: "admin" });
       expect(it.specs()).to.have.length(1);
       expect((await it.server.get("/clusters/root/version", { user: "admin" })).status).to.equal(code);
-      expect(it.errors).to.deep.equal(["Error: cannot evaluate match conditions: no such key"]);
+      expect(it.errors).to.deep.equal([
+        "Error: cannot evaluate match conditions: expression 'request.resourceAttributes.verb == 'delete'' resulted in error: no such key",
+      ]);
     }
   });
 });

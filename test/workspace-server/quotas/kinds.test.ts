@@ -157,7 +157,7 @@ describe("a quota of kinds", function () {
     await untilUsed(server, `${quotasIn(cluster)}/q`, { "count/configmaps": "3" });
   });
 
-  it("warns about names that limit nothing, and rejects scopes", async () => {
+  it("warns about names that limit nothing", async () => {
     const { server, cluster } = await started();
     await using _ = server;
     const made = await makeQuota(server, cluster, { name: "q", hard: { pods: "2", secrets: "9" } });
@@ -171,17 +171,6 @@ describe("a quota of kinds", function () {
       status: { used: { pods: "1", secrets: "5", unlimited: null } },
     });
     await untilUsed(server, `${quotasIn(cluster)}/q`, { pods: "1", secrets: "0" });
-    const scoped = { scopes: ["Terminating"], hard: { "count/configmaps": "1" } };
-    const selecting = {
-      scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "Exists" }] },
-      hard: { pods: "1" },
-    };
-    for (const [field, spec] of Object.entries({ scopes: scoped, scopeSelector: selecting })) {
-      const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "scoped" }, spec };
-      const refused = await server.send(`POST ${quotasIn(cluster)}`, quota, ADMIN);
-      expect([refused.status, refused.body.details?.causes?.[0]?.field]).to.deep.equal([422, `spec.${field}`]);
-      expect(refused.body.message).to.contain("unsupported scope applied to resource: remove it");
-    }
   });
 });
 

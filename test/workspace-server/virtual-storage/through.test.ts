@@ -1,23 +1,10 @@
 // A resource that a view keeps, through the view of its export, and on several shards: each asks the view that is its own.
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
-import { authenticated, defineVirtualWorkspace, groups, union } from "@virtual-workspaces/framework";
 import { builtInKinds, type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { makeOn, Stores, startSharded } from "../shards/support.ts";
-import { echo, Kept, root, WIDGETS, Widget } from "./support/kept.ts";
-
-/** A view that keeps widgets in memory. */
-function shelf(name: string): VirtualWorkspace {
-  const widgets = Widget.collection();
-  return defineVirtualWorkspace({
-    name,
-    path: "/clusters/:cluster",
-    wildcard: true,
-    authorize: union(groups("system:masters"), authenticated()),
-    resources: [Widget.serve(widgets)],
-  });
-}
+import { echo, Kept, root, shelf, WIDGETS } from "./support/kept.ts";
 
 const viewOver = ({ upstream, identity }: Loopback): VirtualWorkspace =>
   apiExportView({ upstream, identity, kinds: builtInKinds.map(({ resource }) => resource) });

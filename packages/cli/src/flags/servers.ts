@@ -85,7 +85,7 @@ export const TOKEN_FLAGS = {
   "authentication-config": {
     type: "path",
     value: "file",
-    help: "Kubernetes' AuthenticationConfiguration, in place of --oidc-*.",
+    help: "Kubernetes' AuthenticationConfiguration, in place of --oidc-*. Read again when it changes.",
   },
   "oidc-issuer-url": { type: "text", value: "url", help: "Issuer of OpenID Connect tokens." },
   "oidc-client-id": { type: "text", value: "id", help: "Audience of OpenID Connect tokens." },
@@ -147,7 +147,7 @@ export const AUTHORIZATION_FLAGS = {
   "authorization-config": {
     type: "path",
     value: "file",
-    help: "Kubernetes' AuthorizationConfiguration, with several webhooks, in place of --authorization-order and --authorization-webhook-*. Read at the start.",
+    help: "Kubernetes' AuthorizationConfiguration, with several webhooks, in place of --authorization-order and --authorization-webhook-*. Read again when it changes.",
   },
 } as const satisfies FlagSet;
 

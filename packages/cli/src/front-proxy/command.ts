@@ -18,14 +18,16 @@ export async function run(args: readonly string[]): Promise<number> {
 
 /** Serves until a signal stops the process. @returns the exit code @throws Failure */
 async function serve(options: FrontProxyCommand): Promise<number> {
-  const { log, onRequest, audit, mapping, pathMappings, authenticators, groups, kubeconfigs, tls, closeDelay } =
+  const { log, onRequest, audit, mapping, pathMappings, authentication, groups, kubeconfigs, tls, closeDelay } =
     options;
   const { bindAddress, port } = options;
+  const { file } = authentication;
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
   // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
+  if (file !== undefined) stack.use(file.follow(log));
   const { upstream } = await kubeconfigUpstream({ file: kubeconfigs.root, log });
   // Each shard has its own URL.
   const shards = { file: kubeconfigs.shards, server: "https://shards.invalid", log };
@@ -38,12 +40,12 @@ async function serve(options: FrontProxyCommand): Promise<number> {
     await orFail(() =>
       createFrontProxy({
         mapping,
-        authentication: authenticators,
+        authentication: authentication.authenticators.filter(({ name }) => name !== "anonymous"),
         groups,
         workspaceAuthentication,
         shards: { root, read },
         ...(pathMappings && { pathMappings: { root } }),
-        metrics: { authorize: access },
+        metrics: { authorize: access, ...(file && { families: () => file.families() }) },
         tls,
         closeDelay,
         ...(audit && { audit }),

@@ -1,4 +1,3 @@
-import type { Authenticator } from "@virtual-workspaces/framework";
 import type { Audit } from "@virtual-workspaces/framework/audit";
 import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
@@ -7,7 +6,7 @@ import { UsageError } from "../process/failure.ts";
 import { checked, contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
-import { authenticationOf } from "../server/authentication.ts";
+import { type Authentication, authenticationOf } from "../server/authentication.ts";
 import { gatesOf } from "../server/gates.ts";
 import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
@@ -20,7 +19,7 @@ export interface FrontProxyCommand extends StartLog {
   readonly pathMappings: boolean;
   /** Kubeconfigs of administrators of `root` and of each shard. */
   readonly kubeconfigs: { readonly root: string; readonly shards: string };
-  readonly authenticators: readonly Authenticator[];
+  readonly authentication: Authentication;
   readonly groups: GroupFilter;
   /** Restricted hosts that may be issuers of workspace types. `undefined` if workspace types do not authenticate users. */
   readonly issuerHosts: readonly string[] | undefined;
@@ -54,7 +53,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     mapping: checked("--mapping-file", () => readMapping(mapping)),
     kubeconfigs: { root: fileOf(flags, "root-kubeconfig"), shards: fileOf(flags, "shards-kubeconfig") },
     // Anonymous requests go to the shards, which authorize them.
-    authenticators: authenticationOf(flags, logging.log).authenticators.filter(({ name }) => name !== "anonymous"),
+    authentication: authenticationOf(flags, logging.log),
     issuerHosts: issuerHosts(flags, gates),
     groups: { ...(passOn.length > 0 && { passOn }), ...(drop.length > 0 && { drop }) },
     tls: { certFile: fileOf(flags, "tls-cert-file"), keyFile: fileOf(flags, "tls-private-key-file") },

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Authenticator } from "@virtual-workspaces/framework";
 import type { Audit } from "@virtual-workspaces/framework/audit";
 import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { flagDuration, readFlags } from "../flags/read.ts";
@@ -8,7 +7,7 @@ import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
-import { authenticationOf } from "../server/authentication.ts";
+import { type Authentication, authenticationOf } from "../server/authentication.ts";
 import { gatesOf } from "../server/gates.ts";
 import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
@@ -29,7 +28,7 @@ export interface ServeOptions extends StartLog {
   readonly kubeconfigs: Kubeconfigs;
   /** Name of the shard that has the workspaces. @default unknown */
   readonly shard: string | undefined;
-  readonly authenticators: readonly Authenticator[];
+  readonly authentication: Authentication;
   /** Time to cache results of token reviews, ms. @default that of the authenticator */
   readonly tokenCache: number | undefined;
   readonly tls: { readonly certFile: string; readonly keyFile: string };
@@ -90,7 +89,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     cachedResources: gates.cachedResources,
     kubeconfigs: kubeconfigsOf(flags),
     shard: flags["shard-name"],
-    authenticators: authenticationOf(flags, logging.log, { strict: true }).authenticators,
+    authentication: authenticationOf(flags, logging.log, { strict: true }),
     tokenCache: tokenCacheOf(flags),
     tls: tlsOf(flags),
     bindAddress: addressOf(flags),

@@ -86,7 +86,9 @@ interface Parts {
 }
 
 function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Parts): Server {
-  const { log, onRequest, tls, audit, authenticationFailures, tokenCache, authenticators } = options;
+  const { log, onRequest, tls, audit, authenticationFailures, tokenCache, authentication } = options;
+  const { authenticators, file } = authentication;
+  if (file !== undefined) stack.use(file.follow(log));
   const { upstream, cluster } = upstreams.authentication;
   const tokens = stack.use(
     tokenReview({
@@ -109,7 +111,7 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
     virtualWorkspaces: [...views.virtualWorkspaces, ...post.views],
     authentication: [...post.authenticators, ...inOrder(authenticators, tokens)],
     impersonation: workspaceImpersonation(union(masters, access)),
-    metrics: metrics({ authorize: masters }),
+    metrics: metrics({ authorize: masters, ...(file && { families: () => file.families() }) }),
     tls: { ...tls, sni: post.sni },
     ...(post.peers && { peers: post.peers }),
     ...(audit && { audit }),

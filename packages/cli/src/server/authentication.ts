@@ -1,12 +1,15 @@
 import { X509Certificate } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Authenticator } from "@virtual-workspaces/framework";
 import {
+  type AuthenticationConfiguration,
   anonymous,
   authenticationConfiguration,
   clientCertificates,
   type JwtAuthenticator,
   jwt,
   requestHeader,
+  type TokenAuthenticator,
   tokenFile,
 } from "@virtual-workspaces/framework/authn";
 import type { Log } from "@virtual-workspaces/framework/server";
@@ -14,6 +17,7 @@ import { type ANONYMOUS_FLAGS, type CERTIFICATE_FLAGS, REQUEST_HEADER_FLAGS, TOK
 import type { Values } from "../flags/table.ts";
 import { UsageError } from "../process/failure.ts";
 import { checked, contentOf } from "../process/files.ts";
+import { ConfigFile } from "./config-file.ts";
 
 /** Authentication that the flags select. Administrators and service accounts are added to it. */
 export interface Authentication {
@@ -21,6 +25,8 @@ export interface Authentication {
   readonly authenticators: readonly Authenticator[];
   /** Whether `--client-ca-file` is set. */
   readonly certified: boolean;
+  /** File of `--authentication-config`, which is to be followed. */
+  readonly file: ConfigFile | undefined;
 }
 
 type AuthenticationFlags = Partial<
@@ -64,6 +70,7 @@ export function authenticationOf(
       ...(configured?.anonymous === undefined && letsStrangersIn ? [anonymous()] : []),
     ],
     certified: ca !== undefined,
+    file: configured?.file,
   };
 }
 
@@ -177,17 +184,64 @@ function requiredClaim(text: string): { readonly claim: string; readonly require
   return { claim: text.slice(0, at), requiredValue: text.slice(at + 1) };
 }
 
-function configuration(
-  flags: AuthenticationFlags,
-  log: Log,
-): ReturnType<typeof authenticationConfiguration> | undefined {
+interface Configured extends Pick<AuthenticationConfiguration, "anonymous" | "authenticators"> {
+  readonly file: ConfigFile;
+}
+
+/** Reads the configuration. When the file changes, the issuers are replaced; as in Kubernetes, `anonymous` must not change. */
+function configuration(flags: AuthenticationFlags, log: Log): Configured | undefined {
   const path = flags["authentication-config"];
   if (path === undefined) return undefined;
   const [other] = (["oidc-issuer-url", ...OIDC] as const).filter((name) => flags[name] !== undefined);
   if (other !== undefined)
     throw new UsageError(`--${other} and --authentication-config both configure issuers: use only one`);
   const text = contentOf(path, "authentication-config");
-  return checked(`--authentication-config ${path}`, () => authenticationConfiguration(text, { log }));
+  const read = (content: string): AuthenticationConfiguration =>
+    checked(`--authentication-config ${path}`, () => authenticationConfiguration(content, { log }));
+  const { anonymous, authenticators } = read(text);
+  const tokens = new ReplacedTokens(tokensOf(authenticators));
+  const file = new ConfigFile({
+    ...{ subject: "authentication", path, text },
+    use: (content) => {
+      const next = read(content);
+      if (!isDeepStrictEqual(next.anonymous, anonymous))
+        throw new Error(
+          `--authentication-config ${path}: anonymous: Forbidden: changed from initial configuration file`,
+        );
+      tokens.current = tokensOf(next.authenticators);
+    },
+  });
+  return { anonymous, authenticators: [tokens, ...authenticators.filter((one) => !isOfTokens(one))], file };
+}
+
+function isOfTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {
+  return "authenticateToken" in authenticator;
+}
+
+function tokensOf(authenticators: readonly Authenticator[]): TokenAuthenticator | undefined {
+  return authenticators.find(isOfTokens);
+}
+
+/** Authenticates tokens by the issuers of the current configuration, if it has some. */
+class ReplacedTokens implements TokenAuthenticator {
+  readonly name = "jwt";
+  current: TokenAuthenticator | undefined;
+
+  constructor(first: TokenAuthenticator | undefined) {
+    this.current = first;
+  }
+
+  authenticate(...asked: Parameters<TokenAuthenticator["authenticate"]>) {
+    return this.current?.authenticate(...asked);
+  }
+
+  authenticateToken(token: string) {
+    return this.current?.authenticateToken(token);
+  }
+
+  unrecognized(token: string): void {
+    this.current?.unrecognized?.(token);
+  }
 }
 
 function refuseNeedless(flags: AuthenticationFlags, names: readonly FlagName[], main: FlagName): void {

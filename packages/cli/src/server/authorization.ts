@@ -5,11 +5,12 @@ import {
 } from "@virtual-workspaces/forwarding";
 import { authorizationConfiguration } from "@virtual-workspaces/framework/authz";
 import type { Log } from "@virtual-workspaces/framework/server";
-import type { AuthorizationOptions, AuthorizerName } from "@virtual-workspaces/workspace-server";
+import type { AuthorizationOptions, AuthorizationOrder, AuthorizerName } from "@virtual-workspaces/workspace-server";
 import type { AUTHORIZATION_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { orFail, UsageError } from "../process/failure.ts";
 import { checked, contentOf } from "../process/files.ts";
+import { ConfigFile } from "./config-file.ts";
 import { kubeconfigUpstream } from "./upstreams.ts";
 
 /** Webhook that flags or a file name. */
@@ -20,8 +21,12 @@ export interface ConfiguredWebhook extends Omit<AuthorizationWebhookOptions, "up
 
 /** Authorization that the flags select. Nothing is connected yet. */
 export interface AuthorizationChoice extends Pick<AuthorizationOptions, "alwaysAllowPaths"> {
-  readonly order: readonly (AuthorizerName | ConfiguredWebhook)[];
+  readonly order: Order;
+  /** File with the order. @default the flags have it */
+  readonly file?: { readonly path: string; readonly text: string };
 }
+
+type Order = readonly (AuthorizerName | ConfiguredWebhook)[];
 
 type AuthorizationFlags = Partial<Values<typeof AUTHORIZATION_FLAGS>>;
 
@@ -39,16 +44,18 @@ const NAMES = [...BEFORE, "RBAC", "Webhook"] as const;
 
 /** Reads the flags and the file of the configuration. @returns `undefined` without a flag @throws UsageError */
 export function authorizationOf(flags: AuthorizationFlags): AuthorizationChoice | undefined {
-  const { "authorization-config": file, "authorization-always-allow-paths": paths } = flags;
-  const order = file === undefined ? orderOf(flags) : configuredOrder(file, flags);
+  const { "authorization-config": path, "authorization-always-allow-paths": paths } = flags;
+  const file = path === undefined ? undefined : configurationFile(path, flags);
+  const order = file === undefined ? orderOf(flags) : configuredOrder(file);
   if (order === undefined && paths === undefined) return undefined;
   return {
     order: order ?? [...BEFORE, "RBAC"],
+    ...(file && { file }),
     ...(paths !== undefined && { alwaysAllowPaths: paths.map((path) => (path.startsWith("/") ? path : `/${path}`)) }),
   };
 }
 
-function orderOf(flags: AuthorizationFlags): AuthorizationChoice["order"] | undefined {
+function orderOf(flags: AuthorizationFlags): Order | undefined {
   const { "authorization-order": names, [WEBHOOK_FILE]: kubeconfig } = flags;
   const needless = OF_WEBHOOK.find((name) => flags[name] !== undefined);
   if (kubeconfig === undefined && needless !== undefined)
@@ -86,16 +93,20 @@ function webhookOf(kubeconfig: string, flags: AuthorizationFlags): ConfiguredWeb
   };
 }
 
-function configuredOrder(file: string, flags: AuthorizationFlags): AuthorizationChoice["order"] {
+function configurationFile(path: string, flags: AuthorizationFlags): NonNullable<AuthorizationChoice["file"]> {
   const other = (["authorization-order", WEBHOOK_FILE, ...OF_WEBHOOK] as const).find(
     (name) => flags[name] !== undefined,
   );
   if (other !== undefined)
     throw new UsageError(`--${other} and --authorization-config both configure authorizers: use only one`);
-  const text = contentOf(file, "authorization-config");
-  const place = `--authorization-config ${file}`;
+  return { path, text: contentOf(path, "authorization-config") };
+}
+
+/** Reads the content of a configuration. @throws UsageError */
+function configuredOrder({ path, text }: NonNullable<AuthorizationChoice["file"]>): Order {
+  const place = `--authorization-config ${path}`;
   const { authorizers } = checked(place, () => authorizationConfiguration(text));
-  const order = authorizers.map((one): AuthorizationChoice["order"][number] => {
+  const order = authorizers.map((one): Order[number] => {
     if (one.type === "RBAC") return "RBAC";
     const { connectionInfo, subjectAccessReviewVersion: version, ...webhook } = one.webhook;
     checked(`${place}: authorizer ${one.name}`, () => contentOf(connectionInfo.kubeConfigFile, "authorization-config"));
@@ -114,11 +125,42 @@ interface Opening {
   readonly stack: AsyncDisposableStack;
 }
 
-/** Connects the webhooks. @throws Failure on an invalid kubeconfig */
+/** Authorization with connected webhooks. */
+export interface OpenedAuthorization {
+  readonly options: AuthorizationOptions;
+  /** File that is read again when it changes. */
+  readonly file: ConfigFile | undefined;
+}
+
+/** Time for requests that still wait for the webhooks of a replaced configuration, in ms: the longest timeout, and some. */
+const GRACE = 35_000;
+
+/** Connects the webhooks, and follows the file of the configuration. @throws Failure on an invalid kubeconfig */
 export async function openAuthorization(
-  { order, ...rest }: AuthorizationChoice,
-  opening: Opening,
-): Promise<AuthorizationOptions> {
+  { order, file, ...rest }: AuthorizationChoice,
+  { log, stack }: Opening,
+): Promise<OpenedAuthorization> {
+  // Closed after the server, whenever they were opened.
+  const all = stack.use(new AsyncDisposableStack());
+  let own = all.use(new AsyncDisposableStack());
+  let current = await connected(order, { log, stack: own });
+  if (file === undefined) return { options: { ...rest, order: current }, file };
+  const config = new ConfigFile({
+    ...{ subject: "authorization", ...file },
+    use: async (text) => {
+      await using begun = new AsyncDisposableStack();
+      const next = await connected(configuredOrder({ path: file.path, text }), { log, stack: begun });
+      const previous = own;
+      setTimeout(() => void previous.disposeAsync(), GRACE).unref();
+      own = all.use(begun.move());
+      current = next;
+    },
+  });
+  stack.use(config.follow(log));
+  return { options: { ...rest, order: () => current }, file: config };
+}
+
+async function connected(order: Order, opening: Opening): Promise<AuthorizationOrder> {
   const opened = new Map<ConfiguredWebhook, AuthorizationWebhook>();
   const authorizers: (AuthorizerName | AuthorizationWebhook)[] = [];
   for (const one of order) {
@@ -126,7 +168,7 @@ export async function openAuthorization(
     if (typeof one !== "string" && typeof authorizer !== "string") opened.set(one, authorizer);
     authorizers.push(authorizer);
   }
-  return { ...rest, order: authorizers };
+  return authorizers;
 }
 
 async function open(

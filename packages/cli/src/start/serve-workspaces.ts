@@ -2,7 +2,6 @@ import { hostname } from "node:os";
 import type { Listening } from "@virtual-workspaces/framework/server";
 import { keepHistory } from "@virtual-workspaces/store";
 import {
-  type AuthorizationOptions,
   type ComposedFeatures,
   composeFeatures,
   createWorkspaceServer,
@@ -16,7 +15,7 @@ import { Interrupt } from "../process/interrupt.ts";
 import { shellWord } from "../process/programs.ts";
 import { Progress } from "../process/progress.ts";
 import { RestingMemory } from "../process/resting-memory.ts";
-import { openAuthorization } from "../server/authorization.ts";
+import { type OpenedAuthorization, openAuthorization } from "../server/authorization.ts";
 import { onInUse, startFailure } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { openStore } from "../server/open-store.ts";
@@ -52,6 +51,8 @@ export async function serve(options: StartOptions): Promise<number> {
   const features = await composed(options, { listening: listens, ca: credentials.ca, own: stack });
   const logins = await orFail(() => loginsOf(options.issuerHosts));
   const authorization = options.authorization && (await openAuthorization(options.authorization, { log, stack }));
+  const { file } = options.authentication;
+  if (file !== undefined) stack.use(file.follow(log));
   const own = { credentials, store, features, logins, ...(authorization && { authorization }) };
   const server = stack.use(await orFail(() => serverOf(options, own)));
   progress.set("loading workspaces");
@@ -131,7 +132,7 @@ function serverOf(
     readonly store: Parameters<typeof keepHistory>[0];
     readonly features: ComposedFeatures;
     readonly logins: Awaited<ReturnType<typeof loginsOf>>;
-    readonly authorization?: AuthorizationOptions;
+    readonly authorization?: OpenedAuthorization;
   },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
@@ -151,7 +152,8 @@ function serverOf(
     ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     ...views,
-    ...(authorization && { authorization }),
+    ...(authorization && { authorization: authorization.options }),
+    families: () => [authorization?.file, options.authentication.file].flatMap((file) => file?.families() ?? []),
     mounts,
     shards: shardsOf(options, features),
     closeDelay,

@@ -1,8 +1,7 @@
-import { impersonationHeaders, remoteHeaders } from "@virtual-workspaces/client/http";
 import { type ProxyOptions, proxy, type ReverseProxy } from "@virtual-workspaces/framework/proxy";
 import type { ForwardingHandlers } from "@virtual-workspaces/framework/resource";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { type OutboundIdentity, outboundIdentity } from "../upstream/identity.ts";
+import { callerHeaders, type OutboundIdentity, outboundIdentity } from "../upstream/identity.ts";
 
 /** Options of a {@link Relay}. */
 export interface RelayOptions extends Pick<ProxyOptions, "path" | "counts" | "what" | "onError"> {
@@ -44,14 +43,13 @@ export class Relay implements ForwardingHandlers, AsyncDisposable {
     const { upstream, identity = "impersonate", headers, besides = [], ...passing } = options;
     this.#owned = !(upstream instanceof Upstream);
     this.upstream = upstream instanceof Upstream ? upstream : new Upstream(upstream);
-    const headersOf = headers === "X-Remote" ? remoteHeaders : impersonationHeaders;
     const { handle, upgrade } = proxy({
       ...passing,
       upstream: this.upstream,
       headers: (request, req) => {
         const as = outboundIdentity(identity, request.user);
         const told = typeof besides === "function" ? besides(request, req) : besides;
-        return as === undefined ? told : [...told, ...headersOf(as)];
+        return as === undefined ? told : [...told, ...callerHeaders(as, headers)];
       },
     });
     this.handle = handle;

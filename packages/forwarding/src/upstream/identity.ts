@@ -1,5 +1,5 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import { type Impersonation, impersonationHeaders } from "@virtual-workspaces/client/http";
+import { type Impersonation, impersonationHeaders, remoteHeaders } from "@virtual-workspaces/client/http";
 import type { Identity } from "@virtual-workspaces/framework";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
 import { HOPS_HEADER } from "@virtual-workspaces/framework/request";
@@ -87,6 +87,11 @@ function checkCarried({ name, uid, groups = [], extra = {} }: Impersonation): vo
     });
 }
 
+/** Returns the headers that name a caller. */
+export function callerHeaders(as: Impersonation, headers: "Impersonate" | "X-Remote" = "Impersonate"): string[] {
+  return headers === "X-Remote" ? remoteHeaders(as) : impersonationHeaders(as);
+}
+
 /**
  * Returns the headers of every upstream request as flat pairs: hops, route and identity. Copies no header of the
  * caller.
@@ -96,12 +101,13 @@ function checkCarried({ name, uid, groups = [], extra = {} }: Impersonation): vo
 export function outboundHeaders(
   scope: Pick<Scope, "identity" | "hops" | "via" | "cluster" | "params">,
   how: OutboundIdentity,
+  headers: "Impersonate" | "X-Remote" = "Impersonate",
 ): string[] {
   const { hops = 0, via } = scope;
   const as = outboundIdentity(how, scope.identity, scope);
   return [
     ...[HOPS_HEADER, String(hops + 1)],
     ...(via === undefined ? [] : ["Via", via]),
-    ...(as === undefined ? [] : impersonationHeaders(as)),
+    ...(as === undefined ? [] : callerHeaders(as, headers)),
   ];
 }

@@ -20,6 +20,10 @@ export interface UpstreamResourceOptions {
   readonly upstream: Upstream;
   readonly cluster: (scope: Scope) => string;
   readonly identity: OutboundIdentity;
+  /** See {@link ForwardOptions.headers}. @default "Impersonate" */
+  readonly headers?: "Impersonate" | "X-Remote" | undefined;
+  /** See {@link ForwardOptions.path}. @default "" */
+  readonly path?: string | undefined;
   /** See {@link ForwardOptions.labels}. @default all objects */
   readonly labels?: LabelSelector | undefined;
   /** See {@link ForwardOptions.resourceIdentity}. @default none */
@@ -152,9 +156,9 @@ export class UpstreamResource implements UpstreamRequest {
   #outgoing(question: ResourceRequest): Outgoing {
     const { scope, name, subresource, query, accept = "application/json", headers = [], body, ...rest } = question;
     const cluster = scope[SETTLED]?.cluster ?? this.#options.cluster(scope);
-    const { resourceIdentity } = this.#options;
+    const { resourceIdentity, path: prefix = "" } = this.#options;
     const target = { cluster, namespace: scope.namespace, name, subresource, identity: resourceIdentity };
-    const path = pathOf(this.definition, target);
+    const path = prefix + pathOf(this.definition, target);
     return {
       ...rest,
       path: query === undefined ? path : path + searchOf(query),
@@ -166,12 +170,12 @@ export class UpstreamResource implements UpstreamRequest {
   /** Cached per caller, whose identity is immutable; a function is called each time. */
   #lines(scope: AskedScope, accept: string): readonly string[] {
     const { identity, hops, via, [SETTLED]: settled } = scope;
-    if (settled !== undefined) return ["Accept", accept, ...outboundHeaders(scope, () => settled.as)];
-    const asked = this.#options.identity;
-    if (typeof asked === "function") return ["Accept", accept, ...outboundHeaders(scope, asked)];
+    const { identity: asked, headers } = this.#options;
+    if (settled !== undefined) return ["Accept", accept, ...outboundHeaders(scope, () => settled.as, headers)];
+    if (typeof asked === "function") return ["Accept", accept, ...outboundHeaders(scope, asked, headers)];
     const known = this.#sentHeaders.get(identity);
     if (known !== undefined && known.hops === hops && known.via === via && known.accept === accept) return known.lines;
-    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, asked)]);
+    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, asked, headers)]);
     this.#sentHeaders.set(identity, { hops, via, accept, lines });
     return lines;
   }

@@ -1,5 +1,33 @@
+import { BudgetError } from "./cost/budget.ts";
 import type { Expression } from "./expression.ts";
 import type { LazyExpressions } from "./lazy-expressions.ts";
+
+/**
+ * Evaluates conditions: a false one decides, whatever others fail.
+ *
+ * @param conditions expressions, or the errors of those that do not compile
+ * @throws Error with Kubernetes' text when some fail and none is false; BudgetError when the steps are used up
+ */
+export function conditionsHold(
+  conditions: readonly (Expression | Error)[],
+  evaluate: (expression: Expression) => unknown,
+): boolean {
+  const failed: string[] = [];
+  for (const condition of conditions) {
+    if (condition instanceof Error) {
+      failed.push(condition.message);
+      continue;
+    }
+    try {
+      if (evaluate(condition) !== true) return false;
+    } catch (error) {
+      if (error instanceof BudgetError) throw error;
+      failed.push(`expression '${condition.source}' resulted in error: ${(error as Error).message}`);
+    }
+  }
+  if (failed.length > 0) throw new Error(failed.length === 1 ? failed[0] : `[${failed.join(", ")}]`);
+  return true;
+}
 
 /** Match conditions of Kubernetes: CEL expressions that must all be true. Compiled with the first request that needs them. */
 export class MatchConditions {
@@ -26,17 +54,7 @@ export class MatchConditions {
    */
   hold(values: Readonly<Record<string, unknown>>): boolean {
     this.#compiled ??= this.#sources.map((source) => this.#compile(source));
-    const failed: string[] = [];
-    for (const condition of this.#compiled) {
-      try {
-        if (condition instanceof Error) throw condition;
-        if (condition.evaluate({ ...values }) !== true) return false;
-      } catch (error) {
-        failed.push((error as Error).message);
-      }
-    }
-    if (failed.length > 0) throw new Error(failed.length === 1 ? failed[0] : `[${failed.join(", ")}]`);
-    return true;
+    return conditionsHold(this.#compiled, (expression) => expression.evaluate({ ...values }));
   }
 
   #compile(source: string): Expression | Error {

@@ -11,7 +11,7 @@ export { BudgetError } from "../cel/cost/budget.ts";
 export type { CompiledExpression, CompilerOptions, Expression, WantedType } from "../cel/expression.ts";
 export type { AccessAnswer, AccessCheck, RequestResource } from "../cel/functions/authorizer.ts";
 export { LazyExpressions, type VariableType } from "../cel/lazy-expressions.ts";
-export { MatchConditions } from "../cel/match-conditions.ts";
+export { conditionsHold, MatchConditions } from "../cel/match-conditions.ts";
 export {
   groupResourceOf,
   type KindVersion,

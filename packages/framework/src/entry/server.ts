@@ -16,4 +16,5 @@ export { type Log, type LogRecord, warningLog } from "../observe/log/log.ts";
 export type { LineTarget, LogFileOptions } from "../observe/log/target.ts";
 export { type Metrics, type MetricsOptions, metrics } from "../observe/metrics/metrics.ts";
 export type { Listening, ListenOptions } from "../server.ts";
+export { FileWatch } from "../util/file-watch.ts";
 export type { MetricDistribution, MetricFamily, MetricSample } from "../virtual-workspace.ts";

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { AuthorizeRequest } from "../authz/authorization.ts";
 import type { ResourceDefinition, Verb } from "../definition.ts";
 import type { MetadataForm } from "../encode/representation.ts";
 import type { RawRequest, WorkspaceRequest } from "../request/raw-request.ts";
@@ -237,6 +238,11 @@ export interface ForwardingHandlers {
    * @default all verbs that the kind can have
    */
   readonly discover?: (request: WorkspaceRequest<Params>) => Awaitable<DiscoveredVerbs>;
+  /**
+   * Returns a resource that serves a request here, such as a write that admission judges. An exception is the response.
+   * @default the handlers get every request
+   */
+  readonly instead?: (request: AuthorizeRequest<Params>) => ServedResource | undefined;
 }
 
 /** Options of a resource whose requests are forwarded. */

@@ -3,11 +3,11 @@ import { decodeContinue } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type Verb } from "../definition.ts";
 import { negotiate, parseAccept } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
-import { type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
+import { AuthorizeQuestion, type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
 import { deriveRequest } from "../request/derive-request.ts";
 import type { PeerForwarder } from "../request/raw-request.ts";
 import { METHOD_VERBS, type RequestInfo } from "../request/request-info.ts";
-import type { Advertised, ServedResource } from "../resource/served.ts";
+import type { Advertised, ForwardingHandlers, ServedResource } from "../resource/served.ts";
 import { liftDeadline } from "../stages/accept.ts";
 import { authorizeAs } from "../stages/authorize.ts";
 import type { Awaitable } from "../util/awaitable.ts";
@@ -53,8 +53,8 @@ function serveObjects(exchange: AuthorizedExchange, resources: ResourceIndex): v
 }
 
 function serveFound(exchange: AuthorizedExchange, resource: ServedResource | undefined): void | Promise<void> {
+  if (resource?.forwardedBy !== undefined) return serveForwarded(exchange, resource, resource.forwardedBy);
   exchange.served = resource;
-  if (resource?.forwardedBy !== undefined) return servePassed(exchange, resource, resource.forwardedBy);
   const isTaken = exchange.upgradeHead === undefined || (resource !== undefined && takesUpgrade(exchange, resource));
   if (!isTaken) return serveAsUpgrade(exchange);
   return resource === undefined ? serveRest(exchange) : serveResource(exchange, resource);
@@ -65,6 +65,17 @@ async function serveAsUpgrade(exchange: AuthorizedExchange): Promise<void> {
   const { info } = exchange;
   if (!info.upgrade) await authorizeAs(exchange, { ...info, upgrade: true });
   return serveUpgrade(exchange);
+}
+
+function serveForwarded(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  handlers: ForwardingHandlers,
+): void | Promise<void> {
+  const isUpgrade = exchange.upgradeHead !== undefined;
+  const instead = isUpgrade ? undefined : handlers.instead?.(new AuthorizeQuestion(exchange, exchange.info));
+  exchange.served = instead ?? resource;
+  return instead === undefined ? servePassed(exchange, resource, handlers) : serveResource(exchange, instead);
 }
 
 /** Serves requests about a path alone: discovery, documents, or the raw handler. */

@@ -1,10 +1,11 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import type { Admit, AdmitRequest, ResourceDefinition } from "@virtual-workspaces/framework";
 import { ADMISSIONREGISTRATION_GROUP } from "../kinds/webhook-configuration.ts";
 import type { ShardContext } from "../state/context.ts";
 import { Attributes, withoutCluster } from "../webhooks/attributes.ts";
 import type { WebhookClient } from "../webhooks/client.ts";
 import { type Candidate, candidatesOf } from "../webhooks/match.ts";
+import { mayMatch } from "../webhooks/request-match.ts";
 import { namespacesOn } from "./namespaces.ts";
 import { PolicyRequest, policiesFor } from "./policy-invocations.ts";
 import { PolicyMutator } from "./policy-mutator.ts";
@@ -26,6 +27,8 @@ export interface ConfiguredAdmission {
   readonly own: Admit;
   /** For kinds of APIBindings: the configurations of the exporting logical cluster. */
   readonly bound: Admit;
+  /** Whether {@link ConfiguredAdmission.bound} may do anything for writes of a kind. Throws as it does. */
+  readonly mayJudge: (write: Pick<AdmitRequest, "params" | "definition">) => boolean;
 }
 
 /** Groups of reviews, which policies do not judge. */
@@ -52,7 +55,22 @@ export function configuredAdmission({ shard, client }: ConfiguredAdmissionOption
       const source = sources.bound(request);
       return source && admitted(request, source, context);
     },
+    mayJudge: (write) => {
+      const source = sources.bound(write);
+      return source !== undefined && PHASES.some((phase) => isMatched(write.definition, source, phase));
+    },
   };
+}
+
+const PHASES = ["mutating", "validating"] as const;
+
+function isMatched(
+  definition: ResourceDefinition,
+  { cluster, shard: { state } }: AdmissionSource,
+  phase: (typeof PHASES)[number],
+): boolean {
+  const policies = state.policies.in(cluster, phase).map(({ match }) => match);
+  return [...state.webhooks.in(cluster, phase), ...policies].some(({ rules }) => mayMatch(rules, definition));
 }
 
 interface AdmissionContext {

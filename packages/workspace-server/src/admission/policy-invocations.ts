@@ -1,6 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { AdmitRequest, ResourceDefinition } from "@virtual-workspaces/framework";
-import { BudgetError, type Evaluation } from "@virtual-workspaces/framework/resource";
+import { BudgetError, conditionsHold, type Evaluation } from "@virtual-workspaces/framework/resource";
 import type { Compiled, CompiledPolicy } from "../policies/compiled.ts";
 import type { Policy, PolicyBinding, PolicyMatch } from "../policies/policy.ts";
 import type { ShardContext } from "../state/context.ts";
@@ -186,16 +186,14 @@ export function outcomeOf(compiled: Compiled, evaluate: (expression: Exclude<Com
   }
 }
 
-/** Evaluates match conditions: a false one decides, whatever others fail. @returns whether they hold, or the errors of some */
-export function conditionsHold(evaluation: Evaluation, { matchConditions }: CompiledPolicy): boolean | string {
+/** Evaluates the match conditions of a policy. @returns whether they hold, or the errors of some. @throws BudgetError */
+export function policyMatches(evaluation: Evaluation, { matchConditions }: CompiledPolicy): boolean | string {
   if (matchConditions.length === 0) return true;
   evaluation.allow(CONDITION_STEPS);
-  const errors: string[] = [];
-  for (const condition of matchConditions) {
-    const outcome = outcomeOf(condition, (expression) => evaluation.evaluate(expression));
-    if ("error" in outcome) errors.push(outcome.error);
-    else if (outcome.value !== true) return false;
+  try {
+    return conditionsHold(matchConditions, (expression) => evaluation.evaluate(expression));
+  } catch (error) {
+    if (error instanceof BudgetError) throw error;
+    return (error as Error).message;
   }
-  if (errors.length === 0) return true;
-  return errors.length === 1 ? `${errors[0]}` : `[${errors.join(", ")}]`;
 }

@@ -7,12 +7,12 @@ import type { CompiledMutation } from "../policies/compiled.ts";
 import { changedObject } from "./changed-object.ts";
 import {
   BINDING_STEPS,
-  conditionsHold,
   type Invocation,
   type Misconfiguration,
   outcomeOf,
   type PolicyCandidate,
   type PolicyRequest,
+  policyMatches,
 } from "./policy-invocations.ts";
 import { forbidden } from "./policy-validation.ts";
 import { type Mutator, Reinvocation } from "./reinvocation.ts";
@@ -64,7 +64,7 @@ export class PolicyMutator implements Mutator {
     const { attributes } = this.#request;
     const failed = (message: string): void => void failures.push({ policy, binding, message, isConfiguration: false });
     const key = JSON.stringify([policy.name, binding.name, params?.metadata.namespace, params?.metadata.name]);
-    const hold = await this.#request.evaluate(invocation, (...both) => orBudget(() => conditionsHold(...both)));
+    const hold = await this.#request.evaluate(invocation, (...both) => orBudget(() => policyMatches(...both)));
     if (typeof hold === "string") failed(hold);
     if (hold !== true || !this.#reinvocation.includes(round, key)) return false;
     const before = attributes.object;

@@ -4,18 +4,21 @@ import type { CompiledAnnotation, CompiledPolicy, CompiledValidation } from "../
 import type { Attributes } from "../webhooks/attributes.ts";
 import {
   BINDING_STEPS,
-  conditionsHold,
   type Invocation,
   type Misconfiguration,
   outcomeOf,
   type PolicyCandidate,
   type PolicyRequest,
+  policyMatches,
 } from "./policy-invocations.ts";
 
 /** Limit of a message of a message expression, in bytes. */
 const LONGEST_MESSAGE = 5 * 1024;
 /** Limit of an audit annotation, in characters. */
 const LONGEST_ANNOTATION = 10 * 1024;
+
+/** Limit of failures in an audit event, as in Kubernetes. */
+const MOST_FAILURES = 50;
 
 /** Failed validation. */
 interface Failure {
@@ -44,6 +47,7 @@ export async function validateByPolicies(
   ): void => {
     denial ??= denialOf(of, attributes, { message, reason });
   };
+  const audited: AuditedFailure[] = [];
   for (const candidate of candidates) {
     const { policy } = candidate;
     const annotations = new Map<string, Set<string>>();
@@ -55,7 +59,7 @@ export async function validateByPolicies(
       const judged = await request.evaluate(invocation, (evaluation, compiled) =>
         judge(evaluation, compiled, policy.isIgnored),
       );
-      for (const failure of judged.failures) act(failure, invocation, { attributes, deny });
+      for (const failure of judged.failures) act(failure, invocation, { attributes, deny, audited });
       for (const annotation of judged.annotations) {
         if ("error" in annotation) deny(invocation, { message: annotation.error });
         else annotations.set(annotation.key, (annotations.get(annotation.key) ?? new Set()).add(annotation.value));
@@ -64,16 +68,30 @@ export async function validateByPolicies(
     for (const [key, values] of annotations)
       attributes.request.audit?.annotate(`${policy.name}/${key}`, [...values].join(", "));
   }
+  if (audited.length > 0) {
+    const shown = JSON.stringify(audited.slice(0, MOST_FAILURES));
+    attributes.request.audit?.annotate("validation.policy.admission.k8s.io/validation_failure", shown);
+  }
   if (denial !== undefined) throw denial;
+}
+
+/** Failure in an audit event. */
+interface AuditedFailure {
+  readonly message: string;
+  readonly policy: string;
+  readonly binding: string;
+  readonly expressionIndex: number;
+  readonly validationActions: readonly string[];
 }
 
 interface Acting {
   readonly attributes: Attributes;
   readonly deny: (of: Invocation, failure: Failure) => void;
+  readonly audited: AuditedFailure[];
 }
 
 /** Acts on a failure as the binding says. */
-function act(failure: Failure, invocation: Invocation, { attributes: { request }, deny }: Acting): void {
+function act(failure: Failure, invocation: Invocation, { attributes: { request }, deny, audited }: Acting): void {
   const { policy, binding } = invocation;
   const { message, index } = failure;
   for (const action of binding.actions) {
@@ -82,11 +100,11 @@ function act(failure: Failure, invocation: Invocation, { attributes: { request }
       request.warn(
         `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${message}`,
       );
-    if (action === "Audit") {
-      const named = { message, policy: policy.name, binding: binding.name };
-      const value = { ...named, expressionIndex: index, validationActions: binding.actions };
-      request.audit?.annotate("validation.policy.admission.k8s.io/validation_failure", JSON.stringify([value]));
-    }
+    if (action === "Audit")
+      audited.push({
+        ...{ message, policy: policy.name, binding: binding.name },
+        ...{ expressionIndex: index, validationActions: binding.actions },
+      });
   }
 }
 
@@ -96,7 +114,7 @@ function judge(evaluation: Evaluation, compiled: CompiledPolicy, isIgnored: bool
   const failed = (message: string): Judgement =>
     isIgnored ? NOTHING : { failures: [{ index: 0, message }], annotations: [] };
   try {
-    const hold = conditionsHold(evaluation, compiled);
+    const hold = policyMatches(evaluation, compiled);
     if (typeof hold === "string") return failed(hold);
     if (!hold) return NOTHING;
     evaluation.allow(BINDING_STEPS);

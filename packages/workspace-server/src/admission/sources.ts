@@ -35,7 +35,7 @@ export class AdmissionSources {
    *
    * @throws ApiError 503 while the exporter's shard does not run: its configurations are unknown
    */
-  bound(request: AdmitRequest): AdmissionSource | undefined {
+  bound(request: Pick<AdmitRequest, "params" | "definition">): AdmissionSource | undefined {
     const { state, registry } = this.#context;
     const isNone = isEmpty(this.#own) && registry.shards.every(isEmpty);
     if (isNone && registry.missing.length === 0) return undefined;

@@ -35,10 +35,16 @@ export interface AuthorizationOptions {
    * in `system:masters`.
    *
    * Security: a function before `RBAC` may allow what workspaces forbid, with access to all workspaces.
+   *
+   * A function instead of the list returns the current one, for a configuration that changes. It is called for each request, and
+   * must return the same list until that changes.
    * @default AlwaysAllowGroups, AlwaysAllowPaths, RBAC
    */
-  readonly order?: readonly (AuthorizerName | Authorizer<ClusterParams>)[];
+  readonly order?: AuthorizationOrder | (() => AuthorizationOrder);
 }
+
+/** Authorizers in order, see {@link AuthorizationOptions.order}. */
+export type AuthorizationOrder = readonly (AuthorizerName | Authorizer<ClusterParams>)[];
 
 /** Options of {@link shardAuthorizer}. */
 export interface ShardAuthorizerOptions extends AuthorizationOptions {
@@ -95,19 +101,36 @@ interface AuthorizationMode {
 }
 
 function inOrder(options: ShardAuthorizerOptions, manner: AuthorizationMode): Authorizer<ClusterParams> {
-  const { order = NAMES } = options;
+  let order = orderOf(options);
+  let asked = inThisOrder(order, options, manner);
+  const current = (): Authorizer<ClusterParams> => {
+    const now = orderOf(options);
+    if (now !== order) [order, asked] = [now, inThisOrder(now, options, manner)];
+    return asked;
+  };
+  // The function hides the union's `rules`, which would need those of all members; `rulesOf` lists the rules.
+  return (question) => {
+    const { cluster = "" } = question.params as Partial<ClusterParams>;
+    const loading = options.state.load?.(cluster, question.group, question.resource);
+    return loading === undefined ? current()(question) : loading.then(() => current()(question));
+  };
+}
+
+function orderOf({ order = NAMES }: Pick<AuthorizationOptions, "order">): AuthorizationOrder {
+  return typeof order === "function" ? order() : order;
+}
+
+function inThisOrder(
+  order: AuthorizationOrder,
+  options: ShardAuthorizerOptions,
+  manner: AuthorizationMode,
+): Authorizer<ClusterParams> {
   const unknown = order.find((one) => typeof one !== "function" && !NAMES.includes(one));
   if (unknown !== undefined)
     throw new Error(`invalid authorizer ${JSON.stringify(unknown)}: use ${NAMES.join(", ")}, or a function`);
   if (order.length === 0) throw new Error("invalid authorization order: name at least one authorizer");
   const members = order.map((one) => memberOf(one, options, manner));
-  const asked = union<ClusterParams>(...members, () => deny(DENIED));
-  // The function hides the union's `rules`, which would need those of all members; `rulesOf` lists the rules.
-  return (question) => {
-    const { cluster = "" } = question.params as Partial<ClusterParams>;
-    const loading = options.state.load?.(cluster, question.group, question.resource);
-    return loading === undefined ? asked(question) : loading.then(() => asked(question));
-  };
+  return union<ClusterParams>(...members, () => deny(DENIED));
 }
 
 function memberOf(
@@ -127,11 +150,9 @@ function memberOf(
   }
 }
 
-function enters(
-  { state, alwaysAllowGroups = [MASTERS_GROUP], order = NAMES }: ShardAuthorizerOptions,
-  user: User,
-  cluster: string,
-): boolean {
+function enters(options: ShardAuthorizerOptions, user: User, cluster: string): boolean {
+  const { state, alwaysAllowGroups = [MASTERS_GROUP] } = options;
+  const order = orderOf(options);
   if (order.includes("AlwaysAllowGroups") && alwaysAllowGroups.some((group) => user.in(group))) return true;
   return order.includes("RBAC") && passesGuards(new ClusterRequest(enteringQuestion(user, cluster), state, false));
 }

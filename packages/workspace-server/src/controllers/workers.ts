@@ -1,4 +1,4 @@
-import { WorkQueue } from "@virtual-workspaces/client/queue";
+import { WorkQueue, type WorkQueueMetrics } from "@virtual-workspaces/client/queue";
 import type { Clock } from "@virtual-workspaces/transport";
 
 /** Priority of initial keys, as in controllers. */
@@ -38,6 +38,11 @@ export class Workers<K> implements AsyncDisposable {
   /** Adds a key of an object that existed at startup; all other keys come first. */
   addInitial(key: K): void {
     this.#queue.add(key, { priority: INITIAL });
+  }
+
+  /** Current metrics of the queue. */
+  get metrics(): WorkQueueMetrics {
+    return this.#queue.metrics;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,10 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
 import { fieldInvalid, type KubeObject, labelKeyProblems, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "./built-in-kind.ts";
 import { object, objects, text, texts } from "./descriptions.ts";
-import { finalizerProblems, immutableProblem, itemsOf, membersOf, specOf } from "./problems.ts";
+import { finalizerProblems, immutableProblem, membersOf, specOf } from "./problems.ts";
 import { isQuantity, isWhole } from "./quantity.ts";
+import { scopeProblems } from "./quota-scopes.ts";
 
 /** Resource names without a domain that a quota may limit. */
 const STANDARD: ReadonlySet<string> = new Set([
@@ -18,42 +18,26 @@ const COUNTED: ReadonlySet<string> = new Set([
   ...["persistentvolumeclaims", "services.nodeports", "services.loadbalancers"],
 ]);
 
+function isStandard(name: string): boolean {
+  return STANDARD.has(name) || /^(?:requests\.)?hugepages-/.test(name);
+}
+
 function problems(quota: KubeObject, before: KubeObject | undefined, subresource: string): StatusCause[] {
   if (subresource === "status") return quantityProblems("status.used", membersOf(quota["status"])["used"]);
-  const { hard, scopes, scopeSelector } = specOf(quota);
+  const spec = specOf(quota);
   return [
     ...finalizerProblems(quota.metadata),
-    ...quantityProblems("spec.hard", hard),
-    ...scopeProblems({ scopes, scopeSelector }, before === undefined ? {} : specOf(before)),
-    ...(before === undefined ? [] : immutableProblem("spec.scopes", scopes, specOf(before)["scopes"])),
+    ...quantityProblems("spec.hard", spec["hard"]),
+    ...scopeProblems(spec, isStandard),
+    ...(before === undefined ? [] : immutableProblem("spec.scopes", spec["scopes"], specOf(before)["scopes"])),
   ];
 }
-
-/**
- * Rejects new scopes: they select pods and volumes by what a workspace does not know, so that a quota would count nothing.
- */
-function scopeProblems(
-  spec: Readonly<Record<string, unknown>>,
-  before: Readonly<Record<string, unknown>>,
-): StatusCause[] {
-  const field = { scopes: "spec.scopes", scopeSelector: "spec.scopeSelector" } as const;
-  return (["scopes", "scopeSelector"] as const)
-    .filter((name) => hasScopes({ [name]: spec[name] }) && !isDeepStrictEqual(spec[name], before[name]))
-    .map((name) => fieldInvalid(field[name], spec[name], UNSCOPED));
-}
-
-/** Whether the spec of a quota has scopes. */
-export function hasScopes({ scopes, scopeSelector }: Readonly<Record<string, unknown>>): boolean {
-  return itemsOf(scopes).length + itemsOf(membersOf(scopeSelector)["matchExpressions"]).length > 0;
-}
-
-const UNSCOPED = "unsupported scope applied to resource: remove it, since this server counts objects without scopes";
 
 function quantityProblems(field: string, quantities: unknown): StatusCause[] {
   return Object.entries(membersOf(quantities)).flatMap(([name, value]) => {
     const at = `${field}[${name}]`;
     const invalid = (detail: string): StatusCause => fieldInvalid(at, name, detail);
-    const known = name.includes("/") || STANDARD.has(name) || /^(?:requests\.)?hugepages-/.test(name);
+    const known = name.includes("/") || isStandard(name);
     return [
       ...labelKeyProblems(name).map(invalid),
       ...(known ? [] : [invalid("must be a standard resource for quotas")]),

@@ -3,9 +3,11 @@ import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import { membersOf, specOf } from "../kinds/problems.ts";
 import { formatCount } from "../kinds/quantity.ts";
+import { hasScopes } from "../kinds/quota-scopes.ts";
 import type { ShardContext } from "../state/context.ts";
 import type { KindCount, Reservation } from "./kind-count.ts";
 import { countedResource, type QuotaIndex, type QuotaLimit, type QuotaLimits } from "./quota-limits.ts";
+import type { QuotaMeter } from "./quota-meter.ts";
 import type { QuotaUsage } from "./quota-usage.ts";
 
 /** Options of {@link admitWithinQuotas}. */
@@ -13,6 +15,7 @@ export interface QuotaAdmissionOptions {
   readonly kinds: ShardContext["kinds"];
   readonly quotas: QuotaIndex;
   readonly usage: QuotaUsage;
+  readonly meter: QuotaMeter;
 }
 
 /**
@@ -49,7 +52,7 @@ interface Place {
 function admitOne(
   { definition, dryRun, signal, settled }: AdmitRequest,
   { cluster, namespace, name }: Place,
-  { kinds, quotas, usage }: QuotaAdmissionOptions,
+  { kinds, quotas, usage, meter }: QuotaAdmissionOptions,
 ): Promise<void> | undefined {
   const resource = `${definition.plural}.${definition.group}`;
   const limiting = quotas.limiting(cluster, resource, namespace);
@@ -70,7 +73,21 @@ function admitOne(
     ? undefined
     : { count, namespace, id: count.keyOf(namespace, name), check, state: "open" };
   if (reserve !== undefined) void settled.then(() => usage.settle(reserve));
-  return usage.admit({ cluster, count, fits, check }, { signal, reserve });
+  const startedAt = performance.now();
+  const decided = (isRejected: boolean): void =>
+    meter.observe({ isRejected, seconds: (performance.now() - startedAt) / 1000 });
+  const admitted = usage.admit({ cluster, count, fits, check }, { signal, reserve });
+  if (admitted === undefined) {
+    decided(false);
+    return undefined;
+  }
+  return admitted.then(
+    () => decided(false),
+    (error: unknown) => {
+      decided(true);
+      throw error;
+    },
+  );
 }
 
 const NONE: readonly QuotaLimit[] = [];
@@ -90,10 +107,13 @@ function messageOf({ key, namespace }: QuotaLimits, limits: readonly QuotaLimit[
   return `exceeded quota: ${key.name}, requested: ${listed(() => "1")}, used: ${listed(() => used)}, limited: ${listed(({ text }) => text)}`;
 }
 
-/** Warns about names that are valid and limit nothing here. */
+/** Warns about names and scopes that are valid and limit nothing here. */
 function warnAbout({ object, warn, subresource }: AdmitRequest): void {
   if (object === undefined || subresource !== "") return;
   for (const name of Object.keys(membersOf(specOf(object)["hard"])))
     if (countedResource(name) === undefined)
       warn(`spec.hard[${name}]: not enforced: use count/<resource>.<group>, because this server only counts objects`);
+  for (const name of ["scopes", "scopeSelector"] as const)
+    if (hasScopes({ [name]: specOf(object)[name] }))
+      warn(`spec.${name}: not enforced: remove it, because this server limits nothing by a quota with scopes`);
 }

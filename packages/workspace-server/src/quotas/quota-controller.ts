@@ -10,6 +10,7 @@ import type { ShardContext, ShardController } from "../state/context.ts";
 import { keyText } from "../state/informers/key-index.ts";
 import { modify } from "../state/modify.ts";
 import { countedResource, type QuotaIndex, type QuotaLimits } from "./quota-limits.ts";
+import type { QuotaMeter } from "./quota-meter.ts";
 import type { QuotaUsage } from "./quota-usage.ts";
 
 /** Time after which a change of the kinds is served, in milliseconds. */
@@ -28,6 +29,7 @@ const KINDS: ReadonlySet<string> = new Set([
 export interface QuotaControllerOptions {
   readonly quotas: QuotaIndex;
   readonly usage: QuotaUsage;
+  readonly meter: QuotaMeter;
 }
 
 /**
@@ -41,6 +43,7 @@ export class QuotaController implements ShardController {
   readonly #workers: Workers<ObjectKey>;
   readonly #subscriptions = new DisposableStack();
   readonly #stop = new AbortController();
+  #resync: Disposable | undefined;
 
   constructor(context: ShardContext, options: QuotaControllerOptions) {
     const { state, feed, log, name: shard } = context;
@@ -74,14 +77,22 @@ export class QuotaController implements ShardController {
       if (KINDS.has(space)) this.#requeue(key.cluster);
     };
     this.#subscriptions.use(feed.on({ set: changed, deleted: changed, synced: () => this.#all() }));
-    const resync = setInterval(() => this.#all(), RESYNC).unref();
-    this.#subscriptions.defer(() => clearInterval(resync));
+    this.#subscriptions.use(options.meter.add(() => this.#workers.metrics));
+    this.#subscriptions.defer(() => this.#resync?.[Symbol.dispose]());
+    this.#resyncLater();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#subscriptions.dispose();
     await this.#workers[Symbol.asyncDispose]();
+  }
+
+  #resyncLater(): void {
+    this.#resync = this.#context.clock.after(RESYNC, () => {
+      this.#all();
+      this.#resyncLater();
+    });
   }
 
   #all(): void {

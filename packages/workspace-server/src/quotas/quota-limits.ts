@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { membersOf, specOf } from "../kinds/problems.ts";
 import { quantityOf } from "../kinds/quantity.ts";
-import { hasScopes } from "../kinds/resource-quota.ts";
+import { hasScopes } from "../kinds/quota-scopes.ts";
 
 /** Namespace whose quotas may count in the whole logical cluster, as in kcp. */
 const CLUSTER_QUOTAS_NAMESPACE = "admin";
@@ -45,7 +45,7 @@ export function countedResource(name: string): string | undefined {
   return UNCOUNTED.has(found) ? undefined : found;
 }
 
-/** Returns the limits of a ResourceQuota; none if an earlier release has stored it with scopes. */
+/** Returns the limits of a ResourceQuota; none of one with scopes, as in kcp. */
 function limitsOf(quota: KubeObject, key: ObjectKey): QuotaLimits {
   const spec = specOf(quota);
   const namespace = isOfCluster(quota, key) ? undefined : key.namespace;

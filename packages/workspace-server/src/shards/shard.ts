@@ -12,7 +12,7 @@ import {
 import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
-import { configuredAdmission } from "../admission/admission.ts";
+import { type ConfiguredAdmission, configuredAdmission } from "../admission/admission.ts";
 import { paramRights } from "../admission/param-rights.ts";
 import { policyTypes } from "../admission/policy-types.ts";
 import { access, deepAccess } from "../authz/access.ts";
@@ -38,6 +38,7 @@ import { namespaceLifecycle } from "../namespaces/namespace-lifecycle.ts";
 import { admitWithinQuotas } from "../quotas/admit-quota.ts";
 import { QuotaController, type QuotaControllerOptions } from "../quotas/quota-controller.ts";
 import { QuotaIndex } from "../quotas/quota-limits.ts";
+import type { QuotaMeter } from "../quotas/quota-meter.ts";
 import { QuotaUsage, withinQuotas } from "../quotas/quota-usage.ts";
 import { reviewKinds } from "../reviews/review-kinds.ts";
 import { NamespaceContents } from "../service-accounts/namespace-contents.ts";
@@ -106,6 +107,8 @@ export interface ShardOptions {
   readonly mounts?: boolean;
   /** Calls of admission webhooks. */
   readonly webhooks: WebhookClient;
+  /** Counts decisions of quotas. */
+  readonly quotaMeter: QuotaMeter;
   /** Views of the shard's listener. @default none */
   readonly services?: OwnServices;
   /** Time of delays and backoff of controllers. @default the machine's */
@@ -168,7 +171,8 @@ export class Shard implements ServedShard, AsyncDisposable {
     this.authorizer = shardAuthorizer({ ...options.authorization, state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const quotas = new QuotaIndex();
-    this.#quotas = { quotas, usage };
+    const { quotaMeter: meter } = options;
+    this.#quotas = { quotas, usage, meter };
     state.resourceQuotas.mirror({
       added: (quota, { key }) => quotas.set(quota, key),
       updated: (quota, _, { key }) => quotas.set(quota, key),
@@ -176,7 +180,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     });
     const limits = admitInOrder(
       objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 }),
-      admitWithinQuotas({ kinds: this.context.kinds, quotas, usage }),
+      admitWithinQuotas({ kinds: this.context.kinds, quotas, usage, meter }),
     );
     // Admission of all kinds, in kcp's order: its own rules, webhooks and policies, the path annotation, the labels of claims
     // (`admitClaims`, the last mutation), the object limit, quotas.
@@ -188,7 +192,7 @@ export class Shard implements ServedShard, AsyncDisposable {
     const path = admitPathAnnotation({ state });
     const own = (plural: string): Admit =>
       admitInOrder(...[rules.get(plural) ?? this.#bindings.cachedAdmission.get(plural) ?? []].flat());
-    const elsewhere = this.#virtualStorage(options);
+    const elsewhere = this.#virtualStorage(options, configured);
     this.#bindings = this.#controllers.use(
       new Bindings(this.context, {
         own: systemKinds({ objects, identities: () => registry.identities, admit: own }),
@@ -318,9 +322,9 @@ export class Shard implements ServedShard, AsyncDisposable {
     await this.#background;
   }
 
-  #virtualStorage({ virtualStorage = {} }: ShardOptions): ServeElsewhere | undefined {
+  #virtualStorage({ virtualStorage = {} }: ShardOptions, admission: ConfiguredAdmission): ServeElsewhere | undefined {
     if (virtualStorage === false) return undefined;
-    const storage = this.#stack.use(new VirtualStorage(this.context, virtualStorage));
+    const storage = this.#stack.use(new VirtualStorage(this.context, { ...virtualStorage, admission }));
     return (...served) => storage.serve(...served);
   }
 

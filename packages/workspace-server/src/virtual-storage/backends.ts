@@ -19,6 +19,8 @@ export interface Backend {
   readonly upstream: Upstream;
   /** Path before `/clusters`. */
   readonly path: string;
+  /** Headers that name the caller. */
+  readonly headers: "Impersonate" | "X-Remote";
 }
 
 export interface BackendsOptions {
@@ -48,7 +50,7 @@ export class Backends implements AsyncDisposable {
     if (search + hash + username + password !== "")
       throw new Error("the URL of its endpoint has more than a host and a path: remove the rest");
     const own = ownView(this.#options.own(), place);
-    if (own !== undefined) return own;
+    if (own !== undefined) return { ...own, headers: "Impersonate" };
     const { others } = this.#options;
     if (others === undefined)
       throw new Error(
@@ -56,7 +58,7 @@ export class Backends implements AsyncDisposable {
       );
     if (protocol !== "https:") throw new Error("its endpoint is at another server: use a URL that begins with https");
     const found = this.#other(origin, others);
-    return { relay: found, upstream: found.upstream, path: trimmed(pathname) };
+    return { relay: found, upstream: found.upstream, path: trimmed(pathname), headers: HEADERS };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -64,11 +66,14 @@ export class Backends implements AsyncDisposable {
   }
 
   #other(origin: string, others: OtherServers): Relay {
-    const passing = { identity: sameCaller, headers: "X-Remote", what: WHAT, onError: this.#options.onError } as const;
+    const passing = { identity: sameCaller, headers: HEADERS, what: WHAT, onError: this.#options.onError } as const;
     // All parts except the origin are constant.
     return this.#others.of(origin, "", () => relay({ ...passing, upstream: { url: origin, ...others } }));
   }
 }
+
+/** Headers that name the caller to other servers, as a front proxy's. */
+const HEADERS = "X-Remote";
 
 /** Time limit of a view's discovery, in milliseconds: discovery of a workspace waits for it. */
 const PATIENCE = 5_000;

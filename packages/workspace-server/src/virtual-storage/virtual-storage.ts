@@ -1,15 +1,17 @@
 import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
+import type { RawRequest, ServedResource } from "@virtual-workspaces/framework";
 import { deriveRequest } from "@virtual-workspaces/framework/request";
 import type { ForwardingHandlers } from "@virtual-workspaces/framework/resource";
 import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import type { ConfiguredAdmission } from "../admission/admission.ts";
 import { Exports, placeOf } from "../bindings/exports/exports.ts";
-import type { BoundPair } from "../bindings/served/own-kind.ts";
+import type { BoundPair, ElsewhereKind } from "../bindings/served/own-kind.ts";
 import type { OwnServices } from "../loopback/own-services.ts";
 import type { ShardContext } from "../state/context.ts";
 import { notRunning } from "../state/unavailable.ts";
 import { type Backend, Backends, discoveredVerbs, type OtherServers } from "./backends.ts";
 import { chosenURL, endpointsOf, NoEndpoints } from "./endpoints.ts";
+import { ViewObjects } from "./view-objects.ts";
 
 type Storage = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number]["storage"];
 type Virtual = NonNullable<NonNullable<Storage>["virtual"]>;
@@ -20,17 +22,31 @@ export interface VirtualStorageOptions {
   readonly others?: OtherServers | undefined;
 }
 
+/** Options of {@link VirtualStorage}. */
+export interface VirtualStorageSettings extends VirtualStorageOptions {
+  /** Admission by configurations of the exporter. */
+  readonly admission: Pick<ConfiguredAdmission, "bound" | "mayJudge">;
+}
+
+/** Verbs that admission judges. */
+const WRITES: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+/** Subresources whose writes it judges; "" for the object. */
+const JUDGED: ReadonlySet<string> = new Set(["", "status", "scale"]);
+
 /**
  * Serves resources of exports that a view stores (`spec.resources[].storage.virtual`). Authorized requests in a workspace
  * with the binding are forwarded to the view as the caller, and the view authorizes them again. Each request reads the view's
- * endpoint from the object that the export refers to, in the export's workspace.
+ * endpoint from the object that the export refers to, in the export's workspace. Writes that webhooks or policies may judge
+ * are read, changed and judged here first; the view gets the resulting object.
  */
 export class VirtualStorage implements AsyncDisposable {
   readonly #shard: ShardContext;
   readonly #exports: Exports;
   readonly #backends: Backends;
+  readonly #admission: VirtualStorageSettings["admission"];
 
-  constructor(shard: ShardContext, { others }: VirtualStorageOptions) {
+  constructor(shard: ShardContext, { others, admission }: VirtualStorageSettings) {
+    this.#admission = admission;
     this.#shard = shard;
     this.#exports = new Exports(shard);
     const listeners = (): Set<OwnServices | undefined> =>
@@ -38,18 +54,13 @@ export class VirtualStorage implements AsyncDisposable {
     this.#backends = new Backends({
       own: () => [...listeners()].flatMap((services) => services ?? []),
       others,
-      onError: (error) =>
-        shard.log({
-          level: "warn",
-          message: "a view that stores resources fails",
-          shard: shard.name,
-          error: String(error),
-        }),
+      onError: this.#failed,
     });
   }
 
   /** Returns a bound resource in one version. @param identity as in `ServeOptions` */
-  serve(kind: Resource, pair: BoundPair, identity = ""): ServedResource {
+  serve({ resource: kind, versions }: ElsewhereKind, pair: BoundPair, identity = ""): ServedResource {
+    const { bound: admit, mayJudge } = this.#admission;
     const backend = (cluster: string): Promise<Backend> => this.#backendOf(pair, cluster);
     const passed = async <R extends RawRequest<Readonly<Record<string, string>>>>(request: R) => {
       const { cluster = "" } = request.params;
@@ -60,6 +71,7 @@ export class VirtualStorage implements AsyncDisposable {
       });
       return { relay, target };
     };
+    const judged = kind.serve(new ViewObjects(kind, { versions, backend, onError: this.#failed }), { admit, identity });
     const handlers: ForwardingHandlers = {
       handle: async (req, res, request) => {
         const { relay, target } = await passed(request);
@@ -70,6 +82,10 @@ export class VirtualStorage implements AsyncDisposable {
         await relay.upgrade(req, socket, target);
       },
       discover: async ({ params: { cluster = "" }, signal }) => discoveredVerbs(await backend(cluster), kind, signal),
+      instead: ({ verb, subresource, params }) => {
+        const isWrite = WRITES.has(verb) && JUDGED.has(subresource);
+        return isWrite && mayJudge({ params, definition: kind }) ? judged : undefined;
+      },
     };
     return kind.forwardTo(handlers, { identity });
   }
@@ -77,6 +93,14 @@ export class VirtualStorage implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#backends[Symbol.asyncDispose]();
   }
+
+  readonly #failed = (error: unknown): void =>
+    this.#shard.log({
+      level: "warn",
+      message: "a view that stores resources fails",
+      shard: this.#shard.name,
+      error: String(error),
+    });
 
   /** @throws ApiError 500 when the view is unknown, 503 while a shard that may know it does not run */
   async #backendOf(pair: BoundPair, cluster: string): Promise<Backend> {

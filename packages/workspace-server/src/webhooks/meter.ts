@@ -1,4 +1,5 @@
 import type { MetricFamily } from "@virtual-workspaces/framework/server";
+import { LabelledDurations } from "./durations.ts";
 import type { WebhookPhase } from "./webhook.ts";
 
 /** Result of a call: an answer that allows or rejects, or a failed call that is ignored or rejects. */
@@ -10,27 +11,9 @@ const BOUNDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 /** Type in labels, as in Kubernetes. */
 const TYPES: Readonly<Record<WebhookPhase, string>> = { mutating: "admit", validating: "validating" };
 
-class Durations {
-  readonly labels: readonly string[];
-  readonly counts: number[] = BOUNDS.map(() => 0);
-  count = 0;
-  sum = 0;
-
-  constructor(labels: readonly string[]) {
-    this.labels = labels;
-  }
-
-  observe(seconds: number): void {
-    this.count += 1;
-    this.sum += seconds;
-    const at = BOUNDS.findIndex((bound) => seconds <= bound);
-    if (at !== -1) this.counts[at] = (this.counts[at] ?? 0) + 1;
-  }
-}
-
 /** Metrics of calls. Labels do not name webhooks, since users choose the names. */
 export class WebhookMeter {
-  readonly #durations = new Map<string, Durations>();
+  readonly #durations = new LabelledDurations(BOUNDS);
   readonly #rejections = new Map<string, number>();
   readonly #ignored = new Map<string, number>();
 
@@ -39,11 +22,7 @@ export class WebhookMeter {
     const { outcome, seconds } = result;
     const type = TYPES[phase];
     const isRejected = outcome === "rejected" || outcome === "failed";
-    const labels = [operation, String(isRejected), type];
-    const key = labels.join();
-    const known = this.#durations.get(key) ?? new Durations(labels);
-    known.observe(seconds);
-    this.#durations.set(key, known);
+    this.#durations.observe([operation, String(isRejected), type], seconds);
     const cause = outcome === "failed" ? "calling_webhook_error" : "no_error";
     if (isRejected) add(this.#rejections, [cause, operation, type].join());
     if (outcome === "ignored") add(this.#ignored, type);
@@ -57,7 +36,7 @@ export class WebhookMeter {
         type: "histogram",
         labelNames: ["operation", "rejected", "type"],
         bounds: BOUNDS,
-        samples: [...this.#durations.values()],
+        samples: this.#durations.samples,
       },
       {
         name: "apiserver_admission_webhook_rejection_count",

@@ -35,6 +35,12 @@ export function selectorOf(selector: LabelSelectorObject | undefined): LabelSele
   return selector === undefined ? everyLabel : labelSelectorFromObject(selector);
 }
 
+/** Whether a rule may match writes of a resource, or of a subresource, in any version. */
+export function mayMatch(rules: readonly MatchRule[], { group, plural }: ResourceDefinition): boolean {
+  const isFor = (text: string): boolean => [plural, "*"].includes(text.split("/", 1)[0] ?? "");
+  return rules.some(({ apiGroups, resources }) => has(apiGroups, group) && resources.some(isFor));
+}
+
 /** Returns the version of the kind that a rule matches: that of the request if possible. */
 export function matchedVersion(
   { rules, isEquivalent }: Pick<RequestMatch, "rules" | "isEquivalent">,

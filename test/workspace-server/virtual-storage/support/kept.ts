@@ -1,6 +1,14 @@
 // An export whose widgets a view stores, a workspace that binds it, and a view that records its requests.
 import type { IncomingMessage } from "node:http";
-import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import {
+  allow,
+  authenticated,
+  defineResource,
+  defineVirtualWorkspace,
+  groups,
+  union,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
 import { crdManifest, exportManifests } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
 import type { Answer, Calls } from "../../../_support/plain.ts";
@@ -14,7 +22,7 @@ export const WIDGETS = `${GROUP}/widgets`;
 const SHELVES = `${GROUP}/shelves`;
 export const root = { user: "root" };
 
-export const Widget = defineResource({
+const Widget = defineResource({
   group: "example.dev",
   version: "v1",
   kind: "Widget",
@@ -66,6 +74,18 @@ export function echo(name: string, told: Told[] = []): VirtualWorkspace {
       socket.write(head);
       socket.on("error", () => undefined).pipe(socket);
     },
+  });
+}
+
+/** A view that keeps widgets in memory. */
+export function shelf(name: string): VirtualWorkspace {
+  const widgets = Widget.collection();
+  return defineVirtualWorkspace({
+    name,
+    path: "/clusters/:cluster",
+    wildcard: true,
+    authorize: union(groups("system:masters"), authenticated()),
+    resources: [Widget.serve(widgets)],
   });
 }
 

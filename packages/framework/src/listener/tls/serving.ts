@@ -1,7 +1,7 @@
 import { constants } from "node:crypto";
 import { createSecureContext, type SecureContext, type SecureContextOptions, type Server } from "node:tls";
 import type { Log } from "../../observe/log/log.ts";
-import { FileWatch } from "./file-watch.ts";
+import { FileWatch } from "../../util/file-watch.ts";
 import { filesOf, isSame, type Material, readMaterial } from "./material.ts";
 import { findByName, type Pair } from "./pair.ts";
 import type { TlsOptions } from "./tls-options.ts";

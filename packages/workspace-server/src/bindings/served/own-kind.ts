@@ -1,4 +1,6 @@
+import { apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Admit, Resource, ServedResource } from "@virtual-workspaces/framework";
+import { KindVersions } from "@virtual-workspaces/framework/resource";
 import type { APIBinding } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { CompiledKind } from "../../crds/served/kind-table.ts";
@@ -26,15 +28,33 @@ export interface OwnKind {
 export type FindOwnKind = (pair: BoundPair) => OwnKind | undefined;
 
 /** Serves a version of a resource that a view stores. */
-export type ServeElsewhere = (kind: Resource, pair: BoundPair, identity?: string) => ServedResource;
+export type ServeElsewhere = (kind: ElsewhereKind, pair: BoundPair, identity?: string) => ServedResource;
+
+/** Version of a kind that a view stores, and all its versions. */
+export interface ElsewhereKind {
+  readonly resource: Resource;
+  readonly versions: KindVersions;
+}
 
 /** Returns the served resources of a kind that a view stores. */
-export function servedElsewhere({ versions }: CompiledKind, pair: BoundPair, serve: ServeElsewhere): BoundKind {
-  const kinds = versions.flatMap(({ resource, served }) => (served ? [resource] : []));
+export function servedElsewhere(
+  { stored, versions: all }: CompiledKind,
+  pair: BoundPair,
+  serve: ServeElsewhere,
+): BoundKind {
+  const versions = new KindVersions(stored);
+  for (const { resource } of all)
+    if (resource !== stored)
+      versions.add({ definition: resource, of: stored, read: renamed(resource), write: renamed(stored) });
+  const kinds = all.flatMap(({ resource, served }) => (served ? [{ resource, versions }] : []));
   return {
     served: kinds.map((kind) => serve(kind, pair)),
     identified: kinds.map((kind) => serve(kind, pair, pair.identity)),
   };
+}
+
+function renamed(version: Resource): (object: KubeObject) => KubeObject {
+  return (object) => ({ ...object, apiVersion: apiVersionOf(version) });
 }
 
 /** Returns the served resources of an own kind. @param admit called before every write, after the kind's own rules */

@@ -7,8 +7,8 @@ const POLL = 60_000;
 const SETTLE = 200;
 
 /**
- * Calls back when files may have changed. It watches folders, so that files may be renamed into place and Kubernetes may move
- * the link `..data`; it also polls, for file systems without notifications.
+ * Calls back within a second when files may have changed, or a minute where the file system does not report changes. It watches folders, so that files may be renamed into place and Kubernetes may move
+ * the link `..data`. It does not keep the process running.
  */
 export class FileWatch implements Disposable {
   readonly #changed: () => void;
@@ -17,6 +17,7 @@ export class FileWatch implements Disposable {
   readonly #folders: ReadonlySet<string>;
   #settling: NodeJS.Timeout | undefined;
 
+  /** @param changed called once for changes within 200 ms; it should compare what it reads */
   constructor(files: readonly string[], changed: () => void) {
     this.#changed = changed;
     this.#folders = new Set(files.map((file) => dirname(file)));
@@ -24,6 +25,7 @@ export class FileWatch implements Disposable {
     this.#poll = setInterval(() => this.#look(), POLL).unref();
   }
 
+  /** Ends the watch. */
   [Symbol.dispose](): void {
     clearInterval(this.#poll);
     clearTimeout(this.#settling);
