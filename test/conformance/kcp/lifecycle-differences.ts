@@ -63,7 +63,9 @@ const OF_LIFECYCLE: readonly Known[] = [
   {
     name: "Writable fields of the status",
     is: ({ sent, at, theirs, ours }) =>
-      STATUS.test(sent) && refuses(ours, 422) && (theirs.status === 200 || /\/(?:message|details\/causes.*)$/.test(at)),
+      STATUS.test(sent) &&
+      refuses(ours, 422) &&
+      (theirs.status === 200 || isStrict(theirs) || /\/(?:message|details\/causes.*)$/.test(at)),
   },
   {
     name: "Invalid statuses",
@@ -110,6 +112,11 @@ export const OF_WAITING: readonly Known[] = [
       name === "with the groups of the view" && theirs.status === 200 && messageOf(ours).includes("impersonation"),
   },
 ];
+
+/** Whether strict field validation found an unknown field. */
+function isStrict(theirs: Found["theirs"]): boolean {
+  return theirs.status === 400 && messageOf(theirs).includes("strict decoding error: unknown field");
+}
 
 function isOfKind(at: string): boolean {
   return /\/(?:message|details\/group)$/.test(at);

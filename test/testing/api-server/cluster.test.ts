@@ -83,7 +83,7 @@ describe("a test server with one cluster", () => {
       code: 400,
     });
     const wrong = failure(core.createNamespace({ body: { kind: "Pod", metadata: { name: "x" } } }));
-    expect(await wrong).to.include({ code: 422 });
+    expect(await wrong).to.include({ code: 400 });
   });
 
   it("gives each user the rights of roles among the objects, and no others", async () => {
