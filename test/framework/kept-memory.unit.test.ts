@@ -48,7 +48,7 @@ describe("memory of their own", () => {
       const stats = { rendered: 0, delivered: 0 };
       const sent = { events: 0 };
       const lane = new Lane(cache, { selection: everything, representation, stats, sent, key: "" });
-      const [, object] = lane.pieces(cache.event(0));
+      const [[, object] = []] = lane.shown(cache.event(0));
       expectOwn(object ?? Buffer.alloc(0), representation.key);
       expect(JSON.parse(String(object)).kind).to.be.oneOf(["PartialObjectMetadata", "Table"]);
     }

@@ -14,8 +14,8 @@ const META = "g=meta.k8s.io;v=v1";
 /** `json`, `yaml`, `json Table`, ..., or the code of the rejection. */
 function form(accept: string | undefined, kind: AnswerKind): string {
   try {
-    const { format, as } = negotiate(accept, kind);
-    return as === undefined ? format : `${format} ${as}`;
+    const { format, as, drop } = negotiate(accept, kind);
+    return [format, ...(as === undefined ? [] : [as]), ...(drop === true ? ["drop"] : [])].join(" ");
   } catch (error) {
     expect(error).to.be.instanceOf(ApiError);
     return String((error as ApiError).code);
@@ -50,6 +50,22 @@ describe("negotiation", () => {
     [`application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json`]: ["json", "json", "json"],
     [`application/json;as=Table;${META},application/json`]: ["json Table", "json Table", "json Table"],
     [`application/json;as=Table;v=v1;g=other`]: ["406", "406", "406"],
+    "application/json;drop=metadata.managedFields": ["json drop", "json drop", "json drop"],
+    "application/json; drop=metadata.managedFields,*/*; drop=metadata.managedFields": [
+      "json drop",
+      "json drop",
+      "json drop",
+    ],
+    "application/yaml;drop=metadata.managedFields": ["yaml drop", "yaml drop", "406"],
+    "application/json;drop=": ["json", "json", "json"],
+    "application/json;drop=spec": ["406", "406", "406"],
+    "application/json;drop=metadata.managedFields+spec": ["406", "406", "406"],
+    "application/json;drop=spec, application/json": ["json", "json", "json"],
+    [`application/json;as=Table;${META};drop=metadata.managedFields`]: [
+      "json Table drop",
+      "json Table drop",
+      "json Table drop",
+    ],
     [`application/json;as=Table`]: ["406", "406", "406"],
     [`application/json;as=Chair;${META}`]: ["406", "406", "406"],
     [`application/json;as=Chair;${META},application/yaml`]: ["yaml", "yaml", "406"],

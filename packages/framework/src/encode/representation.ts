@@ -5,6 +5,7 @@ import { compileTable } from "@virtual-workspaces/apimachinery/tables";
 import type { ResourceDefinition } from "../definition.ts";
 import type { EventType } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
+import { ManagedFieldsCuts } from "./managed-fields.ts";
 
 /** Encodes objects, lists and events for a client: as plain JSON, Table or PartialObjectMetadata. */
 export interface Representation {
@@ -65,6 +66,12 @@ function jsonRepresentation(definition: ResourceDefinition): Representation {
   };
 }
 
+/** Encodes objects as their own bytes without `metadata.managedFields`. */
+function droppingRepresentation(definition: ResourceDefinition, cuts: ManagedFieldsCuts): Representation {
+  const dropped = ({ bytes }: Encoded): Buffer => cuts.without(bytes);
+  return { ...jsonRepresentation(definition), key: "json drop", verbatim: false, object: dropped, item: dropped };
+}
+
 /** Returns the bytes around the items of a list document with the other fields `fields`. */
 function listFrame(
   fields: object,
@@ -93,10 +100,10 @@ export interface MetadataForm {
 }
 
 /** Metadata only (Kubernetes' PartialObjectMetadata), for garbage collectors and metadata informers. */
-export function partialRepresentation(form: MetadataForm | undefined): Representation {
-  const partial = (encoded: Encoded): Buffer => stringify(partialObject(decodeObject(encoded), form));
+export function partialRepresentation(form: MetadataForm | undefined, drop = false): Representation {
+  const partial = (encoded: Encoded): Buffer => stringify(partialObject(decodeObject(encoded), { form, drop }));
   return {
-    key: form === undefined ? "partial" : `partial ${form.name}`,
+    key: `partial${drop ? " drop" : ""}${form === undefined ? "" : ` ${form.name}`}`,
     contentType: "application/json",
     verbatim: false,
     object: partial,
@@ -108,8 +115,12 @@ export function partialRepresentation(form: MetadataForm | undefined): Represent
 }
 
 /** Returns the object's metadata as a PartialObjectMetadata. */
-function partialObject(object: KubeObject, form: MetadataForm | undefined): object {
+function partialObject(
+  object: KubeObject,
+  { form, drop }: { readonly form: MetadataForm | undefined; readonly drop: boolean },
+): object {
   const metadata = form === undefined ? object.metadata : form.of(object);
+  if (drop) delete metadata.managedFields;
   return { kind: META.kind, apiVersion: META.apiVersion, metadata };
 }
 
@@ -186,6 +197,7 @@ export interface Presented {
 /** Representations of the kinds of a server, each created once. */
 export class Representations {
   readonly #made = new WeakMap<ResourceDefinition, Map<string, Representation>>();
+  readonly #cuts = new ManagedFieldsCuts();
 
   /** @throws ApiError 400 on a malformed `includeObject` */
   of(
@@ -194,14 +206,16 @@ export class Representations {
     request: { readonly query: URLSearchParams },
   ): Representation {
     const include = wanted.as === "Table" ? includeObject(request.query) : "None";
-    const key = `${wanted.as ?? ""} ${include} ${metadata?.name ?? ""}`;
+    const { as = "", drop = false } = wanted;
+    const key = `${as} ${include} ${drop} ${metadata?.name ?? ""}`;
     const made = this.#made.get(definition) ?? new Map<string, Representation>();
     this.#made.set(definition, made);
     let representation = made.get(key);
     if (representation === undefined) {
-      if (wanted.as === undefined) representation = jsonRepresentation(definition);
-      else if (wanted.as === "Table") representation = tableRepresentation(definition, include);
-      else representation = partialRepresentation(metadata);
+      if (as === "Table") representation = tableRepresentation(definition, include);
+      else if (as !== "") representation = partialRepresentation(metadata, drop);
+      else if (drop) representation = droppingRepresentation(definition, this.#cuts);
+      else representation = jsonRepresentation(definition);
       made.set(key, representation);
     }
     return representation;
@@ -213,6 +227,8 @@ export interface Wanted {
   readonly format: "json" | "yaml";
   /** Transformation of the group meta.k8s.io that `as` requests. */
   readonly as?: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+  /** Whether objects have no `metadata.managedFields`. Tables have them nevertheless, as in Kubernetes. @default false */
+  readonly drop?: boolean;
 }
 
 /** Kind of response, which decides on the available transformations and on YAML (not for streams). */
@@ -226,8 +242,8 @@ const ACCEPTED: Readonly<Record<AnswerKind, readonly string[]>> = {
 const PLAIN: Wanted = { format: "json" };
 
 /**
- * Parses an `Accept` header as Kubernetes does for custom kinds: clauses with protobuf, CBOR or an unknown transformation are
- * skipped.
+ * Parses an `Accept` header as Kubernetes does for custom kinds: clauses with protobuf, CBOR, an unknown transformation or
+ * an unknown field to drop are skipped.
  *
  * @throws ApiError 406 when no clause can be satisfied
  */
@@ -243,12 +259,17 @@ export function negotiate(accept: string | undefined, kind: AnswerKind): Wanted 
 function meet(range: MediaRange, kind: AnswerKind): Wanted | undefined {
   const format = formatOf(range, kind);
   if (format === undefined) return undefined;
-  const { as = "", g, v } = range.parameters;
-  if (as === "") return { format };
+  const { as = "", g, v, drop = "" } = range.parameters;
+  if (drop !== "" && drop !== MANAGED_FIELDS) return undefined;
+  const wanted: Wanted = drop === "" ? { format } : { format, drop: true };
+  if (as === "") return wanted;
   if (g !== "meta.k8s.io" || v !== "v1") return undefined;
   const partial = kind === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
-  return as === "Table" || as === partial ? { format, as } : undefined;
+  return as === "Table" || as === partial ? { ...wanted, as } : undefined;
 }
+
+/** Only supported value of `drop` (KEP-5958). As in Kubernetes, a clause with another value is skipped. */
+const MANAGED_FIELDS = "metadata.managedFields";
 
 function formatOf(range: MediaRange, kind: AnswerKind): Wanted["format"] | undefined {
   if (accepts(range, "application", "json")) return "json";

@@ -21,6 +21,16 @@ export function scanMetadata(bytes: Uint8Array): MetadataPositions {
   return new Skimmer(bytes).object();
 }
 
+/**
+ * Returns what to cut out of the JSON of one object, so that it has no `metadata.managedFields` and stays valid: starts and
+ * ends, in turns.
+ *
+ * @throws SyntaxError when the bytes are not exactly one JSON object
+ */
+export function scanManagedFields(bytes: Uint8Array): readonly number[] {
+  return new Skimmer(bytes).managedFields();
+}
+
 class Skimmer {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -38,10 +48,7 @@ class Skimmer {
     this.#take(OPEN_OBJECT);
     this.#space();
     for (let more = this.#bytes[this.#at] !== CLOSE_OBJECT; more; more = this.#another()) {
-      const name = this.#text();
-      this.#space();
-      this.#take(COLON);
-      this.#space();
+      const name = this.#name();
       if (name === "metadata" && this.#bytes[this.#at] === OPEN_OBJECT) from = this.#at;
       if (name === "kind") kind = this.#textOr();
       else if (name === "apiVersion") apiVersion = this.#textOr();
@@ -53,6 +60,51 @@ class Skimmer {
     this.#space();
     if (this.#at !== this.#bytes.length) this.#refuse();
     return { kind, apiVersion, from, to };
+  }
+
+  managedFields(): readonly number[] {
+    const cuts: number[] = [];
+    this.#space();
+    this.#take(OPEN_OBJECT);
+    this.#space();
+    for (let more = this.#bytes[this.#at] !== CLOSE_OBJECT; more; more = this.#another()) {
+      const isMetadata = this.#name() === "metadata" && this.#bytes[this.#at] === OPEN_OBJECT;
+      if (isMetadata) this.#cutMembers("managedFields", cuts);
+      else this.#value(1);
+      this.#space();
+    }
+    this.#take(CLOSE_OBJECT);
+    return cuts;
+  }
+
+  /** Consumes an object, and notes its members of a name, each with one comma. */
+  #cutMembers(name: string, cuts: number[]): void {
+    this.#at += 1;
+    this.#space();
+    let kept = false;
+    let end = this.#at;
+    for (let more = this.#bytes[this.#at] !== CLOSE_OBJECT; more; ) {
+      const start = this.#at;
+      const isCut = this.#name() === name;
+      this.#value(2);
+      const own = this.#at;
+      this.#space();
+      more = this.#another();
+      if (isCut && kept) cuts.push(end, own);
+      else if (isCut) cuts.push(start, more ? this.#at : own);
+      kept ||= !isCut;
+      end = own;
+    }
+    this.#take(CLOSE_OBJECT);
+  }
+
+  /** Consumes the name of a member and its colon. */
+  #name(): string {
+    const name = this.#text();
+    this.#space();
+    this.#take(COLON);
+    this.#space();
+    return name;
   }
 
   /** Consumes a comma, if there is one. */

@@ -37,7 +37,8 @@ export async function answerDirectList(
   resource: ServedResource,
   { wanted, list, ...asked }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
 ): Promise<void> {
-  if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined) return passThrough(exchange, list);
+  const { format, as, drop = false } = wanted;
+  if (isEncodedList(list) && format === "json" && as === undefined && !drop) return passThrough(exchange, list);
   await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
 }
 
