@@ -4,7 +4,7 @@ import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { EncodedBytes } from "@virtual-workspaces/framework/storage";
 import { expect } from "chai";
 import fc from "fast-check";
-import { ManagedFieldsCuts } from "../../packages/framework/src/encode/managed-fields.ts";
+import { ManagedFieldsCuts } from "../../packages/framework/src/encode/scan-metadata.ts";
 import { Note } from "../_support/note.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 

@@ -22,13 +22,29 @@ export function scanMetadata(bytes: Uint8Array): MetadataPositions {
 }
 
 /**
- * Returns what to cut out of the JSON of one object, so that it has no `metadata.managedFields` and stays valid: starts and
- * ends, in turns.
- *
- * @throws SyntaxError when the bytes are not exactly one JSON object
+ * Cuts `metadata.managedFields` out of the bytes of objects. Positions are found once for each object, and kept as long as its
+ * bytes; no second copy of an object is kept.
  */
-export function scanManagedFields(bytes: Uint8Array): readonly number[] {
-  return new Skimmer(bytes).managedFields();
+export class ManagedFieldsCuts {
+  readonly #found = new WeakMap<Buffer, readonly number[]>();
+
+  /** Returns the JSON of an object without `metadata.managedFields`: the same bytes if it has none. */
+  without(bytes: Buffer): Buffer {
+    let cuts = this.#found.get(bytes);
+    if (cuts === undefined) {
+      cuts = new Skimmer(bytes).managedFields();
+      this.#found.set(bytes, cuts);
+    }
+    if (cuts.length === 0) return bytes;
+    const kept: Buffer[] = [];
+    let from = 0;
+    for (let at = 0; at < cuts.length; at += 2) {
+      kept.push(bytes.subarray(from, cuts[at]));
+      from = cuts[at + 1] as number;
+    }
+    kept.push(bytes.subarray(from));
+    return Buffer.concat(kept);
+  }
 }
 
 class Skimmer {
@@ -62,6 +78,7 @@ class Skimmer {
     return { kind, apiVersion, from, to };
   }
 
+  /** Returns what to cut out so that valid JSON without `metadata.managedFields` remains: starts and ends, in turns. */
   managedFields(): readonly number[] {
     const cuts: number[] = [];
     this.#space();

@@ -7,7 +7,7 @@ import { EncodedBytes } from "../encode/encoded-bytes.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Representation, Wanted } from "../encode/representation.ts";
-import { respondDocument, startStream } from "../encode/respond.ts";
+import { respond, respondDocument, startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
@@ -223,20 +223,22 @@ export async function writeList(
   const { page, wanted } = list;
   const representation = core.representations.of(resource, wanted, exchange);
   exchange.answered = true;
-  const { head, tail } = representation.list(page.meta);
+  const { separator } = representation;
+  const { head, tail } = representation.list(page.meta, page.items.length);
   // Reads the length of every item: one that cannot be converted must fail before the head is sent.
   const verbatim = bodyLength(page, head.length + tail.length);
   const length = representation.verbatim ? verbatim : undefined;
   if (wanted.format === "yaml" || (length ?? page.items.length * TYPICAL_ROW) <= SMALL) {
-    const json = Buffer.concat([head, ...joined(page.items, representation), tail]);
-    respondDocument(res, { code: 200, json, format: wanted.format });
+    const body = Buffer.concat([head, ...joined(page.items, representation), tail]);
+    if (wanted.format === "yaml") respondDocument(res, { code: 200, json: body, format: "yaml" });
+    else respond(res, { code: 200, contentType: representation.contentType, body });
     return;
   }
   core.fairness.hold(exchange)?.widen(widthOf(length ?? page.items.length * TYPICAL_ROW));
   startStream(res, representation.contentType, length);
   const writer = new PieceWriter(res, core.pieces);
   await writer.add(head);
-  await writer.addAll(rendered(page.items, representation), COMMA);
+  await writer.addAll(rendered(page.items, representation), separator);
   await writer.add(tail);
   await writer.finish();
   res.end();
@@ -244,10 +246,6 @@ export async function writeList(
 
 /** Maximum size of a body that is written at once, in bytes. */
 const SMALL = 128 * 1024;
-
-const COMMA = 44;
-
-const SEPARATOR = Buffer.of(COMMA);
 
 /** Returns the seats of a large list, whose pieces are made in turns (Kubernetes: one for 100 objects, at most 10). */
 function widthOf(length: number): number {
@@ -268,8 +266,9 @@ function* rendered(items: readonly Encoded[], representation: Representation): G
 }
 
 function* joined(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  const between = representation.separator === undefined ? undefined : Buffer.of(representation.separator);
   for (let at = 0; at < items.length; at++) {
-    if (at > 0) yield SEPARATOR;
+    if (at > 0 && between !== undefined) yield between;
     yield representation.item(items[at] as Encoded);
   }
 }

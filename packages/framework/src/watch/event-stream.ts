@@ -1,8 +1,8 @@
 import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
+import type { EventFormat } from "../encode/event-format.ts";
 import { type PiecePool, PieceWriter } from "../encode/pieces.ts";
-import { eventBytes } from "../encode/representation.ts";
 
 /** Client's end of a watch: where its events go. */
 export interface EventStream {
@@ -57,15 +57,14 @@ export class Chunk {
   messages(frame: (event: Buffer) => readonly Buffer[]): Buffer {
     if (this.#messages !== undefined) return this.#messages;
     let from = this.#head;
-    const framed = this.#lengths.map((length) => frame(this.framed.subarray(from, (from += length))));
+    const framed = this.#lengths.map((length) => {
+      const event = this.framed.subarray(from, from + length);
+      from += length;
+      return frame(event);
+    });
     this.#messages = Buffer.concat(framed.flat());
     return this.#messages;
   }
-}
-
-/** Returns the last event of a watch that cannot be continued. */
-export function errorEvent(error: ApiError): Buffer {
-  return eventBytes("ERROR", Buffer.from(JSON.stringify(error.status)));
 }
 
 /**
@@ -77,10 +76,12 @@ export function errorEvent(error: ApiError): Buffer {
 export class ResponseStream implements EventStream {
   readonly #response: ServerResponse;
   readonly #pool: PiecePool;
+  readonly #events: EventFormat;
 
-  constructor(response: ServerResponse, pool: PiecePool) {
+  constructor(response: ServerResponse, pool: PiecePool, events: EventFormat) {
     this.#response = response;
     this.#pool = pool;
+    this.#events = events;
   }
 
   get over(): boolean {
@@ -108,7 +109,7 @@ export class ResponseStream implements EventStream {
 
   end(error?: ApiError): void {
     if (error === undefined) this.#response.end();
-    else this.#response.end(errorEvent(error));
+    else this.#response.end(this.#events.error(error));
   }
 
   destroy(): void {
