@@ -102,7 +102,7 @@ export const INTENDED: readonly Intended[] = [
   {
     name: "CBOR",
     is: ({ asked, theirs, ours }) =>
-      asked.startsWith("application/cbor") || (theirs.status === 415 && messageOf(ours).includes(": cbor: ")),
+      asked.startsWith("application/cbor") || (theirs.status === 415 && messageOf(ours).includes(": CBOR: ")),
   },
   {
     name: "Unreadable bodies",

@@ -91,7 +91,7 @@ describe("CBOR", () => {
   });
   afterEach(() => server[Symbol.asyncDispose]());
 
-  it("answers objects, lists and deletes as JSON does, to those who ask for it", async () => {
+  it("answers objects, lists and deletes as JSON does, to clients that ask for it", async () => {
     const made = await call(`POST ${NOTES}`, { body: bodyOf(note("a")) });
     expect([made.status, made.type, made.body.spec.text]).to.deep.equal([201, CBOR, "héllo ☃"]);
     expect(made.bytes.toString("hex")).to.match(/^d9d9f7a/);
@@ -163,7 +163,7 @@ describe("CBOR", () => {
     expect((await apply("b", "made")).status).to.equal(201);
     const broken = await call(`PATCH ${NOTES}/a?fieldManager=me`, { type, body: Buffer.from("a1", "hex") });
     expect([broken.status, broken.body.message]).to.satisfy(([code, text]: [number, string]) => {
-      return code === 400 && text.startsWith("error decoding patch: cbor: ");
+      return code === 400 && text.startsWith("error decoding patch: CBOR: ");
     });
   });
 

@@ -93,7 +93,7 @@ function decodeCbor(body: Buffer, kind: string | undefined): DecodedBody {
   } catch (error) {
     if (error instanceof RangeError) throw ApiError.requestEntityTooLarge(error.message);
     if (!(error instanceof CborFault)) throw error;
-    throw unrecognized(`cbor: ${error.message}`, body, kind);
+    throw unrecognized(`CBOR: ${error.message}`, body, kind);
   }
 }
 

@@ -42,7 +42,7 @@ export function cborEventHead(type: string): Buffer {
 
 /**
  * Writes values of JSON. Strings and names become byte strings, as from Kubernetes: only so do Go clients read base64 into
- * `[]byte`. A library's encoder takes five times as long.
+ * `[]byte`. The library's encoder takes several times as long.
  */
 class CborWriter {
   #buffer = Buffer.allocUnsafe(1024);

@@ -188,7 +188,7 @@ function rowObject(object: KubeObject, include: IncludeObject): object {
 /** Encodes what another representation encodes in JSON, in CBOR. */
 function cborRepresentation(json: Representation): Representation {
   return {
-    key: `cbor ${json.key}`,
+    key: `CBOR ${json.key}`,
     contentType: "application/cbor",
     events: CBOR_EVENTS,
     verbatim: false,

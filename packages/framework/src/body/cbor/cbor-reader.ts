@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import { MAX_JSON_DEPTH } from "@virtual-workspaces/apimachinery/json";
-import { decode, Token, Tokenizer, Type } from "cborg";
+import type { Token, Tokenizer } from "cborg";
 import { BODY_LIMITS } from "../../util/limits.ts";
 
 /** Media type of CBOR documents (RFC 8949). */
@@ -18,8 +20,11 @@ export class CborFault extends Error {}
  * RangeError beyond the limits
  */
 export function readCbor(body: Buffer): unknown {
+  // Loaded on first use: most servers never need it. It exports nothing to a `require` by name.
+  const path = fileURLToPath(import.meta.resolve("cborg"));
+  const library = createRequire(import.meta.url)(path) as typeof import("cborg");
   try {
-    return decode(body, { ...STRICT, tokenizer: new JsonTokenizer(body, STRICT) });
+    return library.decode(body, { ...STRICT, tokenizer: new JsonTokenizer(body, library) });
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith(PREFIX)) throw error;
     throw new CborFault(error.message.slice(PREFIX.length));
@@ -62,20 +67,37 @@ interface Open {
 }
 
 /** Reduces tokens to those of JSON values. */
-class JsonTokenizer extends Tokenizer {
+class JsonTokenizer {
+  readonly #body: Buffer;
+  readonly #library: typeof import("cborg");
+  readonly #tokens: Tokenizer;
   readonly #open: Open[] = [];
   readonly #names = new Set<string>();
   #containers = 0;
   #items = 0;
 
-  override next(): Token {
+  constructor(body: Buffer, library: typeof import("cborg")) {
+    this.#body = body;
+    this.#library = library;
+    this.#tokens = new library.Tokenizer(body, STRICT);
+  }
+
+  done(): boolean {
+    return this.#tokens.done();
+  }
+
+  pos(): number {
+    return this.#tokens.pos();
+  }
+
+  next(): Token {
     const around = this.#open.at(-1);
     const isKey = around?.isMap === true && around.begun % 2 === 0;
     let encoding: BufferEncoding = "utf8";
     for (let isTagged = false; ; isTagged = true) {
       if (this.done()) throw new CborFault("unexpected end of the document");
       const start = this.pos();
-      const token = super.next();
+      const token = this.#tokens.next();
       this.#items += 1;
       if (this.#items > MOST_ITEMS) throw new RangeError(`more than ${MOST_ITEMS} values`);
       switch (token.type.name) {
@@ -141,15 +163,15 @@ class JsonTokenizer extends Tokenizer {
         throw new RangeError(`members of more than ${BODY_LIMITS.names} different names`);
     }
     this.#settle();
+    const { Token, Type } = this.#library;
     return new Token(Type.string, text);
   }
 
-  /** Returns the text that begins at a position and ends here. cborg would replace what is not UTF-8. */
+  /** Returns the text that begins at a position and ends here. The library would replace what is not UTF-8. */
   #text(start: number): string {
-    const { data } = this as unknown as { readonly data: Uint8Array };
-    const minor = (data[start] as number) & 31;
+    const minor = (this.#body[start] as number) & 31;
     const head = minor < 24 ? 1 : 1 + 2 ** (minor - 24);
-    const bytes = Buffer.from(data.buffer, data.byteOffset + start + head, this.pos() - start - head);
+    const bytes = this.#body.subarray(start + head, this.pos());
     if (!isUtf8(bytes)) throw new CborFault("text is not UTF-8");
     return bytes.toString("utf8");
   }
