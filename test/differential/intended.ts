@@ -100,6 +100,11 @@ export const INTENDED: readonly Intended[] = [
         (theirs.status === 415 && expected === `${actual}, application/vnd.kubernetes.protobuf`)),
   },
   {
+    name: "CBOR",
+    is: ({ asked, theirs, ours }) =>
+      asked.startsWith("application/cbor") || (theirs.status === 415 && messageOf(ours).includes(": CBOR: ")),
+  },
+  {
     name: "Unreadable bodies",
     is: ({ at, expected, actual, theirs, ours }) =>
       isMessage(at) &&

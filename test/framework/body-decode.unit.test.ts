@@ -53,7 +53,7 @@ describe("decodeBody", () => {
     for (const type of ["application/yaml", "application/yaml; charset=utf-8"])
       it(`YAML: ${type}`, async () => expect((await decode("a: on\n", type)).value).to.deep.equal({ a: true }));
 
-    for (const type of ["application/vnd.kubernetes.protobuf", "application/cbor", "text/yaml", "x", APPLY, MERGE])
+    for (const type of ["application/vnd.kubernetes.protobuf", "application/cbor-seq", "text/yaml", "x", APPLY, MERGE])
       it(`unsupported: ${type}`, async () => {
         const { code, reason, message } = await refusal("{}", type);
         expect([code, reason, message]).to.deep.equal([

@@ -4,7 +4,16 @@ import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 
-const LAZY = ["@kubernetes/client-node", "@marcbachmann/cel-js", "@peculiar/x509", "express", "jose", "re2js", "yaml"];
+const LAZY = [
+  "@kubernetes/client-node",
+  "@marcbachmann/cel-js",
+  "@peculiar/x509",
+  "cborg",
+  "express",
+  "jose",
+  "re2js",
+  "yaml",
+];
 
 const SCRIPT = `
   import { registerHooks } from "node:module";

@@ -14,8 +14,8 @@ const META = "g=meta.k8s.io;v=v1";
 /** `json`, `yaml`, `json Table`, ..., or the code of the rejection. */
 function form(accept: string | undefined, kind: AnswerKind): string {
   try {
-    const { format, as } = negotiate(accept, kind);
-    return as === undefined ? format : `${format} ${as}`;
+    const { format, as, drop } = negotiate(accept, kind);
+    return [format, ...(as === undefined ? [] : [as]), ...(drop === true ? ["drop"] : [])].join(" ");
   } catch (error) {
     expect(error).to.be.instanceOf(ApiError);
     return String((error as ApiError).code);
@@ -35,11 +35,15 @@ describe("negotiation", () => {
     "application/yaml": ["yaml", "yaml", "406"],
     "application/yaml,application/json": ["yaml", "yaml", "json"],
     "application/json;q=0.1,application/yaml": ["yaml", "yaml", "json"],
-    // Formats that custom kinds do not support, as in Kubernetes.
+    // CBOR only where it is named; protobuf not for custom kinds, as in Kubernetes.
     "application/vnd.kubernetes.protobuf": ["406", "406", "406"],
     "application/vnd.kubernetes.protobuf,application/json": ["json", "json", "json"],
     "application/vnd.kubernetes.protobuf, */*": ["json", "json", "json"],
-    "application/cbor": ["406", "406", "406"],
+    "application/cbor": ["cbor", "cbor", "cbor"],
+    "application/cbor;drop=metadata.managedFields": ["cbor drop", "cbor drop", "cbor drop"],
+    "application/json;q=0.9,application/cbor;q=1": ["cbor", "cbor", "cbor"],
+    "application/json, application/cbor": ["json", "json", "json"],
+    [`application/cbor;as=Table;${META}`]: ["cbor Table", "cbor Table", "cbor Table"],
     "application/cbor-seq,application/json": ["json", "json", "json"],
     "text/html": ["406", "406", "406"],
     "text/*": ["406", "406", "406"],
@@ -50,6 +54,22 @@ describe("negotiation", () => {
     [`application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json`]: ["json", "json", "json"],
     [`application/json;as=Table;${META},application/json`]: ["json Table", "json Table", "json Table"],
     [`application/json;as=Table;v=v1;g=other`]: ["406", "406", "406"],
+    "application/json;drop=metadata.managedFields": ["json drop", "json drop", "json drop"],
+    "application/json; drop=metadata.managedFields,*/*; drop=metadata.managedFields": [
+      "json drop",
+      "json drop",
+      "json drop",
+    ],
+    "application/yaml;drop=metadata.managedFields": ["yaml drop", "yaml drop", "406"],
+    "application/json;drop=": ["json", "json", "json"],
+    "application/json;drop=spec": ["406", "406", "406"],
+    "application/json;drop=metadata.managedFields+spec": ["406", "406", "406"],
+    "application/json;drop=spec, application/json": ["json", "json", "json"],
+    [`application/json;as=Table;${META};drop=metadata.managedFields`]: [
+      "json Table drop",
+      "json Table drop",
+      "json Table drop",
+    ],
     [`application/json;as=Table`]: ["406", "406", "406"],
     [`application/json;as=Chair;${META}`]: ["406", "406", "406"],
     [`application/json;as=Chair;${META},application/yaml`]: ["yaml", "yaml", "406"],
@@ -99,9 +119,9 @@ describe("negotiation", () => {
   it("ends with an existing format, or with 406", () => {
     fc.assert(
       fc.property(header, kind, (accept, of) => {
-        const forms = ["json", "yaml", "json Table", "yaml Table", "406"];
         const partial = of === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
-        expect([...forms, `json ${partial}`, `yaml ${partial}`]).to.include(form(accept, of));
+        const forms = ["json", "yaml", "cbor"].flatMap((one) => [one, `${one} Table`, `${one} ${partial}`]);
+        expect([...forms, "406"]).to.include(form(accept, of));
         if (of === "stream") expect(form(accept, of)).not.to.match(/yaml/);
       }),
       { numRuns: 10_000 },
@@ -114,6 +134,7 @@ describe("negotiation", () => {
         const text = accept.toLowerCase();
         const found = form(accept, of);
         if (found.startsWith("yaml")) expect(text).to.match(/application\/yaml/);
+        if (found.startsWith("cbor")) expect(text).to.match(/application\/cbor/);
         if (found.includes(" ")) expect(text).to.include("as=");
         expect(form(`${accept},*/*;q=0.001`, of)).not.to.equal("406");
       }),
@@ -157,10 +178,14 @@ describe("negotiated responses", () => {
     expect(list.text).to.match(/^kind: NoteList\n/);
     const watch = await ask(`${NOTES}?watch=true`, "application/yaml");
     expect(watch).to.include({ status: 406, type: "application/json" });
-    expect(watch.text).to.include("only the following media types are accepted: application/json");
-    const object = await ask(`${NOTES}/a`, "application/cbor");
-    expect(object.text).to.include("application/json, application/yaml").and.to.include('"reason":"NotAcceptable"');
-    // An error is a Status in JSON for any Accept header.
+    expect(watch.text).to.include(
+      "only the following media types are accepted: application/json, application/cbor-seq",
+    );
+    const object = await ask(`${NOTES}/a`, "text/html");
+    expect(object.text)
+      .to.include("application/json, application/yaml, application/cbor")
+      .and.to.include('"reason":"NotAcceptable"');
+    // An error is a Status in JSON, unless the client prefers CBOR.
     expect(await ask(`${NOTES}/b`, "application/yaml")).to.include({ status: 404, type: "application/json" });
   });
 });

@@ -66,7 +66,7 @@ describe("discovery and OpenAPI of a server", () => {
       ["/apis/other.dev", "*/*", 404, "NotFound"],
       ["/openapi/v3/apis/other.dev/v1", "*/*", 404, "NotFound"],
       ["/apis", "text/html", 406, "NotAcceptable"],
-      ["/openapi/v3/version", "application/cbor", 406, "NotAcceptable"],
+      ["/openapi/v3/version", "application/vnd.kubernetes.protobuf", 406, "NotAcceptable"],
     ] as const;
     for (const [path, accept, code, reason] of table) {
       const { status, body } = await get(path, { accept });

@@ -27,6 +27,7 @@ var commands = map[string]func(context.Context, *session) error{
 	"table":             runTable,
 	"writes":            runWrites,
 	"dynamic":           runDynamic,
+	"formats":           runFormats,
 	"increment":         runIncrement,
 	"scale":             runScale,
 	"operator":          runOperator,
@@ -51,6 +52,8 @@ type session struct {
 	from string
 	// as is the form in which objects are asked for: typed, unstructured or metadata.
 	as string
+	// accept is the Accept header, unless it is empty.
+	accept string
 	// limit is the size of a page.
 	limit int64
 	// pause waits for a line on stdin after every page.
@@ -93,6 +96,7 @@ func parse(args []string) (*session, error) {
 	flags.StringVar(&s.fields, "fields", "", "field selector")
 	flags.StringVar(&s.from, "from", "", "resource version to start at")
 	flags.StringVar(&s.as, "as", "typed", "typed, unstructured or metadata")
+	flags.StringVar(&s.accept, "accept", "", "media types to accept instead of the client's")
 	flags.Int64Var(&s.limit, "limit", 0, "objects on a page")
 	flags.BoolVar(&s.pause, "pause", false, "wait for a line after every page")
 	if err := flags.Parse(args[1:]); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -30,7 +31,8 @@ func (o *output) observe(next http.RoundTripper) http.RoundTripper {
 		}
 		request["code"] = res.StatusCode
 		o.emit("request", request)
-		if res.StatusCode == http.StatusOK && query.Has("watch") {
+		isJSON := strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
+		if res.StatusCode == http.StatusOK && query.Has("watch") && isJSON {
 			res.Body = &watchTap{ReadCloser: res.Body, out: o, resourceVersion: query.Get("resourceVersion")}
 		}
 		return res, nil

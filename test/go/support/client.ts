@@ -24,6 +24,7 @@ export type GoCommand =
   | "table"
   | "writes"
   | "dynamic"
+  | "formats"
   | "increment"
   | "scale"
   | "operator"

@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/framework";
 import type { CollectionPart } from "@virtual-workspaces/framework/storage";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
-import { GoClient, type GoCommand } from "./client.ts";
+import { GoClient, type GoClientOptions, type GoCommand } from "./client.ts";
 
 /** The same as `Task` in test/go/clients/task.go. */
 export const Task = defineResource({
@@ -95,8 +95,8 @@ export class TaskStage implements AsyncDisposable {
     return this.#home;
   }
 
-  client(command: GoCommand): GoClient {
-    return GoClient.start(command, { kubeconfig: this.#home.kubeconfig });
+  client(command: GoCommand, options: Omit<GoClientOptions, "kubeconfig"> = {}): GoClient {
+    return GoClient.start(command, { ...options, kubeconfig: this.#home.kubeconfig });
   }
 
   /** Starts another server in place of this one, with the same tasks, and runs `meanwhile` in between. */

@@ -1,8 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { parseJson } from "@virtual-workspaces/apimachinery/json";
 import type { Awaitable } from "../util/awaitable.ts";
 import { BODY_LIMITS } from "../util/limits.ts";
+import { bytesOf } from "../watch/cache/encoded.ts";
+import { CBOR, CborFault, readCbor } from "./cbor/cbor-reader.ts";
 import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";
 import { readProtobuf } from "./protobuf/protobuf-reader.ts";
 import { YamlFault } from "./yaml/fault.ts";
@@ -37,7 +39,7 @@ export interface DecodeOptions {
 }
 
 /**
- * Decodes a body by its media type: JSON, also without a media type, and YAML, including `application/apply-patch+yaml`,
+ * Decodes a body by its media type: JSON, also without a media type, CBOR, and YAML, including `application/apply-patch+yaml`,
  * which clients use for JSON. Security: the input is untrusted and cannot stall the process.
  *
  * @throws ApiError 400 for a malformed body, with Kubernetes' text and the position; 413 for one that is too large; 415 for
@@ -50,6 +52,7 @@ export function decodeBody(
 ): Awaitable<DecodedBody> {
   const { accepted = OBJECT_MEDIA_TYPES, protobuf } = options;
   const mediaType = mediaTypeOf(contentType, protobuf === undefined ? accepted : [...accepted, PROTOBUF]);
+  if (mediaType === CBOR) return decodeCbor(body, options.kind);
   if (protobuf !== undefined && mediaType === PROTOBUF) return decodeProtobuf(body, protobuf, options.kind);
   if (isYaml(mediaType)) return decodeYaml(body, mediaType, options);
   return isPatch(mediaType) ? decodeJsonPatch(body) : decodeJson(body, options.kind);
@@ -80,6 +83,27 @@ function decodeProtobuf(body: Buffer, message: ProtobufMessage, kind: string | u
     if (error instanceof RangeError) throw ApiError.requestEntityTooLarge(error.message);
     if (!(error instanceof ProtobufFault)) throw error;
     throw unrecognized(`protobuf: ${error.message}`, body, kind);
+  }
+}
+
+/** As in Kubernetes, duplicate keys are rejected and not reported. */
+function decodeCbor(body: Buffer, kind: string | undefined): DecodedBody {
+  try {
+    return { value: readCbor(body), duplicates: [], others: [] };
+  } catch (error) {
+    if (error instanceof RangeError) throw ApiError.requestEntityTooLarge(error.message);
+    if (!(error instanceof CborFault)) throw error;
+    throw unrecognized(`CBOR: ${error.message}`, body, kind);
+  }
+}
+
+/** Returns the JSON of an apply in CBOR, so that it is read like every other. @throws ApiError 400, 413 */
+export function applyOfCbor(body: Buffer): Buffer {
+  try {
+    return bytesOf(decodeCbor(body, undefined).value as KubeObject);
+  } catch (error) {
+    if (!isApiError(error) || error.code !== 400) throw error;
+    throw ApiError.badRequest(`error decoding patch: ${error.message}`);
   }
 }
 
@@ -139,13 +163,14 @@ function summary(body: Buffer): string {
   return body.length > 30 ? `${head} ...` : head;
 }
 
-/** Media types of objects and options. Kubernetes also accepts protobuf for its own kinds, and CBOR if enabled. */
+/** Media types of objects and options that a 415 lists, as Kubernetes does where CBOR is off. */
 const OBJECT_MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** Returns the accepted media type without parameters; a missing one means JSON, if accepted. @throws ApiError 415 */
 function mediaTypeOf(contentType: string | undefined, accepted: readonly string[]): string {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const named = type === "" ? "application/json" : type;
+  if (named === CBOR && accepted.includes("application/json")) return named;
   if (!accepted.includes(named)) throw ApiError.unsupportedMediaType(accepted);
   return named;
 }

@@ -1,18 +1,29 @@
-import { ApiError, apiVersionOf, type KubeObject, type ObjectMeta, quote } from "@virtual-workspaces/apimachinery";
-import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import {
+  ApiError,
+  apiVersionOf,
+  type JsonObject,
+  type KubeObject,
+  type ObjectMeta,
+  quote,
+} from "@virtual-workspaces/apimachinery";
+import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import { bookmarkObject } from "@virtual-workspaces/apimachinery/requests";
 import { compileTable } from "@virtual-workspaces/apimachinery/tables";
 import type { ResourceDefinition } from "../definition.ts";
-import type { EventType } from "../watch/cache/cache-event.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
+import { cborDocument, cborListHead, cborValue } from "./cbor.ts";
+import { CBOR_EVENTS, type EventFormat, JSON_EVENTS } from "./event-format.ts";
 import { type ItemTypes, itemTypes } from "./item-types.ts";
+import { ManagedFieldsCuts } from "./scan-metadata.ts";
 
-/** Encodes objects, lists and events for a client: as plain JSON, Table or PartialObjectMetadata. */
+/** Encodes objects, lists and events for a client: whole, as Table or as PartialObjectMetadata, in JSON or CBOR. */
 export interface Representation {
   /** Equal keys produce equal bytes for the same object of the same kind. */
   readonly key: string;
-  /** Content type of bodies and streams. */
+  /** Content type of bodies. */
   readonly contentType: string;
+  /** Frames of events. */
+  readonly events: EventFormat;
   /** Whether {@link object} returns the object's own bytes, so that caching them has no use. */
   readonly verbatim: boolean;
   /** Encodes a single object, as in the response to a GET and in events. */
@@ -21,8 +32,10 @@ export interface Representation {
   item(encoded: Encoded): Buffer;
   /** Beginning of {@link item} that a list leaves out. @default none */
   readonly itemTypes?: Pick<ItemTypes, "length" | "opening">;
-  /** Returns the bytes before and after the items of a list, which are joined by commas. */
-  list(meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer };
+  /** Byte between two items of a list. @default none */
+  readonly separator?: number;
+  /** Returns the bytes before and after the items of a list of `count` items. */
+  list(meta: ListMetadata, count: number): { readonly head: Buffer; readonly tail: Buffer };
   /** Encodes the object of a BOOKMARK event. */
   bookmark(resourceVersion: string, initialEventsEnd: boolean): Buffer;
 }
@@ -33,23 +46,9 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
-const OPENING: Readonly<Record<EventType | "BOOKMARK" | "ERROR", Buffer>> = {
-  ADDED: Buffer.from('{"type":"ADDED","object":'),
-  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
-  DELETED: Buffer.from('{"type":"DELETED","object":'),
-  BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
-  ERROR: Buffer.from('{"type":"ERROR","object":'),
-};
-const CLOSING = Buffer.from("}\n");
-
-/** Returns one watch event as a line of JSON, in pieces to be joined. */
-export function eventPieces(type: EventType | "BOOKMARK" | "ERROR", object: Buffer): readonly Buffer[] {
-  return [OPENING[type], object, CLOSING];
-}
-
-export function eventBytes(type: EventType | "BOOKMARK" | "ERROR", object: Buffer): Buffer {
-  return Buffer.concat(eventPieces(type, object));
-}
+const COMMA = ",".charCodeAt(0);
+/** Properties of all representations in JSON. */
+const JSON_FORM = { contentType: "application/json", events: JSON_EVENTS, separator: COMMA } as const;
 
 /** Encodes objects unchanged, as their own bytes; list items with or without their type. */
 function jsonRepresentation(definition: ResourceDefinition, typedItems: boolean): Representation {
@@ -57,7 +56,7 @@ function jsonRepresentation(definition: ResourceDefinition, typedItems: boolean)
   const types = typedItems ? undefined : itemTypes(definition);
   return {
     key: "json",
-    contentType: "application/json",
+    ...JSON_FORM,
     verbatim: true,
     object: (encoded) => encoded.bytes,
     item: types === undefined ? (encoded) => encoded.bytes : types.begin,
@@ -67,6 +66,17 @@ function jsonRepresentation(definition: ResourceDefinition, typedItems: boolean)
       Buffer.from(
         JSON.stringify(bookmarkObject({ apiVersion, kind: definition.kind, resourceVersion, initialEventsEnd })),
       ),
+  };
+}
+
+/** Encodes objects as their own bytes without `metadata.managedFields`. */
+function droppingRepresentation(json: Representation, cuts: ManagedFieldsCuts): Representation {
+  return {
+    ...json,
+    key: `${json.key} drop`,
+    verbatim: false,
+    object: (encoded) => cuts.without(json.object(encoded)),
+    item: (encoded) => cuts.without(json.item(encoded)),
   };
 }
 
@@ -98,11 +108,11 @@ export interface MetadataForm {
 }
 
 /** Metadata only (Kubernetes' PartialObjectMetadata), for garbage collectors and metadata informers. */
-export function partialRepresentation(form: MetadataForm | undefined): Representation {
-  const partial = (encoded: Encoded): Buffer => stringify(partialObject(decodeObject(encoded), form));
+export function partialRepresentation(form: MetadataForm | undefined, drop = false): Representation {
+  const partial = (encoded: Encoded): Buffer => stringify(partialObject(decodeObject(encoded), { form, drop }));
   return {
-    key: form === undefined ? "partial" : `partial ${form.name}`,
-    contentType: "application/json",
+    key: `partial${drop ? " drop" : ""}${form === undefined ? "" : ` ${form.name}`}`,
+    ...JSON_FORM,
     verbatim: false,
     object: partial,
     item: partial,
@@ -113,8 +123,12 @@ export function partialRepresentation(form: MetadataForm | undefined): Represent
 }
 
 /** Returns the object's metadata as a PartialObjectMetadata. */
-function partialObject(object: KubeObject, form: MetadataForm | undefined): object {
+function partialObject(
+  object: KubeObject,
+  { form, drop }: { readonly form: MetadataForm | undefined; readonly drop: boolean },
+): object {
   const metadata = form === undefined ? object.metadata : form.of(object);
+  if (drop) delete metadata.managedFields;
   return { kind: META.kind, apiVersion: META.apiVersion, metadata };
 }
 
@@ -151,7 +165,7 @@ export function tableRepresentation(definition: ResourceDefinition, include: Inc
   const bookmarked = include === "None" ? "Metadata" : include;
   return {
     key: `table ${include}`,
-    contentType: "application/json",
+    ...JSON_FORM,
     verbatim: false,
     object: (encoded) => one(decodeObject(encoded)),
     item: (encoded: Encoded) => stringify(row(decodeObject(encoded))),
@@ -181,6 +195,31 @@ function rowObject(object: KubeObject, include: IncludeObject): object {
   };
 }
 
+/** Encodes what another representation encodes in JSON, in CBOR. */
+function cborRepresentation(json: Representation): Representation {
+  const { itemTypes: types } = json;
+  const untyped = (item: Buffer): Buffer =>
+    types === undefined ? item : Buffer.concat([types.opening, item.subarray(types.length)]);
+  return {
+    key: `CBOR ${json.key}`,
+    contentType: "application/cbor",
+    events: CBOR_EVENTS,
+    verbatim: false,
+    object: (encoded) => cborDocument(json.object(encoded)),
+    item: (encoded) => cborValue(untyped(json.item(encoded))),
+    list: (meta, count) => {
+      const { head, tail } = json.list(meta, 0);
+      const document = parseOwnJson(Buffer.concat([head, tail]).toString("utf8")) as JsonObject;
+      const items = Object.keys(document).at(-1) as string;
+      delete document[items];
+      return { head: cborListHead(document, items, count), tail: NO_TAIL };
+    },
+    bookmark: (resourceVersion, initialEventsEnd) => cborDocument(json.bookmark(resourceVersion, initialEventsEnd)),
+  };
+}
+
+const NO_TAIL = Buffer.alloc(0);
+
 /** Kind and form to encode. */
 export interface Presented {
   readonly definition: ResourceDefinition;
@@ -193,6 +232,7 @@ export interface Presented {
 /** Representations of the kinds of a server, each created once. */
 export class Representations {
   readonly #made = new WeakMap<ResourceDefinition, Map<string, Representation>>();
+  readonly #cuts = new ManagedFieldsCuts();
 
   /** @throws ApiError 400 on a malformed `includeObject` */
   of(
@@ -201,40 +241,49 @@ export class Representations {
     request: { readonly query: URLSearchParams },
   ): Representation {
     const include = wanted.as === "Table" ? includeObject(request.query) : "None";
-    const key = `${wanted.as ?? ""} ${include} ${typedItems} ${metadata?.name ?? ""}`;
+    const { as = "", drop = false } = wanted;
+    const isCbor = wanted.format === "cbor";
+    const key = `${isCbor} ${as} ${include} ${drop} ${typedItems} ${metadata?.name ?? ""}`;
     const made = this.#made.get(definition) ?? new Map<string, Representation>();
     this.#made.set(definition, made);
     let representation = made.get(key);
     if (representation === undefined) {
-      if (wanted.as === undefined) representation = jsonRepresentation(definition, typedItems);
-      else if (wanted.as === "Table") representation = tableRepresentation(definition, include);
-      else representation = partialRepresentation(metadata);
+      if (as === "Table") representation = tableRepresentation(definition, include);
+      else if (as !== "") representation = partialRepresentation(metadata, drop);
+      else if (drop) representation = droppingRepresentation(jsonRepresentation(definition, typedItems), this.#cuts);
+      else representation = jsonRepresentation(definition, typedItems);
+      if (isCbor) representation = cborRepresentation(representation);
       made.set(key, representation);
     }
     return representation;
   }
 }
 
+/** Format of a response. Watches have no YAML. */
+export type AnswerFormat = "json" | "yaml" | "cbor";
+
 /** Negotiated form of a response. */
 export interface Wanted {
-  readonly format: "json" | "yaml";
+  readonly format: AnswerFormat;
   /** Transformation of the group meta.k8s.io that `as` requests. */
   readonly as?: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+  /** Whether objects have no `metadata.managedFields`. Tables have them nevertheless, as in Kubernetes. @default false */
+  readonly drop?: boolean;
 }
 
 /** Kind of response, which decides on the available transformations and on YAML (not for streams). */
 export type AnswerKind = "object" | "list" | "stream";
 
 const ACCEPTED: Readonly<Record<AnswerKind, readonly string[]>> = {
-  object: ["application/json", "application/yaml"],
-  list: ["application/json", "application/yaml"],
-  stream: ["application/json"],
+  object: ["application/json", "application/yaml", "application/cbor"],
+  list: ["application/json", "application/yaml", "application/cbor"],
+  stream: ["application/json", "application/cbor-seq"],
 };
 const PLAIN: Wanted = { format: "json" };
 
 /**
- * Parses an `Accept` header as Kubernetes does for custom kinds: clauses with protobuf, CBOR or an unknown transformation are
- * skipped.
+ * Parses an `Accept` header as Kubernetes does for custom kinds: clauses with protobuf, an unknown transformation or
+ * an unknown field to drop are skipped.
  *
  * @throws ApiError 406 when no clause can be satisfied
  */
@@ -250,16 +299,29 @@ export function negotiate(accept: string | undefined, kind: AnswerKind): Wanted 
 function meet(range: MediaRange, kind: AnswerKind): Wanted | undefined {
   const format = formatOf(range, kind);
   if (format === undefined) return undefined;
-  const { as = "", g, v } = range.parameters;
-  if (as === "") return { format };
+  const { as = "", g, v, drop = "" } = range.parameters;
+  if (drop !== "" && drop !== MANAGED_FIELDS) return undefined;
+  const wanted: Wanted = drop === "" ? { format } : { format, drop: true };
+  if (as === "") return wanted;
   if (g !== "meta.k8s.io" || v !== "v1") return undefined;
   const partial = kind === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
-  return as === "Table" || as === partial ? { format, as } : undefined;
+  return as === "Table" || as === partial ? { ...wanted, as } : undefined;
 }
 
-function formatOf(range: MediaRange, kind: AnswerKind): Wanted["format"] | undefined {
+/** Only supported value of `drop` (KEP-5958). As in Kubernetes, a clause with another value is skipped. */
+const MANAGED_FIELDS = "metadata.managedFields";
+
+function formatOf(range: MediaRange, kind: AnswerKind): AnswerFormat | undefined {
   if (accepts(range, "application", "json")) return "json";
+  if (accepts(range, "application", "cbor")) return "cbor";
   return kind !== "stream" && accepts(range, "application", "yaml") ? "yaml" : undefined;
+}
+
+/** Returns whether a client prefers CBOR, so that it gets errors in CBOR too. */
+export function prefersCbor(accept: string | undefined): boolean {
+  if (accept?.includes("cbor") !== true) return false;
+  const formats = parseAccept(accept).map((range) => formatOf(range, "object"));
+  return formats.find((format) => format !== undefined) === "cbor";
 }
 
 /** Media range of an `Accept` header. */

@@ -2,6 +2,8 @@ import type { ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { ApiError, Status, StatusDetails } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import { cborDocument } from "./cbor.ts";
+import { type AnswerFormat, prefersCbor } from "./representation.ts";
 
 /** Complete body to write. */
 export interface Answer {
@@ -23,7 +25,7 @@ export function statusOf(res: ServerResponse): Partial<Status> | undefined {
   return statuses.get(res);
 }
 
-/** Returns the JSON of a response that was sent as YAML. */
+/** Returns the JSON of a document that was sent in another format. */
 export function jsonOf(res: ServerResponse): Buffer | undefined {
   return documents.get(res);
 }
@@ -41,15 +43,18 @@ export function respond(res: ServerResponse, answer: Answer): void {
   res.end(res.req.method === "HEAD" ? undefined : body);
 }
 
-/** Writes JSON, or the same document as YAML. */
+/** Writes JSON, or the same document as YAML or CBOR. */
 export function respondDocument(
   res: ServerResponse,
-  document: { readonly code: number; readonly json: Buffer; readonly format: "json" | "yaml" },
+  {
+    json,
+    format,
+    ...answer
+  }: Pick<Answer, "code" | "headers"> & { readonly json: Buffer; readonly format: AnswerFormat },
 ): void {
-  if (document.format === "yaml") {
-    documents.set(res, document.json);
-    respond(res, { code: document.code, contentType: "application/yaml", body: yamlOf(document.json) });
-  } else respond(res, { code: document.code, contentType: "application/json", body: document.json });
+  if (format !== "json") documents.set(res, json);
+  const body = format === "json" ? json : format === "yaml" ? yamlOf(json) : cborDocument(json);
+  respond(res, { ...answer, contentType: `application/${format}`, body });
 }
 
 /** Writes a Status for an error; all error responses use it. */
@@ -59,18 +64,15 @@ export function respondStatus(res: ServerResponse, error: ApiError): void {
   const headers: Record<string, string> = {};
   if (retry !== undefined && retry > 0) headers["Retry-After"] = String(retry);
   if (error.code === 401) headers["WWW-Authenticate"] = "Bearer";
-  respond(res, {
-    code: error.code,
-    contentType: "application/json",
-    body: Buffer.from(`${JSON.stringify(error.status)}\n`),
-    headers,
-  });
+  const json = Buffer.from(`${JSON.stringify(error.status)}\n`);
+  const format = prefersCbor(res.req?.headers.accept) ? "cbor" : "json";
+  respondDocument(res, { code: error.code, json, format, headers });
 }
 
 /** Writes the Status of a successful call that returns no object, such as a delete or an action subresource. */
 export function respondSuccess(
   res: ServerResponse,
-  success: { readonly code?: 200 | 201; readonly details: StatusDetails; readonly format: "json" | "yaml" },
+  success: { readonly code?: 200 | 201; readonly details: StatusDetails; readonly format: AnswerFormat },
 ): void {
   const { code = 200, details, format } = success;
   const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details } as const;

@@ -21,6 +21,32 @@ export function scanMetadata(bytes: Uint8Array): MetadataPositions {
   return new Skimmer(bytes).object();
 }
 
+/**
+ * Cuts `metadata.managedFields` out of the bytes of objects. Positions are found once for each object, and kept as long as its
+ * bytes; no second copy of an object is kept.
+ */
+export class ManagedFieldsCuts {
+  readonly #found = new WeakMap<Buffer, readonly number[]>();
+
+  /** Returns the JSON of an object without `metadata.managedFields`: the same bytes if it has none. */
+  without(bytes: Buffer): Buffer {
+    let cuts = this.#found.get(bytes);
+    if (cuts === undefined) {
+      cuts = new Skimmer(bytes).managedFields();
+      this.#found.set(bytes, cuts);
+    }
+    if (cuts.length === 0) return bytes;
+    const kept: Buffer[] = [];
+    let from = 0;
+    for (let at = 0; at < cuts.length; at += 2) {
+      kept.push(bytes.subarray(from, cuts[at]));
+      from = cuts[at + 1] as number;
+    }
+    kept.push(bytes.subarray(from));
+    return Buffer.concat(kept);
+  }
+}
+
 class Skimmer {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -38,10 +64,7 @@ class Skimmer {
     this.#take(OPEN_OBJECT);
     this.#space();
     for (let more = this.#bytes[this.#at] !== CLOSE_OBJECT; more; more = this.#another()) {
-      const name = this.#text();
-      this.#space();
-      this.#take(COLON);
-      this.#space();
+      const name = this.#name();
       if (name === "metadata" && this.#bytes[this.#at] === OPEN_OBJECT) from = this.#at;
       if (name === "kind") kind = this.#textOr();
       else if (name === "apiVersion") apiVersion = this.#textOr();
@@ -53,6 +76,52 @@ class Skimmer {
     this.#space();
     if (this.#at !== this.#bytes.length) this.#refuse();
     return { kind, apiVersion, from, to };
+  }
+
+  /** Returns what to cut out so that valid JSON without `metadata.managedFields` remains: starts and ends, in turns. */
+  managedFields(): readonly number[] {
+    const cuts: number[] = [];
+    this.#space();
+    this.#take(OPEN_OBJECT);
+    this.#space();
+    for (let more = this.#bytes[this.#at] !== CLOSE_OBJECT; more; more = this.#another()) {
+      const isMetadata = this.#name() === "metadata" && this.#bytes[this.#at] === OPEN_OBJECT;
+      if (isMetadata) this.#cutMembers("managedFields", cuts);
+      else this.#value(1);
+      this.#space();
+    }
+    this.#take(CLOSE_OBJECT);
+    return cuts;
+  }
+
+  /** Consumes an object, and notes its members of a name, each with one comma. */
+  #cutMembers(name: string, cuts: number[]): void {
+    this.#at += 1;
+    this.#space();
+    let kept = false;
+    let end = this.#at;
+    for (let more = this.#bytes[this.#at] !== CLOSE_OBJECT; more; ) {
+      const start = this.#at;
+      const isCut = this.#name() === name;
+      this.#value(2);
+      const own = this.#at;
+      this.#space();
+      more = this.#another();
+      if (isCut && kept) cuts.push(end, own);
+      else if (isCut) cuts.push(start, more ? this.#at : own);
+      kept ||= !isCut;
+      end = own;
+    }
+    this.#take(CLOSE_OBJECT);
+  }
+
+  /** Consumes the name of a member and its colon. */
+  #name(): string {
+    const name = this.#text();
+    this.#space();
+    this.#take(COLON);
+    this.#space();
+    return name;
   }
 
   /** Consumes a comma, if there is one. */

@@ -7,7 +7,7 @@ import {
   normalizeMetadata,
   quote,
 } from "@virtual-workspaces/apimachinery";
-import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
+import { applyOfCbor, type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
 import { PROTOBUF_DELETE_OPTIONS } from "../body/protobuf/meta.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
@@ -15,6 +15,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import { hasBody } from "../listener/malformed.ts";
 import type { WriteOptions } from "../storage.ts";
 import { checkType } from "../write/identity.ts";
+import { APPLY_CBOR } from "../write/patch-types.ts";
 import { type Findings, once, reportFindings } from "../write/strict.ts";
 
 /** An object as a client sent it, with the findings of strict decoding except fields outside the schema. */
@@ -38,6 +39,12 @@ export async function sentOptions(
   if (!hasBody(req)) return undefined;
   const body = await readBody(req, { res, signal });
   return body.length === 0 ? undefined : (await decoded(exchange, body, protobuf === undefined ? {} : OPTIONS)).value;
+}
+
+/** Reads the body of a patch. An apply in CBOR becomes JSON. @throws ApiError 400, 413 */
+export async function sentPatch({ req, res, signal }: AuthorizedExchange): Promise<Buffer> {
+  const body = await readBody(req, { res, signal });
+  return req.headers["content-type"]?.split(";", 1)[0]?.trim() === APPLY_CBOR ? applyOfCbor(body) : body;
 }
 
 /** Clients that send a kind in protobuf also send its DeleteOptions in protobuf. */

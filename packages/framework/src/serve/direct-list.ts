@@ -8,7 +8,7 @@ import { withItemTypes } from "../encode/item-types.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Representation, Wanted } from "../encode/representation.ts";
-import { respondDocument, startStream } from "../encode/respond.ts";
+import { respond, respondDocument, startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
@@ -39,7 +39,8 @@ export async function answerDirectList(
   { wanted, list, ...asked }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
 ): Promise<void> {
   const { typedItems = "unchanged", definition } = resource;
-  if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined && typedItems !== false)
+  const { format, as, drop = false } = wanted;
+  if (isEncodedList(list) && format === "json" && as === undefined && !drop && typedItems !== false)
     return passThrough(exchange, typedItems === true ? { body: withItemTypes(decoded(list), definition) } : list);
   await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
 }
@@ -225,22 +226,23 @@ export async function writeList(
   const { page, wanted } = list;
   const representation = core.representations.of(resource, wanted, exchange);
   exchange.answered = true;
-  const { head, tail } = representation.list(page.meta);
+  const { head, tail } = representation.list(page.meta, page.items.length);
   // Reads the length of every item: one that cannot be converted must fail before the head is sent.
   const verbatim = bodyLength(page, head.length + tail.length);
   // Whether an item begins with its type is known once it is read.
   const length = representation.verbatim && representation.itemTypes === undefined ? verbatim : undefined;
   const estimate = representation.verbatim ? verbatim : page.items.length * TYPICAL_ROW;
   if (wanted.format === "yaml" || estimate <= SMALL) {
-    const json = Buffer.concat([head, ...joined(page.items, representation), tail]);
-    respondDocument(res, { code: 200, json, format: wanted.format });
+    const body = Buffer.concat([head, ...joined(page.items, representation), tail]);
+    if (wanted.format === "yaml") respondDocument(res, { code: 200, json: body, format: "yaml" });
+    else respond(res, { code: 200, contentType: representation.contentType, body });
     return;
   }
   core.fairness.hold(exchange)?.widen(widthOf(estimate));
   startStream(res, representation.contentType, length);
   const writer = new PieceWriter(res, core.pieces);
-  const between = separation(representation);
-  await writer.addAll([head, between.separator.subarray(COMMA.length)]);
+  const { first, ...between } = separation(representation);
+  await writer.addAll([head, first]);
   await writer.addAll(rendered(page.items, representation), between);
   await writer.add(tail);
   await writer.finish();
@@ -250,13 +252,21 @@ export async function writeList(
 /** Maximum size of a body that is written at once, in bytes. */
 const SMALL = 128 * 1024;
 
-const COMMA = Buffer.from(",");
-
-/** Returns what separates the items of a list, and the number of bytes to leave out at their beginning. */
-function separation({ itemTypes }: Representation): { readonly separator: Buffer; readonly skip: number } {
-  if (itemTypes === undefined) return { separator: COMMA, skip: 0 };
-  return { separator: Buffer.concat([COMMA, itemTypes.opening]), skip: itemTypes.length };
+/** Bytes between the items of a list, and the number of bytes to leave out at their beginning. */
+interface ItemSeparation {
+  /** Before the first item. */
+  readonly first: Buffer;
+  readonly separator: Buffer;
+  readonly skip: number;
 }
+
+function separation({ separator, itemTypes }: Representation): ItemSeparation {
+  const comma = separator === undefined ? NOTHING : Buffer.of(separator);
+  if (itemTypes === undefined) return { first: NOTHING, separator: comma, skip: 0 };
+  return { first: itemTypes.opening, separator: Buffer.concat([comma, itemTypes.opening]), skip: itemTypes.length };
+}
+
+const NOTHING = Buffer.alloc(0);
 
 /** Returns the seats of a large list, whose pieces are made in turns (Kubernetes: one for 100 objects, at most 10). */
 function widthOf(length: number): number {
@@ -277,10 +287,9 @@ function* rendered(items: readonly Encoded[], representation: Representation): G
 }
 
 function* joined(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
-  const { separator, skip } = separation(representation);
+  const { first, separator, skip } = separation(representation);
   for (let at = 0; at < items.length; at++) {
-    // Before the first item, without its comma.
-    yield at > 0 ? separator : separator.subarray(COMMA.length);
+    yield at > 0 ? separator : first;
     yield representation.item(items[at] as Encoded).subarray(skip);
   }
 }

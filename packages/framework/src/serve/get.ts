@@ -102,7 +102,8 @@ export function answerObject(
   const { res, core } = exchange;
   const encoded = isEncoded(object) ? object : encodeObject(object, exchange.cluster);
   exchange.answered = true;
-  const json = core.representations.of(presented, wanted, exchange).object(encoded);
-  if (wanted.format === "json") respond(res, { code, contentType: "application/json", body: json });
-  else respondDocument(res, { code, json, format: wanted.format });
+  const { contentType, object: render } = core.representations.of(presented, wanted, exchange);
+  const body = render(encoded);
+  if (wanted.format === "yaml") respondDocument(res, { code, json: body, format: "yaml" });
+  else respond(res, { code, contentType, body });
 }

@@ -1,4 +1,3 @@
-import { readBody } from "../body/read.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { Written } from "../storage.ts";
@@ -6,6 +5,7 @@ import type { Awaitable } from "../util/awaitable.ts";
 import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "../write/patch-types.ts";
 import { readKept } from "../write/write-commit.ts";
 import type { WriteRequest } from "../write/write-request.ts";
+import { sentPatch } from "./body.ts";
 import { answerObject, wantedObject } from "./get.ts";
 import { applying, patching } from "./patching.ts";
 import { keyOf } from "./scope.ts";
@@ -18,7 +18,7 @@ export async function servePatch(exchange: AuthorizedExchange, resource: ServedR
   const type = patchTypeOf(exchange.req.headers["content-type"], definition, storage.applies);
   const wanted = wantedObject(exchange);
   const { force, ...query } = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
-  const body = await readBody(exchange.req, { res: exchange.res, signal: exchange.signal });
+  const body = await sentPatch(exchange);
   exchange.audited?.sentPatch(body);
   const request = writeRequest(exchange, resource, query);
   const creates = type === "apply" && request.part === "";

@@ -1,7 +1,6 @@
 import { apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { FieldManager } from "@virtual-workspaces/apimachinery/apply";
 import { cloneJson } from "@virtual-workspaces/apimachinery/json";
-import { readBody } from "../body/read.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import { normalizeScale, SCALE } from "../resource/scale/scale-kind.ts";
 import type { Scaling } from "../resource/scale/scaling.ts";
@@ -11,7 +10,7 @@ import { checkKind, checkPlace } from "../write/identity.ts";
 import { PATCH_MEDIA_TYPES, patchTypeOf } from "../write/patch-types.ts";
 import { checkUid } from "../write/update.ts";
 import type { Change, Draft, WriteRequest } from "../write/write-request.ts";
-import { reporter, sentObject } from "./body.ts";
+import { reporter, sentObject, sentPatch } from "./body.ts";
 import { answerObject, readObject, wantedObject } from "./get.ts";
 import { applying, patching } from "./patching.ts";
 import { keyOf } from "./scope.ts";
@@ -61,7 +60,7 @@ export async function serveScalePatch(
   const type = patchTypeOf(exchange.req.headers["content-type"], SCALE);
   const query = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
   const wanted = wantedObject(exchange);
-  const body = await readBody(exchange.req, { res: exchange.res, signal: exchange.signal });
+  const body = await sentPatch(exchange);
   exchange.audited?.sentPatch(body);
   const request = writeRequest(exchange, resource, query);
   const key = keyOf(exchange);

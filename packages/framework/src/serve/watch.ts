@@ -6,7 +6,8 @@ import {
   withListDefaults,
 } from "@virtual-workspaces/apimachinery/requests";
 import { timerDelay } from "@virtual-workspaces/transport";
-import { eventPieces, negotiate } from "../encode/representation.ts";
+import type { EventFormat } from "../encode/event-format.ts";
+import { negotiate } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
@@ -39,7 +40,7 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
     if (exchange.upgradeHead !== undefined) await exchange.core.webSockets.prepare();
     if (exchange.res.destroyed) throw new Error("the client disconnected");
-    const stream = startOf(exchange, representation.contentType);
+    const stream = startOf(exchange, representation.events);
     open(exchange, resource, { lease, options, stream, lane: (fanout) => fanout.lane(selection, representation) });
   } catch (error) {
     lease[Symbol.dispose]();
@@ -112,19 +113,19 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, opening: O
 }
 
 /** Starts the response: a stream over HTTP, or a WebSocket. @throws ApiError 400 on an invalid handshake */
-function startOf(exchange: AuthorizedExchange, contentType: string): EventStream {
+function startOf(exchange: AuthorizedExchange, events: EventFormat): EventStream {
   const { core, req, res, upgradeHead: head } = exchange;
   if (head === undefined) {
     exchange.answered = true;
-    startStream(res, contentType);
-    return new ResponseStream(res, core.pieces);
+    startStream(res, events.contentType);
+    return new ResponseStream(res, core.pieces, events);
   }
   core.identityHeaders.drop(req);
   // Those of the response that the WebSocket replaces: Audit-Id, warnings.
   const lines = Object.entries(res.getHeaders()).flatMap(([name, value]) =>
     [value].flat().map((one) => `${name}: ${one}`),
   );
-  return withConnection(exchange, (socket) => core.webSockets.accept({ req, socket, head, lines }));
+  return withConnection(exchange, (socket) => core.webSockets.accept({ req, socket, head, lines, events }));
 }
 
 interface Beginning {
@@ -171,7 +172,7 @@ function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Gene
   for (const object of objectsIn(snapshot.objects, selection)) {
     if (!selection.matches(object)) continue;
     lane.sent.events += 1;
-    yield eventPieces("ADDED", representation.object(object));
+    yield representation.events.pieces("ADDED", representation.object(object));
   }
   if (bookmark) yield lane.bookmarkPieces(snapshot.version, true);
 }

@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { cloneJson } from "@virtual-workspaces/apimachinery/json";
+import { CBOR } from "../body/cbor/cbor-reader.ts";
 import { decodeBody } from "../body/decode.ts";
 import { PROTOBUF } from "../body/protobuf/message.ts";
 import { readBody } from "../body/read.ts";
@@ -70,7 +71,7 @@ function answered({ info }: AuthorizedExchange, resource: ServedResource): Pick<
   return info.subresource === "scale" ? { definition: SCALE } : resource;
 }
 
-/** Reads the body and its content type. Converts protobuf, which typed Go clients send and some servers reject, to JSON. */
+/** Reads the body and its content type. Converts protobuf and CBOR, which Go clients send and some servers reject, to JSON. */
 async function sentBody(
   exchange: AuthorizedExchange,
   { definition }: ServedResource,
@@ -79,12 +80,13 @@ async function sentBody(
   const body = await readBody(req, { res, signal });
   const contentType = req.headers["content-type"] ?? "application/json";
   const { kind, protobuf } = definition;
-  const isProtobuf = contentType.split(";", 1)[0]?.trim().toLowerCase() === PROTOBUF;
-  if (!isProtobuf && audited === undefined) return { contentType, body };
+  const mediaType = contentType.split(";", 1)[0]?.trim().toLowerCase();
+  const isBinary = mediaType === PROTOBUF || mediaType === CBOR;
+  if (!isBinary && audited === undefined) return { contentType, body };
   const options = { yaml: core.yaml, signal, kind, ...(protobuf === undefined ? {} : { protobuf }) };
   const { value } = await decodeBody(body, contentType, options);
   audited?.sent(value);
-  if (!isProtobuf) return { contentType, body };
+  if (!isBinary) return { contentType, body };
   return { contentType: "application/json", body: bytesOf(value as KubeObject) };
 }
 

@@ -7,4 +7,4 @@ export const MAX_BODY: number = 3 * 1024 * 1024;
  * Limits on the content of a body of any size. Reading three million brackets or distinct names would block the process for a
  * third of a second. Kubernetes has no such limits; objects that etcd accepts stay far below.
  */
-export const BODY_LIMITS: JsonLimits = { names: 65_536, containers: 262_144 };
+export const BODY_LIMITS: Required<JsonLimits> = { names: 65_536, containers: 262_144 };

@@ -1,8 +1,8 @@
 import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
+import type { EventFormat } from "../encode/event-format.ts";
 import { type PiecePool, PieceWriter } from "../encode/pieces.ts";
-import { eventBytes } from "../encode/representation.ts";
 
 /** Client's end of a watch: where its events go. */
 export interface EventStream {
@@ -67,11 +67,6 @@ export class Chunk {
   }
 }
 
-/** Returns the last event of a watch that cannot be continued. */
-export function errorEvent(error: ApiError): Buffer {
-  return eventBytes("ERROR", Buffer.from(JSON.stringify(error.status)));
-}
-
 /**
  * Started HTTP response, with chunks that it shares with others. Node frames every write of every response again and passes it
  * to the socket in four pieces; a framed chunk goes to the socket directly, for a quarter less CPU. It does so only where Node
@@ -81,10 +76,12 @@ export function errorEvent(error: ApiError): Buffer {
 export class ResponseStream implements EventStream {
   readonly #response: ServerResponse;
   readonly #pool: PiecePool;
+  readonly #events: EventFormat;
 
-  constructor(response: ServerResponse, pool: PiecePool) {
+  constructor(response: ServerResponse, pool: PiecePool, events: EventFormat) {
     this.#response = response;
     this.#pool = pool;
+    this.#events = events;
   }
 
   get over(): boolean {
@@ -112,7 +109,7 @@ export class ResponseStream implements EventStream {
 
   end(error?: ApiError): void {
     if (error === undefined) this.#response.end();
-    else this.#response.end(errorEvent(error));
+    else this.#response.end(this.#events.error(error));
   }
 
   destroy(): void {

@@ -1,6 +1,6 @@
 import { ApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import { keptBytes } from "../encode/pieces.ts";
-import { eventPieces, type Representation } from "../encode/representation.ts";
+import type { Representation } from "../encode/representation.ts";
 import type { CacheEvent, ReadableCache } from "./cache/cache-event.ts";
 import { Chunk, type EventStream } from "./event-stream.ts";
 import type { Selection } from "./selection.ts";
@@ -90,7 +90,8 @@ export class Lane {
 
   /** Returns a bookmark in pieces. */
   bookmarkPieces(version: string, initialEventsEnd: boolean): readonly Buffer[] {
-    return eventPieces("BOOKMARK", this.representation.bookmark(version, initialEventsEnd));
+    const { representation } = this;
+    return representation.events.pieces("BOOKMARK", representation.bookmark(version, initialEventsEnd));
   }
 
   /** Returns a bookmark at the version that live subscribers have received. */
@@ -136,7 +137,7 @@ export class Lane {
         const made = representation.object(object);
         return representation.verbatim ? made : keptBytes(made);
       });
-      events.push(eventPieces(step, bytes));
+      events.push(representation.events.pieces(step, bytes));
     }
   }
 

@@ -2,8 +2,9 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { WebSocket, WebSocketServer } from "ws";
+import type { EventFormat } from "../encode/event-format.ts";
 import type { RequestInfo } from "../request/request-info.ts";
-import { type Chunk, type EventStream, errorEvent } from "./event-stream.ts";
+import type { Chunk, EventStream } from "./event-stream.ts";
 
 /** Maximum length of a client's message, in bytes: a watch expects none and ignores them. */
 const LONGEST_MESSAGE = 4096;
@@ -20,7 +21,7 @@ const OPEN = 1;
 /** Close codes of RFC 6455, 7.4.1. */
 const CLOSE = { normal: 1000, goingAway: 1001, policyViolation: 1008, internalError: 1011 } as const;
 
-/** Makes the frame of one text message. */
+/** Makes the frame of one message. */
 type Frame = (message: Buffer) => readonly Buffer[];
 
 /** Export of `ws` that its types lack. */
@@ -29,11 +30,14 @@ interface Framing {
 }
 
 /** One frame for each message. The server's frames are not masked, so that many clients get the same bytes. */
-const TEXT = { fin: true, rsv1: false, opcode: 1, mask: false, readOnly: true } as const;
+const FRAME = { fin: true, rsv1: false, mask: false, readOnly: true } as const;
+/** Opcodes of messages (RFC 6455, 5.2). */
+const OPCODE = { text: 1, binary: 2 } as const;
 
 interface Acceptor {
   readonly server: WebSocketServer;
-  readonly frame: Frame;
+  readonly text: Frame;
+  readonly binary: Frame;
 }
 
 /** Upgrade request for a watch. */
@@ -43,6 +47,7 @@ export interface WatchUpgrade {
   readonly head: Buffer;
   /** Further header lines of the response. */
   readonly lines: readonly string[];
+  readonly events: EventFormat;
 }
 
 /** Returns whether a request asks for a WebSocket. */
@@ -56,7 +61,8 @@ export function isWatchSocket(req: IncomingMessage, { isResource, verb }: Reques
 }
 
 /**
- * Watches over WebSockets, as kube-apiserver serves them: one text message for each event. The module `ws` is loaded with the
+ * Watches over WebSockets, as kube-apiserver serves them: one message for each event, of text or, in CBOR, of
+ * bytes. The module `ws` is loaded with the
  * first one.
  */
 export class WatchSockets implements Disposable {
@@ -83,7 +89,11 @@ export class WatchSockets implements Disposable {
     server.on("wsClientError", (error) => {
       throw ApiError.badRequest(`invalid WebSocket handshake: ${error.message}: use version 13 of RFC 6455`);
     });
-    this.#acceptor = { server, frame: (message) => Sender.frame(message, TEXT) };
+    const frame =
+      (opcode: number): Frame =>
+      (message) =>
+        Sender.frame(message, { ...FRAME, opcode });
+    this.#acceptor = { server, text: frame(OPCODE.text), binary: frame(OPCODE.binary) };
     this.#pinging = setInterval(() => this.#ping(server), PING_EVERY).unref();
   }
 
@@ -92,16 +102,17 @@ export class WatchSockets implements Disposable {
    *
    * @throws ApiError 400 on an invalid handshake, when nothing has been written
    */
-  accept({ req, socket, head, lines }: WatchUpgrade): EventStream {
+  accept({ req, socket, head, lines, events }: WatchUpgrade): EventStream {
     if (this.#acceptor === undefined) throw new Error("WebSockets are not prepared");
-    const { server, frame } = this.#acceptor;
+    const { server, text, binary } = this.#acceptor;
+    const frame = events.isText ? text : binary;
     this.#lines.set(req, lines);
     let stream: EventStream | undefined;
     server.handleUpgrade(req, socket, head, (client) => {
       // Errors are followed by the connection's end.
       client.on("error", () => undefined);
       client.on("pong", () => this.#silent.delete(client));
-      stream = new WebSocketStream({ client, socket, frame, leaving: this.#leaving });
+      stream = new WebSocketStream({ client, socket, frame, events, leaving: this.#leaving });
     });
     if (stream === undefined) throw new Error("the client disconnected");
     return stream;
@@ -132,6 +143,7 @@ interface OpenSocket {
   /** Connection below the WebSocket. */
   readonly socket: Duplex;
   readonly frame: Frame;
+  readonly events: EventFormat;
   readonly leaving: () => boolean;
 }
 
@@ -178,8 +190,8 @@ class WebSocketStream implements EventStream {
 
   end(error?: ApiError): void {
     if (this.over) return;
-    const { client, socket, frame, leaving } = this.#open;
-    if (error !== undefined) socket.write(Buffer.concat(frame(errorEvent(error))));
+    const { client, socket, frame, events, leaving } = this.#open;
+    if (error !== undefined) socket.write(Buffer.concat(frame(events.error(error))));
     client.close(error === undefined ? (leaving() ? CLOSE.goingAway : CLOSE.normal) : closeCode(error));
   }
 

@@ -13,6 +13,9 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   apply: "application/apply-patch+yaml",
 };
 
+/** Media type of applies in CBOR, which every kind that takes applies accepts. */
+export const APPLY_CBOR = "application/apply-patch+cbor";
+
 /** Groups of Kubernetes' typed clients, which send strategic merge patches (`k8s.io/client-go/kubernetes/scheme`). */
 const TYPED =
   /^(?:|apps|autoscaling|batch|extensions|policy|(?:admissionregistration|authentication|authorization|certificates|coordination|discovery|events|flowcontrol\.apiserver|internal\.apiserver|networking|node|rbac\.authorization|resource|scheduling|storage|storagemigration)\.k8s\.io)$/;
@@ -37,6 +40,7 @@ export function patchTypeOf(
 ): PatchType {
   const mediaType = (contentType ?? "").split(";", 1)[0]?.trim();
   const accepted = patchTypes(definition, applies);
+  if (mediaType === APPLY_CBOR && accepted.includes(PATCH_MEDIA_TYPES.apply)) return "apply";
   const found = (Object.keys(PATCH_MEDIA_TYPES) as PatchType[]).find((type) => PATCH_MEDIA_TYPES[type] === mediaType);
   if (found === undefined || !accepted.includes(PATCH_MEDIA_TYPES[found]))
     throw ApiError.unsupportedMediaType(accepted);

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import zlib from "node:zlib";
 import { isJsonObject, type JsonObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import { parseJson, parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { CBOR, readCbor } from "../../body/cbor/cbor-reader.ts";
 import { jsonOf } from "../../encode/respond.ts";
 import type { AuditAnnotations } from "../../storage.ts";
 import type { ObservedRequest } from "../observer.ts";
@@ -75,7 +76,8 @@ export class AuditRecord implements AuditAnnotations {
     const written = this.#answer?.bytes;
     if (this.#answer === undefined || written?.length === 0) return undefined;
     const bytes = jsonOf(res) ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));
-    const json = bytes === undefined ? undefined : this.#encoded(bytes.toString("utf8"));
+    const isCbor = res.getHeader("content-type") === CBOR && jsonOf(res) === undefined;
+    const json = bytes === undefined ? undefined : this.#encoded(isCbor ? jsonText(bytes) : bytes.toString("utf8"));
     if (json === undefined) this.#omit("responseObject");
     return json === undefined ? undefined : this.#bounded("responseObject", json);
   }
@@ -103,6 +105,15 @@ export class AuditRecord implements AuditAnnotations {
     if (json.length <= this.#limit) return json;
     this.#omit(what);
     return undefined;
+  }
+}
+
+/** Returns CBOR as JSON; "" if it is damaged. */
+function jsonText(cbor: Buffer): string {
+  try {
+    return stringifyJson(readCbor(cbor));
+  } catch {
+    return "";
   }
 }
 
