@@ -11,7 +11,9 @@ const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
 /** Serves an empty page. */
 async function startPage(): Promise<{ readonly url: string; readonly server: Server }> {
-  const server = createServer((_req, res) => res.writeHead(200, { "content-type": "text/html" }).end("<title>page</title>"));
+  const server = createServer((_req, res) =>
+    res.writeHead(200, { "content-type": "text/html" }).end("<title>page</title>"),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
