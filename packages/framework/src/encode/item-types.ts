@@ -16,12 +16,12 @@ export interface ItemTypes {
 
 /** Returns the types of objects whose lists do not repeat them, as Kubernetes' lists of its own kinds. */
 export function itemTypes(definition: ResourceDefinition): ItemTypes {
-  const heads = typeHeads(definition);
+  const [ours, gos] = typeHeads(definition);
   return {
-    length: heads[0].length,
+    length: ours.length,
     opening: OPENING_BRACE,
     begin: ({ bytes }) => {
-      if (heads.some((head) => beginsWith(bytes, head))) return bytes;
+      if (beginsWith(bytes, ours) || beginsWith(bytes, gos)) return bytes;
       const { apiVersion, kind, metadata, ...content } = parseOwnJson(bytes.toString("utf8")) as KubeObject;
       return Buffer.from(stringifyJson({ apiVersion, kind, metadata, ...content }));
     },
