@@ -159,7 +159,7 @@ export class ServedLists {
     if (list === undefined) {
       const names = new Set(bound.map(nameOf));
       // With an identity, a built-in resource stays available to clients that name it.
-      const others = bound.filter((kind) => (kind.identity) !== "" || !this.#names.has(nameOf(kind)));
+      const others = bound.filter((kind) => kind.identity !== "" || !this.#names.has(nameOf(kind)));
       list = [...this.#base, ...others, ...own.filter((kind) => !names.has(nameOf(kind)))];
       byOwn.set(own, list);
     }
