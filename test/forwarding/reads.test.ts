@@ -291,10 +291,13 @@ describe("a forwarded list", () => {
     });
     await using here = await startHere({
       upstream: credentialed(raw.url),
-      transform: { show: (memo) => ({ ...memo, spec: { ...memo.spec, text: "shown" } }) },
+      transform: { show: (memo, { cluster }) => ({ ...memo, spec: { ...memo.spec, text: `shown in ${cluster}` } }) },
     });
     const list = await here.server.get(`${MEMOS}/memos`);
-    expect(list.body.items.map(({ spec }: { spec: { text: string } }) => spec.text)).to.deep.equal(["shown", "shown"]);
+    expect(list.body.items.map(({ spec }: { spec: { text: string } }) => spec.text)).to.deep.equal([
+      "shown in root",
+      "shown in root",
+    ]);
     expect(list.text).to.contain('"big":9007199254740993');
     expect(list.body.metadata).to.deep.equal({ resourceVersion: "9", continue: "t" });
   });
