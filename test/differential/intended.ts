@@ -102,7 +102,10 @@ export const INTENDED: readonly Intended[] = [
   {
     name: "CBOR",
     is: ({ asked, theirs, ours }) =>
-      asked.startsWith("application/cbor") || (theirs.status === 415 && messageOf(ours).includes(": CBOR: ")),
+      (asked.startsWith("application/cbor") &&
+        ours.status === 200 &&
+        ours.headers?.["content-type"] === "application/cbor") ||
+      (theirs.status === 415 && messageOf(ours).includes(": CBOR: ")),
   },
   {
     name: "Unreadable bodies",
