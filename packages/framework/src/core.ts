@@ -147,7 +147,8 @@ export class ServerCore implements AsyncDisposable {
   readonly ignoredIdentities: IgnoredIdentities;
   readonly impersonation: ImpersonationRule;
   readonly takesCallersTokens: boolean;
-  readonly origins: AllowedOrigins;
+  /** Origins of pages that may use the server, if there are any. */
+  readonly origins: AllowedOrigins | undefined;
   readonly peers: Peers | undefined;
   /** Applies the `retarget` option to a request, where there is one. */
   readonly retarget: ((request: IncomingMessage) => void) | undefined;
@@ -201,7 +202,8 @@ export class ServerCore implements AsyncDisposable {
     this.ignoredIdentities = new IgnoredIdentities(this);
     this.impersonation = options.impersonation ?? (() => deny("this server has no impersonation rule"));
     this.takesCallersTokens = options.takesCallersTokens === true;
-    this.origins = new AllowedOrigins(options.corsAllowedOrigins ?? []);
+    const { corsAllowedOrigins = [] } = options;
+    this.origins = corsAllowedOrigins.length === 0 ? undefined : new AllowedOrigins(corsAllowedOrigins);
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
     this.longestDelay = timerDelay(this.deadline);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);

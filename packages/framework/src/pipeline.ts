@@ -12,7 +12,6 @@ import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, intercept, locate, placed, ready } from "./stages/authorize.ts";
-import { cors, origin } from "./stages/origins.ts";
 
 /** Stages in order. Each relies on what earlier stages have established; the compiler checks that. */
 class Pipeline<Known extends Exchange> {
@@ -37,8 +36,8 @@ class Pipeline<Known extends Exchange> {
  * Security: it rejects a path that no view serves after authentication, so that unauthenticated clients cannot probe paths.
  */
 const pipeline = new Pipeline<Exchange>([
-  accept, //       method, host, request id, size of the query, draining      400 405 431 503
-  cors, //         headers for browser pages of allowed origins                204
+  accept, //       method, host, request id, size of the query, draining,     204 400 405 431 503
+  //               pages of allowed origins
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
@@ -49,7 +48,6 @@ const pipeline = new Pipeline<Exchange>([
   .add(
     locate, //       :cluster → the name of a logical cluster; placed rejects
     audit, //        first audit event; waits while events cannot be written     503
-    origin, //       WebSockets of pages from elsewhere                      403
     hops, //         number of servers that forwarded it, to end loops           500
     ready, //        the virtual workspace's own readiness                      503
     placed, //       no logical cluster is found                            403 404 429 500

@@ -13,11 +13,6 @@ export class AllowedOrigins {
     this.#expressions = expressions.map(compiled);
   }
 
-  /** Number of expressions. */
-  get size(): number {
-    return this.#expressions.length;
-  }
-
   /** Returns whether pages of an origin, such as `https://console.example.com`, are allowed. */
   has(origin: string): boolean {
     return this.#expressions.some((matches) => matches(origin));

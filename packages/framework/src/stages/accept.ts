@@ -9,6 +9,7 @@ import type { Mounted } from "../mounted.ts";
 import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 import { requestInfo } from "../request/request-info.ts";
 import { isWatchSocket } from "../watch/web-sockets.ts";
+import { cors } from "./origins.ts";
 
 /** Maximum number of query parameters, far above Kubernetes clients'. Node parses 1000 in 1 ms, and more in quadratic time. */
 const MOST_PARAMETERS = 1000;
@@ -28,6 +29,8 @@ export function accept(exchange: Exchange): void {
   refuseEncoded(req, res);
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
   core.identityHeaders.refuseListed(req);
+  if (core.origins !== undefined) cors(exchange, core.origins);
+  if (exchange.answered) return;
   if (!core.ending.aborted || isProbe(path)) return;
   throw shuttingDown(exchange);
 }

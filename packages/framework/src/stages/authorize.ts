@@ -6,6 +6,7 @@ import { InterceptQuestion } from "../hooks/intercept.ts";
 import { checkInterpreted } from "../request/path.ts";
 import { hopsOf, MOST_HOPS, type RequestInfo, tooManyHops } from "../request/request-info.ts";
 import type { Located } from "../virtual-workspace.ts";
+import { checkOrigin } from "./origins.ts";
 
 /** Rejects requests that servers forward in a circle. A client with a false hop count harms only itself. */
 export function hops(exchange: AuthenticatedExchange): void {
@@ -91,6 +92,7 @@ export function fairness(exchange: AuthenticatedExchange): void | Promise<void> 
 export function authorize(exchange: AuthenticatedExchange): void | Promise<void> {
   const { mounted, info, upgradeHead } = exchange;
   const { handleWhen } = mounted.workspace;
+  if (upgradeHead !== undefined) checkOrigin(exchange);
   exchange.handled = handleWhen?.(new AuthorizeQuestion(exchange, info)) === true;
   if (handleWhen !== undefined && !exchange.handled) checkInterpreted(exchange.tail);
   // Reviews skip `authorize`, so an upgrade or a request for the view's handler does not count as one.

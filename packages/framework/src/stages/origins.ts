@@ -1,5 +1,6 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import type { AuthenticatedExchange, Exchange } from "../exchange.ts";
+import type { AllowedOrigins } from "../listener/allowed-origins.ts";
 import { isWebSocket } from "../watch/web-sockets.ts";
 
 /** Kubernetes' own lists. */
@@ -13,12 +14,11 @@ const RESPONSE_HEADERS = "Date, Audit-Id, Retry-After, Warning";
  * Adds the headers by which a browser lets a page of an allowed origin read the response (CORS), and answers preflight
  * requests, which never carry credentials.
  */
-export function cors(exchange: Exchange): void {
-  const { req, res, core, method } = exchange;
-  if (core.origins.size === 0) return;
+export function cors(exchange: Exchange, allowed: AllowedOrigins): void {
+  const { req, res, method } = exchange;
   res.appendHeader("Vary", "Origin");
   const { origin } = req.headers;
-  if (origin === undefined || !core.origins.has(origin)) return;
+  if (origin === undefined || !allowed.has(origin)) return;
   res.setHeader("Access-Control-Allow-Origin", origin);
   res.setHeader("Access-Control-Allow-Credentials", "true");
   res.setHeader("Access-Control-Expose-Headers", RESPONSE_HEADERS);
@@ -37,10 +37,11 @@ export function cors(exchange: Exchange): void {
  *
  * @throws ApiError 403
  */
-export function origin({ req, core, upgradeHead }: AuthenticatedExchange): void {
+export function checkOrigin({ req, core }: AuthenticatedExchange): void {
   const { origin: from, host } = req.headers;
-  if (upgradeHead === undefined || from === undefined || !isWebSocket(req)) return;
-  if (from.slice(from.indexOf("//") + 2).toLowerCase() === host?.toLowerCase() || core.origins.has(from)) return;
+  if (from === undefined || !isWebSocket(req)) return;
+  const isOwn = from.slice(from.indexOf("//") + 2).toLowerCase() === host?.toLowerCase();
+  if (isOwn || core.origins?.has(from) === true) return;
   const shown = from.length > SHOWN ? `${from.slice(0, SHOWN)}…` : from;
   throw ApiError.forbidden({
     resource: { group: "", resource: "" },

@@ -9,6 +9,8 @@ export const JSON_TYPE = "application/json";
 export const YAML_TYPE = "application/yaml";
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 export const CBOR = "application/cbor";
+/** Type of watches that were requested as CBOR. */
+export const CBOR_SEQ = "application/cbor-seq";
 const META = "g=meta.k8s.io;v=v1";
 /** kubectl get. */
 export const TABLE: string = `application/json;as=Table;${META}`;
