@@ -86,6 +86,24 @@ describe("a forwarded resource", () => {
     expect(await said(other, "says")).to.match(/alice says hello$/);
   });
 
+  it("forwards no upgrade of a request that another resource serves", async () => {
+    const forwarded: (string | undefined)[] = [];
+    const writes = Note.serve(Note.collection());
+    await using server = await start({
+      upgrade: (req, socket) => {
+        forwarded.push(req.method);
+        socket.end("HTTP/1.1 101 Go\r\n\r\n");
+      },
+      instead: ({ verb }) => (verb === "delete" || verb === "create" ? writes : undefined),
+    });
+    const headers = { authorization: "Bearer alice", connection: "Upgrade", upgrade: "echo" };
+    const message = "notes do not take upgrades: remove the Upgrade header";
+    for (const call of [`DELETE ${NOTES}/a`, `POST ${NOTES}`] as const)
+      expect(outcome(await server.send(call, undefined, { headers }))).to.deep.equal([400, "BadRequest", message]);
+    expect(forwarded).to.deep.equal([]);
+    expect((await server.send(`DELETE ${NOTES}/a`)).status).to.equal(404);
+  });
+
   it("is advertised with its current verbs, or left out with a warning", async () => {
     let verbs: () => Record<string, string[]> = () => ({ "": ["watch", "get", "sing"], status: ["patch", "get"] });
     let asked = 0;
