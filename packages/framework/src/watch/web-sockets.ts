@@ -61,9 +61,8 @@ export function isWatchSocket(req: IncomingMessage, { isResource, verb }: Reques
 }
 
 /**
- * Watches over WebSockets, as kube-apiserver serves them: one message for each event, of text or, in CBOR, of
- * bytes. The module `ws` is loaded with the
- * first one.
+ * Watches over WebSockets, as kube-apiserver serves them: one message for each event, of text or, in CBOR, of bytes. The module
+ * `ws` is loaded with the first one.
  */
 export class WatchSockets implements Disposable {
   readonly #leaving: () => boolean;
