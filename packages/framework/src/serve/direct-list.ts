@@ -154,7 +154,7 @@ async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Pro
   const asItIs = contentEncoding === undefined || acceptsEncoding(req.headers["accept-encoding"], contentEncoding);
   const body = asItIs ? list.body : decoded(list);
   exchange.answered = true;
-  if (contentEncoding !== undefined) res.setHeader("Vary", "Accept-Encoding");
+  if (contentEncoding !== undefined) res.appendHeader("Vary", "Accept-Encoding");
   if (contentEncoding !== undefined && asItIs) res.setHeader("Content-Encoding", contentEncoding);
   const length = body instanceof Uint8Array ? body.length : asItIs ? list.length : undefined;
   startStream(res, contentType, length);
