@@ -104,6 +104,29 @@ describe("a forwarded resource", () => {
     expect((await server.send(`DELETE ${NOTES}/a`)).status).to.equal(404);
   });
 
+  it("gets upgrades of watches of its objects as reads, and others only for users who may upgrade", async () => {
+    const forwarded: string[] = [];
+    const passed = Note.forwardTo({
+      handle: () => undefined,
+      upgrade: (_req, socket, { tail }) => {
+        forwarded.push(tail);
+        socket.end("HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+      },
+    });
+    const view = defineVirtualWorkspace({
+      ...{ name: "notes", path: "/clusters/:cluster", resources: [passed] },
+      authorize: ({ upgrade }) => (upgrade ? deny("no tunnels") : allow()),
+    });
+    await using server = await startPlain([view]);
+    const headers = { authorization: "Bearer alice", connection: "upgrade", upgrade: "websocket" };
+    const ask = async (tail: string) => (await server.get(`/services/notes/clusters/root${tail}`, { headers })).status;
+    const base = "/apis/test.dev/v1";
+    for (const tail of [`${base}/notes/a`, `${base}/watch/notes/a/shell`]) expect(await ask(tail), tail).to.equal(403);
+    expect(forwarded).to.deep.equal([]);
+    for (const tail of [`${base}/notes?watch=true`, `${base}/watch/notes/a`]) expect(await ask(tail)).to.equal(400);
+    expect(forwarded).to.deep.equal([`${base}/notes`, `${base}/watch/notes/a`]);
+  });
+
   it("is advertised with its current verbs, or left out with a warning", async () => {
     let verbs: () => Record<string, string[]> = () => ({ "": ["watch", "get", "sing"], status: ["patch", "get"] });
     let asked = 0;

@@ -176,12 +176,12 @@ export function servePassed(
   if (resource.warning !== undefined) exchange.warn(resource.warning);
   if (head === undefined) return takeRaw(exchange, () => passed.handle(req, res, rawRequest(exchange)));
   const { upgrade } = passed;
-  if (upgrade === undefined) throw refusedUpgrade(resource);
+  if (upgrade === undefined) throw rejectedUpgrade(resource);
   return handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
 }
 
 /** Returns the error for an upgrade of a request about objects that the resource does not take. */
-export function refusedUpgrade({ definition: { plural } }: ServedResource): ApiError {
+export function rejectedUpgrade({ definition: { plural } }: ServedResource): ApiError {
   return ApiError.badRequest(`${plural} do not take upgrades: remove the Upgrade header`);
 }
 

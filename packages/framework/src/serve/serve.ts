@@ -19,7 +19,7 @@ import { serveKind } from "./kind-subresource.ts";
 import { serveList } from "./list.ts";
 import { serveNonResource } from "./non-resource.ts";
 import { servePatch } from "./patch.ts";
-import { discoverable, handOver, rawRequest, refusedUpgrade, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
+import { discoverable, handOver, rawRequest, rejectedUpgrade, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
 import { serveScaleGet, serveScalePatch, serveScaleUpdate } from "./scale.ts";
 import { refuseUnknown } from "./scope.ts";
 import { serveConnect } from "./subresource-request.ts";
@@ -76,7 +76,7 @@ function serveForwarded(
   exchange.served = instead ?? resource;
   if (instead === undefined) return servePassed(exchange, resource, handlers);
   // Security: the handlers would forward a DELETE that asks for an upgrade past the admission of the other resource.
-  if (exchange.upgradeHead !== undefined) throw refusedUpgrade(instead);
+  if (exchange.upgradeHead !== undefined) throw rejectedUpgrade(instead);
   return serveResource(exchange, instead);
 }
 
