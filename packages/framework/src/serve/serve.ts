@@ -63,7 +63,12 @@ function serveFound(exchange: AuthorizedExchange, resource: ServedResource | und
 /** Hands an upgrade to the view. Security: a watch over a WebSocket was authorized as a read, which opens no tunnel. */
 async function serveAsUpgrade(exchange: AuthorizedExchange): Promise<void> {
   const { info } = exchange;
-  if (!info.upgrade) await authorizeAs(exchange, { ...info, upgrade: true });
+  if (!info.upgrade) {
+    const upgrade = { ...info, upgrade: true };
+    await authorizeAs(exchange, upgrade);
+    // Repeated authorizations are of the upgrade too.
+    exchange.info = upgrade;
+  }
   return serveUpgrade(exchange);
 }
 
