@@ -18,6 +18,8 @@ interface Asked {
   readonly method?: string;
   readonly user?: string;
   readonly upgrade?: boolean;
+  /** @default "test" */
+  readonly protocol?: string;
 }
 
 /** A view that forwards everything that its rule allows, as one in front of a plain cluster does. */
@@ -32,8 +34,8 @@ async function start(authorize: Authorizer<unknown>) {
     },
   });
   const server = await startPlain([view]);
-  const asks = (path: string, { method = "GET", user = "alice", upgrade = true }: Asked = {}) => {
-    const headers = { authorization: `Bearer ${user}`, ...(upgrade && { connection: "upgrade", upgrade: "test" }) };
+  const asks = (path: string, { method = "GET", user = "alice", upgrade = true, protocol = "test" }: Asked = {}) => {
+    const headers = { authorization: `Bearer ${user}`, ...(upgrade && { connection: "upgrade", upgrade: protocol }) };
     return request(`${server.url}/services/cluster${path}`, { method, headers }).end();
   };
   const said = async (path: string, asked?: Asked): Promise<readonly [number | undefined, string]> => {
@@ -150,5 +152,19 @@ describe("connections into pods", () => {
       socket.on("error", () => undefined).resume();
       await closed;
     }
+  });
+
+  it("are closed, if they are watches over a WebSocket that the view takes, when upgrades are denied", async () => {
+    let withdrawn = false;
+    const rule = ({ upgrade }: AuthorizeRequest<unknown>) => (withdrawn && upgrade ? deny("not any more") : allow());
+    await using view = await start(Object.assign(rule, { watchesEvery: 100 }));
+    const [, socket] = (await once(view.asks(`${PODS}?watch=true`, { protocol: "websocket" }), "upgrade")) as [
+      unknown,
+      Duplex,
+    ];
+    withdrawn = true;
+    const closed = once(socket, "close");
+    socket.on("error", () => undefined).resume();
+    await closed;
   });
 });

@@ -1,6 +1,8 @@
 // Requests of browser pages from other origins (CORS).
 import { allow, createServer, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { proxy } from "@virtual-workspaces/framework/proxy";
 import { expect } from "chai";
+import { startListener } from "../_support/listener.ts";
 import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 
@@ -59,6 +61,37 @@ describe("a page of another origin", () => {
     const { headers } = await server.get(NOTES, { headers: { origin: CONSOLE } });
     expect(headers).not.to.have.any.keys("access-control-allow-origin", "vary");
     expect((await preflight(server.url, CONSOLE)).status).to.equal(401);
+  });
+});
+
+describe("a response whose form depends on more headers", () => {
+  it("names the origin among them", async () => {
+    await using server = await start(["^https://console\\.example\\.com$"]);
+    const { headers } = await server.get("/services/notes/clusters/root/apis", { headers: { origin: CONSOLE } });
+    expect(headers.vary).to.equal("Origin, Accept");
+  });
+});
+
+describe("a response that an upstream allows pages to read", () => {
+  it("is readable only for pages of this server's allowed origins", async () => {
+    await using there = await startListener((_req, res) => {
+      res.setHeader("Access-Control-Allow-Origin", "https://evil.test");
+      res.setHeader("Access-Control-Allow-Credentials", "true");
+      res.setHeader("Access-Control-Expose-Headers", "X-Own");
+      res.setHeader("Vary", "Accept");
+      res.setHeader("X-Own", "1");
+      res.end("{}");
+    });
+    await using passing = proxy({ upstream: { url: there.url } });
+    const { handle } = passing;
+    const view = defineVirtualWorkspace({ name: "there", path: "/", authorize: () => allow(), handle });
+    await using server = await startPlain([view], { corsAllowedOrigins: ["^https://console\\.example\\.com$"] });
+    const evil = await server.get("/services/there/x", { headers: { origin: "https://evil.test" } });
+    expect([evil.status, evil.headers["x-own"], evil.headers.vary]).to.deep.equal([200, "1", "Origin, Accept"]);
+    expect(Object.keys(evil.headers).filter((name) => name.startsWith("access-control-"))).to.deep.equal([]);
+    const own = await server.get("/services/there/x", { headers: { origin: CONSOLE } });
+    expect(own.headers["access-control-allow-origin"]).to.equal(CONSOLE);
+    expect(own.headers["access-control-expose-headers"]).to.include("Warning");
   });
 });
 

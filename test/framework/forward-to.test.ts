@@ -86,6 +86,47 @@ describe("a forwarded resource", () => {
     expect(await said(other, "says")).to.match(/alice says hello$/);
   });
 
+  it("forwards no upgrade of a request that another resource serves", async () => {
+    const forwarded: (string | undefined)[] = [];
+    const writes = Note.serve(Note.collection());
+    await using server = await start({
+      upgrade: (req, socket) => {
+        forwarded.push(req.method);
+        socket.end("HTTP/1.1 101 Go\r\n\r\n");
+      },
+      instead: ({ verb }) => (verb === "delete" || verb === "create" ? writes : undefined),
+    });
+    const headers = { authorization: "Bearer alice", connection: "Upgrade", upgrade: "echo" };
+    const message = "notes do not take upgrades: remove the Upgrade header";
+    for (const call of [`DELETE ${NOTES}/a`, `POST ${NOTES}`] as const)
+      expect(outcome(await server.send(call, undefined, { headers }))).to.deep.equal([400, "BadRequest", message]);
+    expect(forwarded).to.deep.equal([]);
+    expect((await server.send(`DELETE ${NOTES}/a`)).status).to.equal(404);
+  });
+
+  it("gets upgrades of watches of its objects as reads, and others only for users who may upgrade", async () => {
+    const forwarded: string[] = [];
+    const passed = Note.forwardTo({
+      handle: () => undefined,
+      upgrade: (_req, socket, { tail }) => {
+        forwarded.push(tail);
+        socket.end("HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+      },
+    });
+    const view = defineVirtualWorkspace({
+      ...{ name: "notes", path: "/clusters/:cluster", resources: [passed] },
+      authorize: ({ upgrade }) => (upgrade ? deny("no tunnels") : allow()),
+    });
+    await using server = await startPlain([view]);
+    const headers = { authorization: "Bearer alice", connection: "upgrade", upgrade: "websocket" };
+    const ask = async (tail: string) => (await server.get(`/services/notes/clusters/root${tail}`, { headers })).status;
+    const base = "/apis/test.dev/v1";
+    for (const tail of [`${base}/notes/a`, `${base}/watch/notes/a/shell`]) expect(await ask(tail), tail).to.equal(403);
+    expect(forwarded).to.deep.equal([]);
+    for (const tail of [`${base}/notes?watch=true`, `${base}/watch/notes/a`]) expect(await ask(tail)).to.equal(400);
+    expect(forwarded).to.deep.equal([`${base}/notes`, `${base}/watch/notes/a`]);
+  });
+
   it("is advertised with its current verbs, or left out with a warning", async () => {
     let verbs: () => Record<string, string[]> = () => ({ "": ["watch", "get", "sing"], status: ["patch", "get"] });
     let asked = 0;

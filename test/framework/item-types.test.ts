@@ -68,6 +68,8 @@ describe("items of lists of Kubernetes' own kinds", () => {
   it("have no type in lists of parsed objects", async () => {
     expect((await listed({ items: TYPED })).body.items).to.deep.equal(PLAIN);
     expect((await listed({ items: [] })).body.items).to.deep.equal([]);
+    const untyped = PLAIN as readonly object[] as typeof TYPED;
+    expect((await listed({ items: untyped })).body.items).to.deep.equal(PLAIN);
   });
 
   it("have their type where the view says so", async () => {

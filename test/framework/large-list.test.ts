@@ -47,6 +47,21 @@ describe("a large list", () => {
     expect(body.rows).to.have.length(5_000);
   });
 
+  it("of a few large objects arrives in pieces in every form of whole objects", async () => {
+    const leaves = Leaf.collection();
+    for (let n = 0; n < 10; n++) leaves.in("root").set(`leaf-${n}`, { text: `${n}`.repeat(100_000) });
+    const view = defineVirtualWorkspace({
+      ...{ name: "leaves", path: "/clusters/:cluster", authorize: () => allow() },
+      resources: [Leaf.serve(leaves)],
+    });
+    await using server = await startPlain([view]);
+    for (const accept of ["application/json;drop=metadata.managedFields", "application/cbor"]) {
+      const response = await fetch(server.url + LEAVES, { headers: { authorization: "Bearer alice", accept } });
+      expect(response.headers.get("content-length"), accept).to.equal(null);
+      expect((await response.arrayBuffer()).byteLength).to.be.above(1_000_000);
+    }
+  });
+
   it("causes no server error when the client leaves during the response", async () => {
     await using server = await startPlain([setUp()]); // a logged error fails the test
     const { port, hostname } = new URL(server.url);

@@ -128,6 +128,30 @@ describe("a watch over a WebSocket", () => {
     expect(await watch.closed).to.equal(1009);
   });
 
+  it("ends quietly when the client closes it during the initial events", async () => {
+    const { root, views } = setUp();
+    await using server = await startPlain(views);
+    for (let at = 0; at < 60; at++) root.set(`n${at}`, { text: "x".repeat(200_000) });
+    using watch = await open(
+      server.url,
+      `${NOTES}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+    );
+    watch.socket.pause();
+    watch.socket.close(1000);
+    watch.socket.resume();
+    expect(await watch.closed).to.be.oneOf([1000, 1005]);
+  });
+
+  it("gets warnings as they are, with letters beyond ASCII", async () => {
+    const { root, views } = setUp({ resources: [Note.serve(Note.collection(), { warning: "gehört → anderswo" })] });
+    await using server = await startPlain(views);
+    root.set("a", { text: "1" });
+    using watch = await open(server.url, `${NOTES}?watch=true`);
+    const { headers } = await server.get(NOTES);
+    expect(watch.response.headers["warning"]).to.equal(headers["warning"]);
+    expect(Buffer.from(String(headers["warning"]), "latin1").toString()).to.equal('299 - "gehört → anderswo"');
+  });
+
   it("does not make others wait for a client that does not read, which catches up", async () => {
     const { root, views } = setUp();
     await using server = await startPlain(views);

@@ -33,7 +33,11 @@ export interface ForwardOptions<T extends object> {
   readonly cluster?: (scope: Scope) => string;
   /** Identity of upstream requests. @default "impersonate" */
   readonly identity?: OutboundIdentity;
-  /** Headers with that identity, as for a relay: with the same security consequence. @default "Impersonate" */
+  /**
+   * Headers with that identity, as for a relay. Security: a server that does not trust our client certificate as a front
+   * proxy's ignores `X-Remote-*` and answers with all of our own rights.
+   * @default "Impersonate"
+   */
   readonly headers?: "Impersonate" | "X-Remote";
   /** Path before `/clusters` at the upstream: `/services/orders`. @default "" */
   readonly path?: string;

@@ -1,7 +1,7 @@
-import { apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery/json";
+import { apiVersionOf } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { ResourceDefinition } from "../definition.ts";
-import type { Encoded } from "../watch/cache/encoded.ts";
+import { contentOf, decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import { ListSplitter } from "./list-splitter.ts";
 import { scanMetadata } from "./scan-metadata.ts";
 
@@ -17,13 +17,16 @@ export interface ItemTypes {
 /** Returns the types of objects whose lists do not repeat them, as Kubernetes' lists of its own kinds. */
 export function itemTypes(definition: ResourceDefinition): ItemTypes {
   const [ours, gos] = typeHeads(definition);
+  const { kind } = definition;
+  const apiVersion = apiVersionOf(definition);
   return {
     length: ours.length,
     opening: OPENING_BRACE,
-    begin: ({ bytes }) => {
+    begin: (encoded) => {
+      const { bytes } = encoded;
       if (beginsWith(bytes, ours) || beginsWith(bytes, gos)) return bytes;
-      const { apiVersion, kind, metadata, ...content } = parseOwnJson(bytes.toString("utf8")) as KubeObject;
-      return Buffer.from(stringifyJson({ apiVersion, kind, metadata, ...content }));
+      const object = decodeObject(encoded);
+      return Buffer.from(stringifyJson({ apiVersion, kind, metadata: object.metadata, ...contentOf(object) }));
     },
   };
 }

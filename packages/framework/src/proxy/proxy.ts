@@ -30,7 +30,7 @@ type Prepared = Pick<Outgoing, "path" | "headers" | "deadlines"> & Required<Pick
  * pace of the slower side, and changes headers only. It strips connection headers (RFC 9110 7.6.1, and what `Connection`
  * lists), identity headers (`Authorization`, `Impersonate-*`, `X-Remote-*`, in any case) and client addresses
  * (`X-Forwarded-*`, `Forwarded`); then it adds the result of `headers` and counts the hop (`X-Kcp-Virtual-Resource-Hops`). It
- * follows no redirect and rejects one to another host.
+ * follows no redirect and rejects one to another host. From responses it strips CORS headers.
  *
  * Short requests share the upstream's `connections`; open-ended ones get connections of their own. An unreachable upstream is
  * 503, or 504 where a write may have arrived. An incomplete response is cut.

@@ -17,7 +17,9 @@ export interface Passing {
 /** Forwards a response: its head at once, its body as it arrives. An incomplete one is cut. */
 export async function passAnswer(answer: StreamedResponse, { res, location, ending }: Passing): Promise<void> {
   res.statusCode = answer.status;
-  tellHeaders(answer.headers, location, (name, value) => res.setHeader(name, value));
+  tellHeaders(answer.headers, location, (name, value) =>
+    name === "vary" ? res.appendHeader(name, value) : res.setHeader(name, value),
+  );
   const whole = answer.whole?.();
   if (whole !== undefined) {
     res.end(whole);
@@ -129,8 +131,16 @@ export function locationOf(
   return isPath ? location : leads.pathname + leads.search + leads.hash;
 }
 
-/** Headers about the connection to the upstream rather than the response. */
-const CONNECTION: ReadonlySet<string> = new Set([
+/**
+ * Headers about the connection to the upstream rather than the response, and those by which it lets pages read it. Security: the
+ * origins that this server allows decide who reads its responses. Kubernetes' proxies strip them too.
+ */
+const KEPT_BACK: ReadonlySet<string> = new Set([
+  "access-control-allow-credentials",
+  "access-control-allow-headers",
+  "access-control-allow-methods",
+  "access-control-allow-origin",
+  "access-control-expose-headers",
   "connection",
   "keep-alive",
   "proxy-authenticate",
@@ -154,7 +164,7 @@ export function tellHeaders(
   const listed = listedBy(headers["connection"]);
   for (const name of Object.keys(headers)) {
     const value = headers[name];
-    if (value === undefined || CONNECTION.has(name) || listed?.has(name) === true) continue;
+    if (value === undefined || KEPT_BACK.has(name) || listed?.has(name) === true) continue;
     tell(name, name === "location" ? Buffer.from(location, "utf8").toString("latin1") : value);
   }
 }

@@ -239,7 +239,8 @@ export interface ForwardingHandlers {
    */
   readonly discover?: (request: WorkspaceRequest<Params>) => Awaitable<DiscoveredVerbs>;
   /**
-   * Returns a resource that serves a request here, such as a write that admission judges. An exception is the response.
+   * Returns a resource that serves a request here, such as a write that admission judges. An exception is the response. Security:
+   * an upgrade for which it returns a resource is rejected with 400.
    * @default the handlers get every request
    */
   readonly instead?: (request: AuthorizeRequest<Params>) => ServedResource | undefined;

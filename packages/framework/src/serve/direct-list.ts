@@ -154,7 +154,7 @@ async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Pro
   const asItIs = contentEncoding === undefined || acceptsEncoding(req.headers["accept-encoding"], contentEncoding);
   const body = asItIs ? list.body : decoded(list);
   exchange.answered = true;
-  if (contentEncoding !== undefined) res.setHeader("Vary", "Accept-Encoding");
+  if (contentEncoding !== undefined) res.appendHeader("Vary", "Accept-Encoding");
   if (contentEncoding !== undefined && asItIs) res.setHeader("Content-Encoding", contentEncoding);
   const length = body instanceof Uint8Array ? body.length : asItIs ? list.length : undefined;
   startStream(res, contentType, length);
@@ -231,7 +231,7 @@ export async function writeList(
   const verbatim = bodyLength(page, head.length + tail.length);
   // Whether an item begins with its type is known once it is read.
   const length = representation.verbatim && representation.itemTypes === undefined ? verbatim : undefined;
-  const estimate = representation.verbatim ? verbatim : page.items.length * TYPICAL_ROW;
+  const estimate = wanted.as === undefined ? verbatim : page.items.length * TYPICAL_ROW;
   if (wanted.format === "yaml" || estimate <= SMALL) {
     const body = Buffer.concat([head, ...joined(page.items, representation), tail]);
     if (wanted.format === "yaml") respondDocument(res, { code: 200, json: body, format: "yaml" });

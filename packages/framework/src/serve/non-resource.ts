@@ -47,7 +47,7 @@ function serveDiscovery(exchange: AuthorizedExchange, resources: readonly Advert
   const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order, plain }, resources);
   if (answer.kind === "not-found") return false;
   if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);
-  return answerCacheable(exchange, answer, { Vary: "Accept" });
+  return answerCacheable(exchange, answer);
 }
 
 function serveOpenApi(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
@@ -67,7 +67,7 @@ function serveOpenApi(exchange: AuthorizedExchange, resources: readonly Advertis
     });
     return true;
   }
-  return answerCacheable(exchange, answer, { Vary: "Accept", ...answer.headers });
+  return answerCacheable(exchange, answer, answer.headers);
 }
 
 interface Cacheable {
@@ -79,10 +79,11 @@ interface Cacheable {
 function answerCacheable(
   exchange: AuthorizedExchange,
   document: Cacheable,
-  headers: Readonly<Record<string, string>>,
+  headers?: Readonly<Record<string, string>>,
 ): boolean {
   const { req, res } = exchange;
   exchange.answered = true;
+  res.appendHeader("Vary", "Accept");
   const { contentType, body, etag } = document;
   const unchanged = etagMatches(req.headers["if-none-match"], etag);
   // Security: documents may differ by caller, so shared caches must not keep them, except those named by their hash.

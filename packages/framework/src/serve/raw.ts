@@ -176,9 +176,13 @@ export function servePassed(
   if (resource.warning !== undefined) exchange.warn(resource.warning);
   if (head === undefined) return takeRaw(exchange, () => passed.handle(req, res, rawRequest(exchange)));
   const { upgrade } = passed;
-  if (upgrade === undefined)
-    throw ApiError.badRequest(`${resource.definition.plural} do not take upgrades: remove the Upgrade header`);
+  if (upgrade === undefined) throw rejectedUpgrade(resource);
   return handOver(exchange, (socket) => upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));
+}
+
+/** Returns the error for an upgrade of a request about objects that the resource does not take. */
+export function rejectedUpgrade({ definition: { plural } }: ServedResource): ApiError {
+  return ApiError.badRequest(`${plural} do not take upgrades: remove the Upgrade header`);
 }
 
 /** Returns the resources that discovery advertises. If the document lists a forwarded resource, its handlers report its verbs. */

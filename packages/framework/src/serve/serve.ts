@@ -19,7 +19,7 @@ import { serveKind } from "./kind-subresource.ts";
 import { serveList } from "./list.ts";
 import { serveNonResource } from "./non-resource.ts";
 import { servePatch } from "./patch.ts";
-import { discoverable, handOver, rawRequest, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
+import { discoverable, handOver, rawRequest, rejectedUpgrade, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
 import { serveScaleGet, serveScalePatch, serveScaleUpdate } from "./scale.ts";
 import { refuseUnknown } from "./scope.ts";
 import { serveConnect } from "./subresource-request.ts";
@@ -63,7 +63,12 @@ function serveFound(exchange: AuthorizedExchange, resource: ServedResource | und
 /** Hands an upgrade to the view. Security: a watch over a WebSocket was authorized as a read, which opens no tunnel. */
 async function serveAsUpgrade(exchange: AuthorizedExchange): Promise<void> {
   const { info } = exchange;
-  if (!info.upgrade) await authorizeAs(exchange, { ...info, upgrade: true });
+  if (!info.upgrade) {
+    const upgrade = { ...info, upgrade: true };
+    await authorizeAs(exchange, upgrade);
+    // Repeated authorizations are of the upgrade too.
+    exchange.info = upgrade;
+  }
   return serveUpgrade(exchange);
 }
 
@@ -72,10 +77,12 @@ function serveForwarded(
   resource: ServedResource,
   handlers: ForwardingHandlers,
 ): void | Promise<void> {
-  const isUpgrade = exchange.upgradeHead !== undefined;
-  const instead = isUpgrade ? undefined : handlers.instead?.(new AuthorizeQuestion(exchange, exchange.info));
+  const instead = handlers.instead?.(new AuthorizeQuestion(exchange, exchange.info));
   exchange.served = instead ?? resource;
-  return instead === undefined ? servePassed(exchange, resource, handlers) : serveResource(exchange, instead);
+  if (instead === undefined) return servePassed(exchange, resource, handlers);
+  // Security: the handlers would forward a DELETE that asks for an upgrade past the admission of the other resource.
+  if (exchange.upgradeHead !== undefined) throw rejectedUpgrade(instead);
+  return serveResource(exchange, instead);
 }
 
 /** Serves requests about a path alone: discovery, documents, or the raw handler. */

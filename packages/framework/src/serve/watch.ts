@@ -100,7 +100,7 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, opening: O
   if (core.draining) subscriber.end();
   const begun = begin(exchange, { subscriber, stream, lane, options, past: lease.past }).catch((error: unknown) => {
     // A write can fail before the stream reports that the client has left.
-    const left = stream.destroyed || exchange.signal.aborted;
+    const left = stream.over || stream.destroyed || exchange.signal.aborted;
     if (!left) exchange.log({ level: "error", message: "watch failed", error: String(error) });
     stream.destroy();
   });
@@ -121,9 +121,9 @@ function startOf(exchange: AuthorizedExchange, events: EventFormat): EventStream
     return new ResponseStream(res, core.pieces, events);
   }
   core.identityHeaders.drop(req);
-  // Those of the response that the WebSocket replaces: Audit-Id, warnings.
+  // Those of the response that the WebSocket replaces: Audit-Id, warnings. Node has one character per byte, `ws` writes UTF-8.
   const lines = Object.entries(res.getHeaders()).flatMap(([name, value]) =>
-    [value].flat().map((one) => `${name}: ${one}`),
+    [value].flat().map((one) => Buffer.from(`${name}: ${one}`, "latin1").toString("utf8")),
   );
   return withConnection(exchange, (socket) => core.webSockets.accept({ req, socket, head, lines, events }));
 }

@@ -7,8 +7,9 @@ const POLL = 60_000;
 const SETTLE = 200;
 
 /**
- * Calls back within a second when files may have changed, or a minute where the file system does not report changes. It watches folders, so that files may be renamed into place and Kubernetes may move
- * the link `..data`. It does not keep the process running.
+ * Calls back within a second when files may have changed, or a minute where the file system does not report changes. It watches
+ * folders, so that files may be renamed into place and Kubernetes may move the link `..data`. It does not keep the process
+ * running.
  */
 export class FileWatch implements Disposable {
   readonly #changed: () => void;

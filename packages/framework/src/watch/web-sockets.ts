@@ -55,15 +55,14 @@ export function isWebSocket({ headers: { upgrade } }: Pick<IncomingMessage, "hea
   return upgrade?.toLowerCase() === "websocket";
 }
 
-/** Returns whether a request is a watch over a WebSocket. */
-export function isWatchSocket(req: IncomingMessage, { isResource, verb }: RequestInfo): boolean {
-  return isResource && verb === "watch" && isWebSocket(req);
+/** Returns whether a request is a watch of objects over a WebSocket. A subresource below `/watch/` may be a tunnel. */
+export function isWatchSocket(req: IncomingMessage, { isResource, verb, subresource }: RequestInfo): boolean {
+  return isResource && verb === "watch" && subresource === "" && isWebSocket(req);
 }
 
 /**
- * Watches over WebSockets, as kube-apiserver serves them: one message for each event, of text or, in CBOR, of
- * bytes. The module `ws` is loaded with the
- * first one.
+ * Watches over WebSockets, as kube-apiserver serves them: one message for each event, of text or, in CBOR, of bytes. The module
+ * `ws` is loaded with the first one.
  */
 export class WatchSockets implements Disposable {
   readonly #leaving: () => boolean;
