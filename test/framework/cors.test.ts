@@ -97,13 +97,14 @@ describe("a response that an upstream allows pages to read", () => {
 
 describe("an expression for allowed origins", () => {
   const ANCHOR = "anchor the regular expression at the start and the end of the host";
-  const EVERY = "it matches every origin: name the hosts of your pages";
+  const EVERY = "it matches every host: name the hosts of your pages";
   const WRONG = {
     "https://console.example.com": ANCHOR,
     "^https://console.example.com": ANCHOR,
     "example.com$": ANCHOR,
     "^.*$": EVERY,
     "//.*(:|$)": EVERY,
+    "^https://.*$": EVERY,
     "^(https://a$": "it is no regular expression (RE2): correct it",
   };
   for (const [expression, why] of Object.entries(WRONG))

@@ -1,14 +1,14 @@
 import { quote } from "@virtual-workspaces/apimachinery";
 import { linearPattern } from "../cel/values/pattern.ts";
 
-/** Origins that no operator means: an expression that matches both of them matches every origin. */
+/** Origins that no operator means: an expression that matches one of them matches every host. */
 const STRANGE = ["https://a.invalid", "http://b.invalid:1"] as const;
 
 /** Origins of browser pages that may use a server: regular expressions, as kube-apiserver's `--cors-allowed-origins`. */
 export class AllowedOrigins {
   readonly #expressions: readonly ((origin: string) => boolean)[];
 
-  /** @throws Error on an invalid expression, one that is not anchored at both ends of the host, and one that matches every origin */
+  /** @throws Error on an invalid expression, one that is not anchored at both ends of the host, and one that matches every host */
   constructor(expressions: readonly string[]) {
     this.#expressions = expressions.map(compiled);
   }
@@ -31,6 +31,6 @@ function compiled(text: string): (origin: string) => boolean {
   } catch {
     throw wrong("it is no regular expression (RE2): correct it");
   }
-  if (STRANGE.every(matches)) throw wrong("it matches every origin: name the hosts of your pages");
+  if (STRANGE.some(matches)) throw wrong("it matches every host: name the hosts of your pages");
   return matches;
 }
