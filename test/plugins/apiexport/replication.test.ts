@@ -296,6 +296,29 @@ describe("a slice of a ClusterCachedResource", function () {
     expect(stateOf(made, "ResourceValid")).to.equal("True");
   });
 
+  it("is not led to another workspace by an update without the right to bind there", async () => {
+    await provider.publish();
+    const thief = new CachedProvider(server, await makeWorkspace(server, "thief"));
+    await grant(server, thief.cluster, { user: "alice", verbs: ["*"] });
+    const at = `/clusters/${thief.cluster}${CACHED_SLICES}` as const;
+    const own = cachedSlice("own") as Body;
+    const headers = { "content-type": "application/merge-patch+json" };
+    const patch = (name: string, spec: unknown) => server.send(`PATCH ${at}/${name}`, { spec }, { ...alice, headers });
+    for (const made of [{ ...own, metadata: { name: "empty" }, spec: undefined }, own])
+      expect((await server.send(`POST ${at}`, made, alice)).status).to.equal(201);
+    expect((await patch("own", null)).status).to.equal(200);
+    const clusterCachedResource = { path: provider.cluster, name: "flavors" };
+    for (const name of ["empty", "own"]) {
+      const answer = await patch(name, { ...own["spec"], clusterCachedResource });
+      expect(outcome(answer), name).to.deep.equal([
+        403,
+        "Forbidden",
+        `clustercachedresourceendpointslices.cache.kcp.io "${name}" is forbidden: unable to update ClusterCachedResourceEndpointSlice: no permission to bind to ClusterCachedResource ${provider.cluster}:flavors`,
+      ]);
+      expect((await patch(name, own["spec"])).status, name).to.equal(200);
+    }
+  });
+
   it("serves each version of the schema as the provider's workspace does", async () => {
     const names = { plural: "flavors", singular: "flavor", kind: "Flavor", listKind: "FlavorList" };
     const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };

@@ -188,7 +188,23 @@ describe("ClusterCachedResources", function () {
       "Forbidden",
       'clustercachedresources.cache.kcp.io "mine" is forbidden: unable to create ClusterCachedResource: no permission to list flavors.cloud.example.dev',
     ]);
+    await provider.cache("theirs", { labelSelector: { matchLabels: { public: "true" } } });
+    const headers = { "content-type": "application/merge-patch+json" };
+    const widen = () =>
+      server.send(
+        `PATCH /clusters/${cluster}${CACHED}/theirs`,
+        { spec: { labelSelector: null } },
+        { user: "alice", headers },
+      );
+    expect(outcome(await widen())).to.deep.equal([
+      403,
+      "Forbidden",
+      'clustercachedresources.cache.kcp.io "theirs" is forbidden: unable to update ClusterCachedResource: no permission to list flavors.cloud.example.dev',
+    ]);
     await grant(server, cluster, { user: "alice", verbs: ["list"] });
+    expect((await widen()).status).to.equal(200);
+    await provider.delete(`${CACHED}/theirs`);
+    await provider.gone(`${CACHED}/theirs`);
     expect((await make()).status).to.equal(201);
   });
 
