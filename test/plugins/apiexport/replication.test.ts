@@ -3,6 +3,7 @@ import { ApiModel, apiExportView, replicationView } from "@virtual-workspaces/ap
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import {
   CACHED,
   CACHED_SLICES,
@@ -317,6 +318,32 @@ describe("a slice of a ClusterCachedResource", function () {
       ]);
       expect((await patch(name, own["spec"])).status, name).to.equal(200);
     }
+  });
+
+  it("shows no other resource whose name ends in that of the cached one", async () => {
+    const group = "flavors.cloud.example.dev";
+    const names = { plural: "prices", singular: "price", kind: "Price", listKind: "PriceList" };
+    const version = { name: "v1", served: true, storage: true, schema: { type: "object" } };
+    await provider.publish();
+    await provider.create("/apis/apis.kcp.io/v1alpha1/apiresourceschemas", {
+      apiVersion: "apis.kcp.io/v1alpha1",
+      kind: "APIResourceSchema",
+      metadata: { name: `v1.prices.${group}` },
+      spec: { group, scope: "Cluster", names, versions: [version] },
+    });
+    const { cluster } = provider;
+    const at = (of: string) => `/services/replication/${cluster}/flavors/clusters/*/apis/${of}/v1` as const;
+    const isServed = (code: number) =>
+      untilAnswer(
+        () => server.get(at("cloud.example.dev"), root),
+        ({ status }) => status === code,
+      );
+    await isServed(200);
+    const [flavors] = (await provider.get("/apis/apis.kcp.io/v1alpha2/apiexports/compute")).body.spec.resources;
+    const resources = [{ ...flavors, schema: `v1.prices.${group}` }];
+    await provider.patch("/apis/apis.kcp.io/v1alpha2/apiexports/compute", { spec: { resources } });
+    await isServed(404);
+    expect((await server.get(at(group), root)).status).to.equal(404);
   });
 
   it("serves each version of the schema as the provider's workspace does", async () => {
