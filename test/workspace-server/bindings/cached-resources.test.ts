@@ -161,6 +161,26 @@ describe("ClusterCachedResources", function () {
     );
   });
 
+  it("are rejected for built-in resources, also with a CustomResourceDefinition of that name", async () => {
+    const names = { plural: "workspaces", singular: "workspace", kind: "Workspace", listKind: "WorkspaceList" };
+    const version = { name: "v1alpha1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } };
+    await provider.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "workspaces.tenancy.kcp.io" },
+      spec: { group: "tenancy.kcp.io", names, scope: "Cluster", versions: [version] },
+    });
+    const made = await provider.cache("workspaces", {
+      group: "tenancy.kcp.io",
+      version: "v1alpha1",
+      resource: "workspaces",
+    });
+    expect([made.status, made.body.message]).to.deep.equal([
+      403,
+      'clustercachedresources.cache.kcp.io "workspaces" is forbidden: spec: Invalid value: "workspaces.tenancy.kcp.io": built-in resources cannot be cached: use one of a CustomResourceDefinition or APIBinding',
+    ]);
+  });
+
   it("obey the same rules when their resource changes", async () => {
     await provider.cache();
     await provider.cached(({ status }) => status?.phase === "Ready");
