@@ -3,6 +3,7 @@ import { ApiModel, apiExportView, replicationView } from "@virtual-workspaces/ap
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import {
   CACHED,
   CACHED_SLICES,
@@ -294,6 +295,55 @@ describe("a slice of a ClusterCachedResource", function () {
     expect((await make("root:provider")).status).to.equal(201);
     const made = await thief.slice((now) => stateOf(now, "ResourceValid") !== undefined);
     expect(stateOf(made, "ResourceValid")).to.equal("True");
+  });
+
+  it("is not led to another workspace by an update without the right to bind there", async () => {
+    await provider.publish();
+    const thief = new CachedProvider(server, await makeWorkspace(server, "thief"));
+    await grant(server, thief.cluster, { user: "alice", verbs: ["*"] });
+    const at = `/clusters/${thief.cluster}${CACHED_SLICES}` as const;
+    const own = cachedSlice("own") as Body;
+    const headers = { "content-type": "application/merge-patch+json" };
+    const patch = (name: string, spec: unknown) => server.send(`PATCH ${at}/${name}`, { spec }, { ...alice, headers });
+    for (const made of [{ ...own, metadata: { name: "empty" }, spec: undefined }, own])
+      expect((await server.send(`POST ${at}`, made, alice)).status).to.equal(201);
+    expect((await patch("own", null)).status).to.equal(200);
+    const clusterCachedResource = { path: provider.cluster, name: "flavors" };
+    for (const name of ["empty", "own"]) {
+      const answer = await patch(name, { ...own["spec"], clusterCachedResource });
+      expect(outcome(answer), name).to.deep.equal([
+        403,
+        "Forbidden",
+        `clustercachedresourceendpointslices.cache.kcp.io "${name}" is forbidden: unable to update ClusterCachedResourceEndpointSlice: no permission to bind to ClusterCachedResource ${provider.cluster}:flavors`,
+      ]);
+      expect((await patch(name, own["spec"])).status, name).to.equal(200);
+    }
+  });
+
+  it("shows no other resource whose name ends in that of the cached one", async () => {
+    const group = "flavors.cloud.example.dev";
+    const names = { plural: "prices", singular: "price", kind: "Price", listKind: "PriceList" };
+    const version = { name: "v1", served: true, storage: true, schema: { type: "object" } };
+    await provider.publish();
+    await provider.create("/apis/apis.kcp.io/v1alpha1/apiresourceschemas", {
+      apiVersion: "apis.kcp.io/v1alpha1",
+      kind: "APIResourceSchema",
+      metadata: { name: `v1.prices.${group}` },
+      spec: { group, scope: "Cluster", names, versions: [version] },
+    });
+    const { cluster } = provider;
+    const at = (of: string) => `/services/replication/${cluster}/flavors/clusters/*/apis/${of}/v1` as const;
+    const isServed = (code: number) =>
+      untilAnswer(
+        () => server.get(at("cloud.example.dev"), root),
+        ({ status }) => status === code,
+      );
+    await isServed(200);
+    const [flavors] = (await provider.get("/apis/apis.kcp.io/v1alpha2/apiexports/compute")).body.spec.resources;
+    const resources = [{ ...flavors, schema: `v1.prices.${group}` }];
+    await provider.patch("/apis/apis.kcp.io/v1alpha2/apiexports/compute", { spec: { resources } });
+    await isServed(404);
+    expect((await server.get(at(group), root)).status).to.equal(404);
   });
 
   it("serves each version of the schema as the provider's workspace does", async () => {

@@ -161,6 +161,26 @@ describe("ClusterCachedResources", function () {
     );
   });
 
+  it("are rejected for built-in resources, also with a CustomResourceDefinition of that name", async () => {
+    const names = { plural: "workspaces", singular: "workspace", kind: "Workspace", listKind: "WorkspaceList" };
+    const version = { name: "v1alpha1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } };
+    await provider.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "workspaces.tenancy.kcp.io" },
+      spec: { group: "tenancy.kcp.io", names, scope: "Cluster", versions: [version] },
+    });
+    const made = await provider.cache("workspaces", {
+      group: "tenancy.kcp.io",
+      version: "v1alpha1",
+      resource: "workspaces",
+    });
+    expect([made.status, made.body.message]).to.deep.equal([
+      403,
+      'clustercachedresources.cache.kcp.io "workspaces" is forbidden: spec: Invalid value: "workspaces.tenancy.kcp.io": built-in resources cannot be cached: use one of a CustomResourceDefinition or APIBinding',
+    ]);
+  });
+
   it("obey the same rules when their resource changes", async () => {
     await provider.cache();
     await provider.cached(({ status }) => status?.phase === "Ready");
@@ -188,7 +208,23 @@ describe("ClusterCachedResources", function () {
       "Forbidden",
       'clustercachedresources.cache.kcp.io "mine" is forbidden: unable to create ClusterCachedResource: no permission to list flavors.cloud.example.dev',
     ]);
+    await provider.cache("theirs", { labelSelector: { matchLabels: { public: "true" } } });
+    const headers = { "content-type": "application/merge-patch+json" };
+    const widen = () =>
+      server.send(
+        `PATCH /clusters/${cluster}${CACHED}/theirs`,
+        { spec: { labelSelector: null } },
+        { user: "alice", headers },
+      );
+    expect(outcome(await widen())).to.deep.equal([
+      403,
+      "Forbidden",
+      'clustercachedresources.cache.kcp.io "theirs" is forbidden: unable to update ClusterCachedResource: no permission to list flavors.cloud.example.dev',
+    ]);
     await grant(server, cluster, { user: "alice", verbs: ["list"] });
+    expect((await widen()).status).to.equal(200);
+    await provider.delete(`${CACHED}/theirs`);
+    await provider.gone(`${CACHED}/theirs`);
     expect((await make()).status).to.equal(201);
   });
 

@@ -160,14 +160,7 @@ export class Bindings implements ShardController {
     });
     this.#export = this.#stack.use(new ExportController({ ...common, secrets, identities, virtualWorkspaceURLs }));
     const whole = (): Promise<void> | undefined => registry.whole();
-    const cachedKinds = new CachedKinds({
-      kinds: shard.kinds,
-      isCustom: (cluster, { group, resource }) =>
-        crds.store.get({ cluster, namespace: "", name: `${resource}.${group}` }) !== undefined ||
-        this.#kinds
-          .pairsIn(cluster)
-          .some((pair) => pair.group === group && pair.resource === resource && options.own?.(pair) === undefined),
-    });
+    const cachedKinds = new CachedKinds(shard.kinds);
     const admitting = { shard, kinds: cachedKinds, isAllowed: mayAccess };
     this.cachedAdmission = new Map([
       [ClusterCachedResource.plural, admitCachedResource(admitting)],

@@ -4,6 +4,11 @@ import type { GroupResource } from "@virtual-workspaces/apimachinery";
 /** Prefix of key spaces of custom kinds. */
 export const CUSTOM_KEY_SPACES = "kind-";
 
+/** Returns whether the `space` of a collection is the key space of a custom kind. The store marks key spaces with `@`. */
+export function isCustomSpace(space: string): boolean {
+  return space.startsWith(`@${CUSTOM_KEY_SPACES}`);
+}
+
 const DEFINED = "crd-";
 const BOUND = "bound-";
 

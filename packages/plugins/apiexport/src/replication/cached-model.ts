@@ -143,6 +143,8 @@ export class CachedModel {
     });
     const schema = entry && this.#model.schema({ cluster: clusterOf(found), name: entry.schema });
     if (schema?.spec?.scope !== "Cluster") return undefined;
+    // Admission compares names only, and that of `prices` in the group `flavors.example.dev` ends in `.flavors.example.dev`.
+    if (schema.spec.group !== group || schema.spec.names.plural !== resource) return undefined;
     const serves = schema.spec.versions.some(({ name, served }) => served && (version === "" || name === version));
     return serves ? schema : undefined;
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { fieldInvalid, formatCause, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
@@ -23,7 +24,8 @@ export interface AdmitCachedOptions {
 
 /**
  * Admits ClusterCachedResources (kcp's plugin `cache.kcp.io/ClusterCachedResource`): cluster-scoped resources of users, each once in
- * a workspace. Security: users can cache only what they may list, since an export shows the objects to others.
+ * a workspace. Security: users can cache only what they may list, since an export shows the objects to others. Updates of the
+ * resource or the labels need the same right.
  */
 export function admitCachedResource(options: AdmitCachedOptions): Admit {
   return (request) => {
@@ -33,17 +35,19 @@ export function admitCachedResource(options: AdmitCachedOptions): Admit {
       const next = valid as ClusterCachedResource;
       checkSelector(request, next);
       const before = oldObject as ClusterCachedResource | undefined;
-      if (before !== undefined && isSame(cachedResourceOf(before), cachedResourceOf(next))) return;
-      await checkResource(request, next, options);
+      const isSameResource = before !== undefined && isSame(cachedResourceOf(before), cachedResourceOf(next));
+      if (isSameResource && isDeepStrictEqual(before.spec.labelSelector, next.spec.labelSelector)) return;
+      if (!isSameResource) checkResource(request, next, options);
+      await checkRights(request, next, options);
     });
   };
 }
 
-async function checkResource(
+function checkResource(
   request: AdmitRequest,
   next: ClusterCachedResource,
-  { shard, kinds, isAllowed }: AdmitCachedOptions,
-): Promise<void> {
+  { shard, kinds }: Pick<AdmitCachedOptions, "shard" | "kinds">,
+): void {
   const { cluster = "" } = request.params;
   const asked = cachedResourceOf(next);
   const { group, version, resource } = asked;
@@ -63,8 +67,23 @@ async function checkResource(
     const detail = `ClusterCachedResource with this GVR already exists in the "${cluster}" workspace`;
     throw invalid(request, `${group}.${version}.${resource}`, detail);
   }
-  if (await isAllowed(request.user, cluster, { verb: "list", group, version, resource, name: "" })) return;
-  throw forbidden(request, `unable to create ClusterCachedResource: no permission to list ${text}`);
+}
+
+async function checkRights(
+  request: AdmitRequest,
+  next: ClusterCachedResource,
+  { isAllowed }: Pick<AdmitCachedOptions, "isAllowed">,
+): Promise<void> {
+  const { user, params } = request;
+  const { cluster = "" } = params;
+  const asked = cachedResourceOf(next);
+  if (await isAllowed(user, cluster, { verb: "list", ...asked, name: "" })) return;
+  const text = resourceText(asked);
+  throw forbidden(request, `unable to ${verbOf(request)} ClusterCachedResource: no permission to list ${text}`);
+}
+
+function verbOf({ operation }: AdmitRequest): string {
+  return operation === "CREATE" ? "create" : "update";
 }
 
 function checkSelector(request: AdmitRequest, { spec }: ClusterCachedResource): void {
@@ -88,16 +107,17 @@ function invalid(request: AdmitRequest, value: string, detail: string): Error {
 
 /**
  * Admits ClusterCachedResourceEndpointSlices. Security: for a ClusterCachedResource of another workspace the user needs the verb
- * `bind` on it there. Otherwise every user could read its objects through an export of their own.
+ * `bind` on it there. Otherwise every user could read its objects through an export of their own. An update needs it too if the
+ * reference changes: the schema lets clients add a missing one.
  */
 export function admitCachedSlice({ shard, isAllowed }: AdmitCachedOptions): Admit {
   return (request) => {
-    const { object, operation, params, user } = request;
-    if (object === undefined || operation !== "CREATE") return;
+    const { object, oldObject, params, user } = request;
+    if (object === undefined) return;
     request.validate(async (next) => {
-      const reference = (next as ClusterCachedResourceEndpointSlice).spec?.clusterCachedResource;
+      const reference = referenceOf(next);
       const { cluster = "" } = params;
-      if (reference === undefined) return;
+      if (reference === undefined || isDeepStrictEqual(reference, referenceOf(oldObject))) return;
       const place = placeOf(reference, cluster);
       const there = await clusterAt(shard, place, reference.name);
       if (there === cluster) return;
@@ -110,10 +130,14 @@ export function admitCachedSlice({ shard, isAllowed }: AdmitCachedOptions): Admi
         name,
       };
       if (there !== undefined && (await isAllowed(user, there, access))) return;
-      const message = `unable to create ClusterCachedResourceEndpointSlice: no permission to bind to ClusterCachedResource ${place}:${name}`;
+      const message = `unable to ${verbOf(request)} ClusterCachedResourceEndpointSlice: no permission to bind to ClusterCachedResource ${place}:${name}`;
       throw forbidden(request, message);
     });
   };
+}
+
+function referenceOf(slice: KubeObject | undefined) {
+  return (slice as ClusterCachedResourceEndpointSlice | undefined)?.spec?.clusterCachedResource;
 }
 
 /** Returns the logical cluster of a place, whether or not it has the ClusterCachedResource. */

@@ -1,5 +1,6 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import type { ClusterCachedResource } from "@virtual-workspaces/kcp";
+import { isCustomSpace } from "../../state/key-spaces.ts";
 import type { KindsOfClusters, StoredKind } from "../../state/stored-kinds.ts";
 
 /** Resource that a ClusterCachedResource names. */
@@ -21,34 +22,32 @@ export function resourceText({ group, resource }: GroupResource): string {
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-/** Options of {@link CachedKinds}. */
-export interface CachedKindsOptions {
-  readonly kinds: KindsOfClusters;
-  /** Whether a logical cluster has a resource by a CustomResourceDefinition or a binding to an export of users. */
-  readonly isCustom: (cluster: string, resource: GroupResource) => boolean;
-}
-
 /** Kinds whose objects can be cached: those of users. Security: not the kinds of the server itself, such as roles. */
 export class CachedKinds {
-  readonly #options: CachedKindsOptions;
+  readonly #kinds: KindsOfClusters;
 
-  constructor(options: CachedKindsOptions) {
-    this.#options = options;
+  constructor(kinds: KindsOfClusters) {
+    this.#kinds = kinds;
   }
 
   /** Returns the stored kind of a resource in a logical cluster; `undefined` if it is not served, or not in this version. */
-  of(cluster: string, asked: CachedGroupVersionResource): StoredKind | undefined {
-    const { group, version } = asked;
-    const kinds = this.#options.kinds.in(cluster);
-    const found = this.#options.isCustom(cluster, asked) ? kinds.named(`${asked.resource}.${group}`) : undefined;
-    if (found === undefined || version === "") return found;
+  of(cluster: string, { group, version, resource }: CachedGroupVersionResource): StoredKind | undefined {
+    const kinds = this.#kinds.in(cluster);
+    const found = kinds.named(`${resource}.${group}`);
+    if (found === undefined || !isCustom(found)) return undefined;
+    if (version === "") return found;
     const served = kinds.of(group === "" ? version : `${group}/${version}`, found.definition.kind);
     return served === undefined ? undefined : found;
   }
 
   /** Returns whether a resource is one of the server itself. */
-  isBuiltIn(cluster: string, asked: GroupResource): boolean {
-    const found = this.#options.kinds.in(cluster).named(`${asked.resource}.${asked.group}`);
-    return found !== undefined && !this.#options.isCustom(cluster, asked);
+  isBuiltIn(cluster: string, { group, resource }: GroupResource): boolean {
+    const found = this.#kinds.in(cluster).named(`${resource}.${group}`);
+    return found !== undefined && !isCustom(found);
   }
+}
+
+/** Whether the objects belong to a definition of users: one with the name of a built-in resource may exist, but is not served. */
+function isCustom({ objects }: StoredKind): boolean {
+  return isCustomSpace(objects.space);
 }

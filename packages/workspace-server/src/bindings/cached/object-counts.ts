@@ -45,7 +45,8 @@ export class ObjectCounts implements Disposable {
     this.#clock = clock;
     const heard = (counted: Iterable<Counted>, matters: (one: Counted) => boolean = () => true): void => {
       for (const one of counted) {
-        if (!matters(one)) continue;
+        // An old number already has a reconcile in the queue, or one that waits for the next count.
+        if (one.isOld || !matters(one)) continue;
         one.isOld = true;
         changed(one.key);
       }
