@@ -50,7 +50,10 @@ describe("virtual-workspaces serve --workers", function () {
   it("sends the same events over WebSockets, whichever process accepts them", async () => {
     const sockets = await Promise.all(
       [1, 2, 3, 4].map(() =>
-        openWatch(fleet.direct(""), `/services${Notes.PATH}?watch=1`, { ca: fleet.ca, headers: ROOT }),
+        openWatch(fleet.direct(""), `/services${Notes.PATH}?watch=1&fieldSelector=metadata.name%3Dlive`, {
+          ca: fleet.ca,
+          headers: ROOT,
+        }),
       ),
     );
     await notes.make("live");
