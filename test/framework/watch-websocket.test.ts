@@ -185,6 +185,13 @@ describe("the origin of a page that opens a WebSocket", () => {
       ]);
   });
 
+  it("is not the server's own without a scheme", async () => {
+    const { views } = setUp();
+    await using server = await startPlain(views);
+    const headers = { authorization: "Bearer alice", origin: "null", host: "ull" };
+    expect((await rejection(open(server.url, `${NOTES}?watch=true`, { headers })))[0]).to.equal(403);
+  });
+
   it("is checked after authentication", async () => {
     const { views } = setUp();
     await using server = await startPlain(views);

@@ -231,8 +231,8 @@ class ReplacedTokens implements TokenAuthenticator {
     this.current = first;
   }
 
-  authenticate(...asked: Parameters<TokenAuthenticator["authenticate"]>) {
-    return this.current?.authenticate(...asked);
+  authenticate(...args: Parameters<TokenAuthenticator["authenticate"]>) {
+    return this.current?.authenticate(...args);
   }
 
   authenticateToken(token: string) {

@@ -151,7 +151,9 @@ export async function openAuthorization(
       await using begun = new AsyncDisposableStack();
       const next = await connected(configuredOrder({ path: file.path, text }), { log, stack: begun });
       const previous = own;
-      setTimeout(() => void previous.disposeAsync(), GRACE).unref();
+      const failed = (error: unknown): void =>
+        log({ level: "warn", message: "cannot close a replaced authorization configuration", error: String(error) });
+      setTimeout(() => previous.disposeAsync().catch(failed), GRACE).unref();
       own = all.use(begun.move());
       current = next;
     },

@@ -169,14 +169,14 @@ export class UpstreamResource implements UpstreamRequest {
 
   /** Cached per caller, whose identity is immutable; a function is called each time. */
   #lines(scope: AskedScope, accept: string): readonly string[] {
-    const { identity, hops, via, [SETTLED]: settled } = scope;
-    const { identity: asked, headers } = this.#options;
+    const { identity: caller, hops, via, [SETTLED]: settled } = scope;
+    const { identity, headers } = this.#options;
     if (settled !== undefined) return ["Accept", accept, ...outboundHeaders(scope, () => settled.as, headers)];
-    if (typeof asked === "function") return ["Accept", accept, ...outboundHeaders(scope, asked, headers)];
-    const known = this.#sentHeaders.get(identity);
+    if (typeof identity === "function") return ["Accept", accept, ...outboundHeaders(scope, identity, headers)];
+    const known = this.#sentHeaders.get(caller);
     if (known !== undefined && known.hops === hops && known.via === via && known.accept === accept) return known.lines;
-    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, asked, headers)]);
-    this.#sentHeaders.set(identity, { hops, via, accept, lines });
+    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, identity, headers)]);
+    this.#sentHeaders.set(caller, { hops, via, accept, lines });
     return lines;
   }
 }

@@ -38,38 +38,38 @@ export function transformedWrites<T extends object>(options: TransformedWritesOp
     show(decodeObject(object) as ObjectOf<T>, { cluster });
   const deletes: ForwardedWrites<T> = {
     lifecycle: "storage",
-    delete: async (scope, key, asked) => {
-      const left = await remove(scope, key, asked);
+    delete: async (scope, key, options) => {
+      const left = await remove(scope, key, options);
       return "bytes" in left ? shown(left, scope) : left;
     },
   };
   if (keep === undefined) return deletes;
   /** Hooks of a write see transformed objects. */
-  const shownTo = (asked: WriteOptions, { cluster }: Scope): WriteOptions => {
-    const { accept } = asked;
-    if (accept === undefined) return asked;
-    return { ...asked, accept: (next) => accept(next && show(next as ObjectOf<T>, { cluster })) };
+  const withShown = (options: WriteOptions, { cluster }: Scope): WriteOptions => {
+    const { accept } = options;
+    if (accept === undefined) return options;
+    return { ...options, accept: (next) => accept(next && show(next as ObjectOf<T>, { cluster })) };
   };
   const kept = (object: ObjectOf<T>, current: ObjectOf<T> | undefined): KubeObject =>
     placed(keep(cloneJson(object), { current }), object);
   return {
     ...deletes,
     applies: false,
-    create: async (scope, object, asked) => {
+    create: async (scope, object, options) => {
       const writing = {
         verb: "create",
         scope,
         object: kept(object, undefined),
-        options: shownTo(asked, scope),
+        options: withShown(options, scope),
       } as const;
       return shown(await writeObject(there, writing), scope);
     },
-    update: async (scope, object, asked) => {
-      const current = await read(there, { scope, object, options: asked });
+    update: async (scope, object, options) => {
+      const current = await read(there, { scope, object, options });
       if (current.metadata.resourceVersion !== object.metadata.resourceVersion)
         throw modified(there.definition, object);
       const next = kept(object, current as ObjectOf<T>);
-      const writing = { verb: "update", scope, object: next, options: shownTo(asked, scope) } as const;
+      const writing = { verb: "update", scope, object: next, options: withShown(options, scope) } as const;
       return shown(await writeObject(there, writing), scope);
     },
   };

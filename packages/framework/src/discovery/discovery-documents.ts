@@ -71,9 +71,9 @@ export class DiscoveryDocuments {
     if (place === undefined) return { kind: "not-found" };
     const format = negotiateDiscovery(accept, place.aggregates);
     if (format === undefined) return { kind: "not-acceptable", supported: DISCOVERY_MEDIA_TYPES };
-    const told = resources.filter(({ missing }) => missing !== true);
-    const key = [place.name, order, plain, format.encoding, format.aggregated, contentKey(told)].join(" ");
-    return { kind: "document", ...this.#cache.get(key, () => write(place, format, told.map(discovered))) };
+    const available = resources.filter(({ missing }) => missing !== true);
+    const key = [place.name, order, plain, format.encoding, format.aggregated, contentKey(available)].join(" ");
+    return { kind: "document", ...this.#cache.get(key, () => write(place, format, available.map(discovered))) };
   }
 }
 

@@ -234,10 +234,10 @@ function askedElsewhere(exchange: AuthorizedExchange, resource: ServedResource):
     virtualWorkspace: exchange.mounted.name,
     minter: minterOf(exchange),
   });
-  return peer && passOn(exchange, peer);
+  return peer && forwardToPeer(exchange, peer);
 }
 
-async function passOn(exchange: AuthorizedExchange, peer: PeerForwarder): Promise<boolean> {
+async function forwardToPeer(exchange: AuthorizedExchange, peer: PeerForwarder): Promise<boolean> {
   const { core, req, res, upgradeHead: head } = exchange;
   if (head !== undefined) {
     await handOver(exchange, (socket) => peer.upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));

@@ -40,7 +40,8 @@ export function cors(exchange: Exchange, allowed: AllowedOrigins): void {
 export function checkOrigin({ req, core }: AuthenticatedExchange): void {
   const { origin: from, host } = req.headers;
   if (from === undefined || !isWebSocket(req)) return;
-  const isOwn = from.slice(from.indexOf("//") + 2).toLowerCase() === host?.toLowerCase();
+  const [, own] = /^https?:\/\/(.+)$/i.exec(from) ?? [];
+  const isOwn = own !== undefined && own.toLowerCase() === host?.toLowerCase();
   if (isOwn || core.origins?.has(from) === true) return;
   const shown = from.length > SHOWN ? `${from.slice(0, SHOWN)}…` : from;
   throw ApiError.forbidden({

@@ -47,6 +47,7 @@ export interface WatchUpgrade {
   readonly head: Buffer;
   /** Further header lines of the response. */
   readonly lines: readonly string[];
+  /** Frames of the events. */
   readonly events: EventFormat;
 }
 
@@ -71,6 +72,7 @@ export class WatchSockets implements Disposable {
   readonly #silent = new WeakSet<WebSocket>();
   #acceptor: Acceptor | undefined;
   #pinging: NodeJS.Timeout | undefined;
+  #disposed = false;
 
   /** @param leaving whether the server is about to stop: the close code says so */
   constructor(leaving: () => boolean) {
@@ -93,7 +95,7 @@ export class WatchSockets implements Disposable {
       (message) =>
         Sender.frame(message, { ...FRAME, opcode });
     this.#acceptor = { server, text: frame(OPCODE.text), binary: frame(OPCODE.binary) };
-    this.#pinging = setInterval(() => this.#ping(server), PING_EVERY).unref();
+    if (!this.#disposed) this.#pinging = setInterval(() => this.#ping(server), PING_EVERY).unref();
   }
 
   /**
@@ -118,6 +120,7 @@ export class WatchSockets implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#disposed = true;
     clearInterval(this.#pinging);
     for (const client of this.#acceptor?.server.clients ?? []) client.terminate();
   }

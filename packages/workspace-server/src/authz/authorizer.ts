@@ -102,11 +102,11 @@ interface AuthorizationMode {
 
 function inOrder(options: ShardAuthorizerOptions, manner: AuthorizationMode): Authorizer<ClusterParams> {
   let order = orderOf(options);
-  let asked = inThisOrder(order, options, manner);
+  let authorizer = inThisOrder(order, options, manner);
   const current = (): Authorizer<ClusterParams> => {
     const now = orderOf(options);
-    if (now !== order) [order, asked] = [now, inThisOrder(now, options, manner)];
-    return asked;
+    if (now !== order) [order, authorizer] = [now, inThisOrder(now, options, manner)];
+    return authorizer;
   };
   // The function hides the union's `rules`, which would need those of all members; `rulesOf` lists the rules.
   return (question) => {

@@ -49,20 +49,20 @@ function checkResource(
   { shard, kinds }: Pick<AdmitCachedOptions, "shard" | "kinds">,
 ): void {
   const { cluster = "" } = request.params;
-  const asked = cachedResourceOf(next);
-  const { group, version, resource } = asked;
-  const text = resourceText(asked);
-  if (kinds.isBuiltIn(cluster, asked))
+  const cached = cachedResourceOf(next);
+  const { group, version, resource } = cached;
+  const text = resourceText(cached);
+  if (kinds.isBuiltIn(cluster, cached))
     throw invalid(
       request,
       text,
       "built-in resources cannot be cached: use one of a CustomResourceDefinition or APIBinding",
     );
-  if (kinds.of(cluster, { ...asked, version: "" })?.definition.scope === "Namespaced")
+  if (kinds.of(cluster, { ...cached, version: "" })?.definition.scope === "Namespaced")
     throw invalid(request, text, "Resource referenced in ClusterCachedResource must be cluster-scoped");
   const same = shard.state.cachedResources.store
     .by("resource", `${cluster}/${resource}.${group}`)
-    .some((one) => one.metadata.name !== next.metadata.name && isSame(cachedResourceOf(one), asked));
+    .some((one) => one.metadata.name !== next.metadata.name && isSame(cachedResourceOf(one), cached));
   if (same) {
     const detail = `ClusterCachedResource with this GVR already exists in the "${cluster}" workspace`;
     throw invalid(request, `${group}.${version}.${resource}`, detail);
@@ -76,9 +76,9 @@ async function checkRights(
 ): Promise<void> {
   const { user, params } = request;
   const { cluster = "" } = params;
-  const asked = cachedResourceOf(next);
-  if (await isAllowed(user, cluster, { verb: "list", ...asked, name: "" })) return;
-  const text = resourceText(asked);
+  const cached = cachedResourceOf(next);
+  if (await isAllowed(user, cluster, { verb: "list", ...cached, name: "" })) return;
+  const text = resourceText(cached);
   throw forbidden(request, `unable to ${verbOf(request)} ClusterCachedResource: no permission to list ${text}`);
 }
 
