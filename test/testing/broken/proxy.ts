@@ -21,6 +21,9 @@ export async function startBroken(target: string, breakage: Breakage): Promise<L
   };
 }
 
+/** Type of watches that were requested as CBOR. */
+const CBOR_SEQ = "application/cbor-seq";
+
 interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -99,9 +102,12 @@ async function relay({ res, breakage }: Exchange, from: IncomingMessage, ask: As
   if (holdHeaders === undefined) res.flushHeaders();
   res.once("close", () => clearTimeout(timer));
   const change = breakage.events?.(ask) ?? ((event: Told) => [event]);
-  for await (const line of createInterface({ input: from })) {
-    for (const event of change(JSON.parse(line) as Told)) res.write(`${JSON.stringify(event)}\n`);
-  }
+  // The breakages change events as JSON. A watch as CBOR passes as it is.
+  if (from.headers["content-type"] === CBOR_SEQ) for await (const piece of from) res.write(piece);
+  else
+    for await (const line of createInterface({ input: from })) {
+      for (const event of change(JSON.parse(line) as Told)) res.write(`${JSON.stringify(event)}\n`);
+    }
   // The written data still arrives, but the chunk that ends the stream does not.
   if (breakage.cutsWatches === true) res.socket?.destroySoon();
   else res.end();
