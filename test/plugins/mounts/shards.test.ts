@@ -18,7 +18,7 @@ import {
 } from "../../workspace-server/shards/support.ts";
 import { grant, makeAdmin } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { isReady, kubeconfigOf, reasonOf, refTo, secret, startTarget } from "./support/mounted.ts";
+import { isReady, kubeconfigOf, reasonOf, refTo, secret, startTarget, type Target } from "./support/mounted.ts";
 
 const root = { user: "root" };
 const alice = { user: "alice" };
@@ -40,6 +40,7 @@ describe("mounts on several shards", function () {
   let world: AsyncDisposable;
   let server: Workspaces;
   let shard: Calls & { readonly url: string };
+  let target: Target;
 
   const post = async (path: `/${string}`, object: object, by = root): Promise<Answer> => {
     const made = await server.send(`POST ${path}`, object, by);
@@ -87,6 +88,8 @@ describe("mounts on several shards", function () {
   };
 
   before(async () => {
+    // It outlives the servers, which log a failed check of the target.
+    target = running.use(await startTarget());
     world = running.use(await start());
     shard = await shardAt(server, "shard-1");
     for (const object of mountManifests())
@@ -109,7 +112,6 @@ describe("mounts on several shards", function () {
   });
 
   it("have the address of their shard, which the server recognizes as its own, and forward the caller's identity", async () => {
-    await using target = await startTarget();
     for (const [name, at] of [
       ["near", server.url],
       ["far", shard.url],

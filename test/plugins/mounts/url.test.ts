@@ -2,6 +2,7 @@
 import { request } from "node:http";
 import { expect } from "chai";
 import { outcome } from "../../_support/plain.ts";
+import { until } from "../../_support/until.ts";
 import {
   isReady,
   kubeconfigOf,
@@ -240,6 +241,27 @@ describe("a mount of another API server", function () {
     }
     await mounted.until("often", isReady);
     await away[Symbol.asyncDispose]();
+  });
+
+  it("logs a failed check of its target once, until the reason changes", async () => {
+    let status = 401;
+    await using checked = await startTarget((_, res) => res.writeHead(status).end("{}"));
+    const kubeconfig = kubeconfigOf({ ...checked, url: `${checked.url}/below` });
+    const lines = (): string[] => mounted.errors.map(String).filter((line) => line.includes("/checked: "));
+    const failed = `Error: Mount ${mounted.team}/checked: a check of its target has failed`;
+    await mounted.make("Secret", "checked", secret({ kubeconfig }));
+    await mounted.make("Mount", "checked", { spec: { ref: refTo("checked") } });
+    await mounted.until("checked", (one) => reasonOf(one) === "CredentialRefused");
+    await until(() => checked.asked.length >= 3);
+    const refused = `${failed}: CredentialRefused: the target rejects the credential of the Secret: renew it`;
+    expect(lines()).to.deep.equal([refused]);
+    status = 500;
+    await mounted.until("checked", (one) => reasonOf(one) === "Failing");
+    const failing = `${failed}: Failing: the target answers 500 to /version: check its API server`;
+    expect(lines()).to.deep.equal([refused, failing]);
+    status = 200;
+    await mounted.until("checked", isReady);
+    expect(lines()).to.deep.equal([refused, failing]);
   });
 
   it("is deleted with the Mount, which closes open connections", async () => {

@@ -6,7 +6,7 @@ import { clusterURL, Mount, type MountStatus, viewURL } from "@virtual-workspace
 import { markFalse, markTrue, markUnknown, setSummary } from "@virtual-workspaces/kcp/conditions";
 import { exportedKey, type ServedUrls } from "@virtual-workspaces/kcp/informers";
 import { type NoTarget, type ProxyTarget, probeTarget, type Target } from "@virtual-workspaces/kcp/targets";
-import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
+import { type KnownMount, type KnownMounts, mountError, mountKey } from "../targets/known-mounts.ts";
 import { none } from "../types/no-target.ts";
 
 /** Options of {@link MountController}. */
@@ -32,6 +32,8 @@ export class MountController implements AsyncDisposable {
   readonly #controller: Controller<Mount>;
   /** Time of each target's last successful probe, by the process clock in ms. */
   readonly #answered = new WeakMap<ProxyTarget, number>();
+  /** Reasons of the last failed checks, by mount: the log has each once, until the reason changes. */
+  readonly #logged = new Map<string, string>();
 
   constructor(options: MountControllerOptions) {
     this.#options = options;
@@ -39,7 +41,11 @@ export class MountController implements AsyncDisposable {
     this.#controller = controller<Mount>({
       name: "mounts",
       sources: [{ informer }],
-      reconcile: (key, { object, signal }) => (object === undefined ? undefined : this.#reconcile(key, signal)),
+      reconcile: (key, { object, signal }) => {
+        if (object !== undefined) return this.#reconcile(key, signal);
+        this.#logged.delete(mountKey(key));
+        return undefined;
+      },
       workers: WORKERS,
       onError: ({ error }) => onError(error),
     });
@@ -78,6 +84,7 @@ export class MountController implements AsyncDisposable {
     const found = probed ? await this.#probed(known, target, signal) : target;
     // The target has changed meanwhile, which reconciles the mount again.
     if (mounts.get(key)?.target !== target) return undefined;
+    this.#log(key, probed && found.kind === "none" ? found : undefined);
     const status = statusOf(mount, { cluster: key.cluster, target: found, urls: urls(), now: new Date() });
     if (!isDeepStrictEqual(status, mount.status)) {
       const { resourceVersion = "" } = mount.metadata;
@@ -96,6 +103,15 @@ export class MountController implements AsyncDisposable {
       return none(problem.reason === "Restricted" ? "Unknown" : "Connecting", problem.reason, problem.message);
     this.#answered.set(target, performance.now());
     return target;
+  }
+
+  #log(key: ObjectKey, problem: NoTarget | undefined): void {
+    const text = mountKey(key);
+    if (problem?.reason === this.#logged.get(text)) return;
+    if (problem === undefined) return void this.#logged.delete(text);
+    const { reason, message } = problem;
+    this.#logged.set(text, reason);
+    this.#options.onError(mountError(key, "a check of its target has failed", `${reason}: ${message}`));
   }
 }
 

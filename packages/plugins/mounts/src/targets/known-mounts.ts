@@ -27,6 +27,9 @@ export interface KnownMountsOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** Key of a mount: the name of its logical cluster and its own. */
+export type MountKey = Pick<ObjectKey, "cluster" | "name">;
+
 /** Current state of a mount. */
 export interface KnownMount {
   readonly key: ObjectKey;
@@ -58,7 +61,7 @@ export class KnownMounts implements AsyncDisposable {
     this.#related = new Related({ client, onError, changed: (dependent) => this.#again(dependent) });
   }
 
-  get(key: Pick<ObjectKey, "cluster" | "name">): KnownMount | undefined {
+  get(key: MountKey): KnownMount | undefined {
     return this.#entries.get(mountKey(key));
   }
 
@@ -99,7 +102,7 @@ export class KnownMounts implements AsyncDisposable {
     entry.context ??= new TargetContext({
       target,
       dial,
-      onError: (error) => onError(requestError(key, error)),
+      onError: (error) => onError(mountError(key, "a request has failed", error)),
       failed: () => failed(key, target),
     });
     return entry.context;
@@ -155,12 +158,13 @@ export class KnownMounts implements AsyncDisposable {
   }
 }
 
-/** Returns the error of a request to the target of a mount. It names the mount: the log has nothing else that does. */
-function requestError(key: ObjectKey, cause: unknown): Error {
+/** Returns an error for the log. It names the mount: the log has nothing else that does. */
+export function mountError(key: MountKey, what: string, cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`Mount ${mountKey(key)}: a request has failed: ${why}`, { cause });
+  return new Error(`Mount ${mountKey(key)}: ${what}: ${why}`, { cause });
 }
 
-function mountKey({ cluster, name }: Pick<ObjectKey, "cluster" | "name">): string {
+/** Returns the key as text. */
+export function mountKey({ cluster, name }: MountKey): string {
   return `${cluster}/${name}`;
 }
