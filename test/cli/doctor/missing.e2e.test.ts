@@ -27,7 +27,11 @@ describe("virtual-workspaces doctor, of a view", function () {
           if (name === "drafts" && problem !== undefined) throw new Error(problem);
         },
       });
-    server = await startTls([view("quotes", () => allow()), view("letters", only), view("drafts", () => allow())], {
+    const broken: Authorizer<unknown> = () => {
+      throw new Error("the server needs another credential");
+    };
+    const views = [view("quotes", () => allow()), view("letters", only), view("drafts", () => allow())];
+    server = await startTls([...views, view("broken", broken)], {
       authority,
       authentication: [staticTokens({ ann: { name: "ann" }, bob: { name: "bob" } })],
     });
@@ -54,7 +58,7 @@ describe("virtual-workspaces doctor, of a view", function () {
   });
 
   it("lists the names that exist when none is near", async () => {
-    expect(await failure("/services/nothing/clusters/root")).to.include("/readyz lists: quotes, letters, drafts.");
+    expect(await failure("/services/nothing/clusters/root")).to.include("/readyz lists: quotes, letters, drafts, broken.");
   });
 
   it("says that it exists and denies the user", async () => {
@@ -62,6 +66,15 @@ describe("virtual-workspaces doctor, of a view", function () {
     expect(said).to.include("ask ann").and.include("the path exists and denies this user");
     expect(said).to.not.include("did you mean");
     expect(await failure("/services/letters/clusters/root", "ann")).to.not.include("FAILED");
+  });
+
+  it("sends the user to the operator of a view that fails with 500, and does not ask to wait", async () => {
+    const said = await failure("/services/broken/clusters/root");
+    expect(said)
+      .to.match(/^FAILED {2}the user has access: 500: Internal error occurred: request \S+ failed: /)
+      .and.include('ask the operator of the server: the log has the reason, as "request failed" with the id of this')
+      .and.not.include("wait");
+    expectFault(/request failed .*the server needs another credential/);
   });
 
   it("names the checks of /readyz that fail, and the reason that the view gives to the user", async () => {

@@ -97,10 +97,14 @@ async function deniedOrMissing(patient: ExaminedServer, error: ApiError): Promis
       `${wrong.meant}check the name, or ask the operator for access if it is right`,
     );
   if (code === 403) return denied(patient, message);
-  return new StepFailure(
-    `${code}: ${message}`,
-    code < 500 ? "correct the URL as the message says" : "wait, and try again; read the server's log for the reason",
-  );
+  return new StepFailure(`${code}: ${message}`, remedyOf(code));
+}
+
+function remedyOf(code: number): string {
+  if (code < 500) return "correct the URL as the message says";
+  if (code === 500)
+    return 'ask the operator of the server: the log has the reason, as "request failed" with the id of this request';
+  return "wait, and try again; read the server's log for the reason";
 }
 
 async function denied(patient: ExaminedServer, message: string): Promise<StepFailure> {

@@ -33,7 +33,7 @@ function refuseNeedless(flags: ManifestsFlags, main: string, names: readonly (ke
   if (needless !== undefined) throw new UsageError(`--${needless} has no effect without --${main}: set both`);
 }
 
-const REMEDY = "Write `export const manifests: Manifests = [ … ]`, with the type from @virtual-workspaces/kcp.";
+const REMEDY = "Write `export const manifests: Manifests = [ … ]`, with the type from @virtual-workspaces/workspaces.";
 
 /** Returns the named export `manifests` of the modules. @throws Failure naming the module and the problem */
 async function readManifests(modules: readonly string[]): Promise<readonly KubeObject[]> {

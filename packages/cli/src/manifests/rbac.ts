@@ -13,7 +13,8 @@ const OF_SERVE: readonly PolicyRule[] = [
   { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] }, // of impersonation
 ];
 
-const REMEDY = "Write `export const permissions: Permissions = [ … ]`, with the type from @virtual-workspaces/kcp.";
+const REMEDY =
+  "Write `export const permissions: Permissions = [ … ]`, with the type from @virtual-workspaces/workspaces, and a rule for each right of the view, or `[]` if it needs none.";
 
 /**
  * Returns the ClusterRole that the user of `serve` needs in the workspace of its kubeconfig, and the binding.
