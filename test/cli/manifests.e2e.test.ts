@@ -60,7 +60,11 @@ describe("virtual-workspaces manifests", function () {
   });
 
   for (const [args, why, code] of [
-    [["none.ts"], /none\.ts has no export "manifests"\. Write `export const manifests: Manifests = \[ … \]`, with the type from @virtual-workspaces\/workspaces\./, 1],
+    [
+      ["none.ts"],
+      /none\.ts has no export "manifests"\. Write `export const manifests: Manifests = \[ … \]`, with the type from @virtual-workspaces\/workspaces\./,
+      1,
+    ],
     [["single.ts"], /single\.ts: its export "manifests" is not a list\. Write /, 1],
     [["nameless.ts"], /nameless\.ts: manifests\[1\] of kind Widget has no metadata\.name/, 1],
     [["kindless.ts"], /kindless\.ts: manifests\[0\] has no apiVersion or no kind/, 1],
@@ -72,7 +76,11 @@ describe("virtual-workspaces manifests", function () {
     [["@nobody/nothing"], /@nobody\/nothing is neither a file nor a package in /, 1],
     [[], /name files of views, or packages, as in virtual-workspaces manifests \.\/view\.ts; see/, 2],
     [["--rbac", "one.ts"], /--rbac needs --user or --group: set it to the user of the kubeconfig of serve/, 2],
-    [["--rbac", "--user=a", "one.ts"], /one\.ts has no export "permissions"\. Write `export const permissions: P.* from @virtual-workspaces\/workspaces, and a rule for each right of the view, or `\[\]` if it needs none/, 1],
+    [
+      ["--rbac", "--user=a", "one.ts"],
+      /one\.ts has no export "permissions"\. Write `export const permissions: P.* from @virtual-workspaces\/workspaces, and a rule for each right of the view, or `\[\]` if it needs none/,
+      1,
+    ],
     [["--rbac", "--user=a", "right.ts"], /right\.ts: its export "permissions" is not a list\. Write /, 1],
     [["--rbac", "--user=a", "rightless.ts"], /rightless\.ts: permissions\[0\] is no rule of a ClusterRole: give it/, 1],
     [["--timeout=1s", "one.ts"], /--timeout has no effect without --apply: set both/, 2],

@@ -61,6 +61,26 @@ describe("create-virtual-workspace", function () {
     expect(output).to.match(/^Created my-view \(view\)/);
   });
 
+  it("keeps keys, tokens, kubeconfigs and databases out of commits and images", async () => {
+    using folder = tree({});
+    await create(folder.path, "shop", "--template=view");
+    const project = join(folder.path, "shop");
+    await run("git", ["init", "--quiet", project]);
+    const kept = ["tls/tls.key", "tls/tokens.csv", "src/shop.db", "src/shop.db-wal", "src/shop.db-shm"];
+    const states = ["src/.virtual-workspaces/admin.kubeconfig", ".kcp/admin.kubeconfig"];
+    const { output } = await run("git", ["-C", project, "check-ignore", ...kept, ...states, "src/view.ts"]);
+    expect(output.trim().split("\n")).to.deep.equal([...kept, ...states]);
+    const ignored = readFileSync(join(project, ".dockerignore"), "utf8").split("\n");
+    expect(ignored).to.include.members([
+      "tls",
+      "**/*.db",
+      "**/*.db-shm",
+      "**/*.db-wal",
+      "**/.virtual-workspaces",
+      "**/.kcp",
+    ]);
+  });
+
   it("takes a template that npm has kept for itself, for lack of two dashes", async () => {
     using folder = tree({});
     const env = { npm_config_template: "controller" };

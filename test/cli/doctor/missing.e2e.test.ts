@@ -58,7 +58,9 @@ describe("virtual-workspaces doctor, of a view", function () {
   });
 
   it("lists the names that exist when none is near", async () => {
-    expect(await failure("/services/nothing/clusters/root")).to.include("/readyz lists: quotes, letters, drafts, broken.");
+    expect(await failure("/services/nothing/clusters/root")).to.include(
+      "/readyz lists: quotes, letters, drafts, broken.",
+    );
   });
 
   it("says that it exists and denies the user", async () => {
