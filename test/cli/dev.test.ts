@@ -34,7 +34,7 @@ Try:
   kubectl get notes --watch
 
 The current context is dev, with the user admin of the group system:masters. Others, with --context: guest, note, task
-The user guest is in no group: the context guest shows what your views let such users see.
+The user guest is in no group of its own (only system:authenticated): the context guest shows what your views let such users see.
 
 `);
     const kubeconfig = join(dev.state, "admin.kubeconfig");

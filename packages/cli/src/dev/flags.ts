@@ -6,7 +6,7 @@ export const DEV = commandLine({
   program: "virtual-workspaces dev",
   words: "<file or folder>...",
   summary: "serve views on this machine, and reload them on save",
-  description: `Serves views on this machine over TLS, and reloads them on save. The default export of a file is a view, a list of views, or a function that returns either. Of a folder, every module with such an export is served. Its kubeconfig has the users admin, in the group system:masters, and guest, in no group, to see what views show to others.
+  description: `Serves views on this machine over TLS, and reloads them on save. The default export of a file is a view, a list of views, or a function that returns either. Of a folder, every module with such an export is served. Its kubeconfig has the users admin, in the group system:masters, and guest, in no group of its own (only system:authenticated), to see what views show to others.
 
 While no process serves, after an uncaught error for example, clients get 503 with the reason; the next save starts one.
 

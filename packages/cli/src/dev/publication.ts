@@ -115,7 +115,7 @@ function tryText(serving: Serving): string[] {
     ...commandsText(serving, current),
     "",
     `The current context is ${current.name}, with the user ${ADMIN.name} of the group ${ADMIN.groups.join()}. Others, with --context: ${contexts}`,
-    `The user ${GUEST.name} is in no group: the context ${guest?.name} shows what your views let such users see.`,
+    `The user ${GUEST.name} is in no group of its own (only system:authenticated): the context ${guest?.name} shows what your views let such users see.`,
   ];
 }
 
