@@ -68,9 +68,9 @@ async function passPieces(answer: StreamedResponse, relay: RelayedBody): Promise
 /** Chunks of this size follow one another, in bytes: a record of TLS. They are written together. */
 const FULL = 4 * 1024;
 /** Memory in which they are collected, in bytes. */
-const COLLECTED = 128 * 1024;
+const COLLECTED = 256 * 1024;
 /** Maximum number of these that one response has at a time. */
-const MOST = 4;
+const MOST = 2;
 /** Free memory of this kind, at most 2 MiB in this process. */
 const free: Buffer[] = [];
 
@@ -186,7 +186,7 @@ class RelayedBody implements BodySink {
     this.#res.write(part, () => {
       if (free.length < 16) free.push(memory);
       this.#writing -= 1;
-      if (this.#writing === MOST / 2) this.#resume();
+      if (this.#writing === MOST - 1) this.#resume();
     });
   }
 

@@ -21,7 +21,7 @@ export class ReusedReads {
   #socket: Socket | undefined;
   /** Read that its handler can take now. */
   #arrived: Buffer | undefined;
-  /** Reads that nobody took in time. */
+  /** Reads that the HTTP client did not take in time. */
   #kept: Buffer[] = [];
   #stopped = false;
 
