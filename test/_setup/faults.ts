@@ -19,11 +19,6 @@ export function expectFault(pattern: RegExp): void {
   faults.splice(0, faults.length, ...others);
 }
 
-/** Removes all faults that match `pattern`, which may have occurred or not: a race that the test does not decide. */
-export function forgetFaults(pattern: RegExp): void {
-  faults.splice(0, faults.length, ...faults.filter((fault) => !pattern.test(fault)));
-}
-
 /** Throws the faults since the last call, and forgets them. */
 export function throwFaults(): void {
   const found = faults.splice(0);

@@ -327,4 +327,21 @@ describe("closing a server", () => {
     const never = createServer({ virtualWorkspaces: [], authentication: [] });
     await never.close();
   });
+
+  it("leaves the views running after a drain, until it is closed", async () => {
+    const closed: string[] = [];
+    const view = defineVirtualWorkspace({
+      name: "running",
+      path: "/",
+      authorize: () => allow(),
+      handle: async (_req, res) => void res.end("done"),
+      setup: () => ({ [Symbol.dispose]: () => void closed.push("view") }),
+    });
+    const { server, open } = await start({ virtualWorkspaces: [view] });
+    await server.drain();
+    expect(await open().catch(({ code }) => code)).to.equal("ECONNREFUSED");
+    expect(closed).to.deep.equal([]);
+    await server.close();
+    expect(closed).to.deep.equal(["view"]);
+  });
 });

@@ -103,6 +103,7 @@ export class Server implements AsyncDisposable {
   #protocols = HTTP_1;
   #app: Express | undefined;
   #started: Promise<void> | undefined;
+  #drained: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: ServerOptions) {
@@ -180,7 +181,7 @@ export class Server implements AsyncDisposable {
 
   async #start(): Promise<void> {
     await Promise.all([this.#core.start(), this.#offerHttp2()]);
-    if (this.#closed === undefined) this.#tls?.follow(this.#http as HttpsServer, this.#core.log);
+    if (this.#drained === undefined) this.#tls?.follow(this.#http as HttpsServer, this.#core.log);
   }
 
   /** Loads HTTP/2 only where it is offered: it would slow down the start of every server. */
@@ -262,7 +263,21 @@ export class Server implements AsyncDisposable {
     return this.#closed;
   }
 
+  /**
+   * Does the first part of {@link close}: resolves when no request is under way, and leaves the views running, for others
+   * whose end needs them.
+   */
+  drain(): Promise<void> {
+    this.#drained ??= this.#drain();
+    return this.#drained;
+  }
+
   async #close(): Promise<void> {
+    await this.drain();
+    await this.#core[Symbol.asyncDispose]();
+  }
+
+  async #drain(): Promise<void> {
     this.#core.leave();
     if (this.#closeDelay > 0) await delay(this.#closeDelay);
     this.#tls?.[Symbol.dispose]();
@@ -271,7 +286,6 @@ export class Server implements AsyncDisposable {
     const impatient = setTimeout(() => this.#connections.cut(), this.#closeTimeout);
     await Promise.all([closed, this.#connections.gone]);
     clearTimeout(impatient);
-    await this.#core[Symbol.asyncDispose]();
   }
 
   /** Same as {@link Server.close}. */

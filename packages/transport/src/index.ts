@@ -15,7 +15,7 @@ export {
   trusted,
   type UpstreamTls,
 } from "./connections/connector.ts";
-export { type LineOptions, lines } from "./http/body.ts";
+export { type BodySink, type LineOptions, lines, type SinkControl } from "./http/body.ts";
 export { header, headerValues, type ResponseHeaders, warningsOf } from "./http/headers.ts";
 export {
   type Deadlines,

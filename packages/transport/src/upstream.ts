@@ -205,7 +205,7 @@ export class Upstream implements AsyncDisposable {
     // The cast is safe: undici only reads them.
     const headers = (length === undefined ? said : [...said, "Content-Length", String(length)]) as string[];
     for (let fresh = false; ; fresh = true) {
-      const taken = this.#connections.take({ credential, long, fresh, call });
+      const taken = this.#connections.take({ credential, long, fresh, upgrades: protocol !== undefined, call });
       const lease = taken instanceof Promise ? await taken : taken;
       const exchange = make({ call, lease, idle });
       // By default, undici closes the connection of a DELETE with a body.

@@ -141,7 +141,9 @@ export class WorkspaceServer implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#services.leave();
-    await Promise.all([this.#server.close(), this.#shards?.closeListeners()]);
+    // The views of all shards send requests to the workspaces of this one until their end.
+    await Promise.all([this.#server.drain(), this.#shards?.closeListeners()]);
+    await this.#server.close();
     await Promise.all([this.#mounts[Symbol.asyncDispose](), this.#webhooks[Symbol.asyncDispose]()]);
     await Promise.all([this.#itself[Symbol.asyncDispose](), this.#services[Symbol.asyncDispose]()]);
     await Promise.all([this.#shard.stop(), this.#shards?.stop()]);

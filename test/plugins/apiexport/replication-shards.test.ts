@@ -2,7 +2,6 @@
 import { ApiModel, replicationView } from "@virtual-workspaces/apiexport";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { forgetFaults } from "../../_setup/faults.ts";
 import { CachedProvider, FLAVORS, flavor } from "../../workspace-server/bindings/support/cached.ts";
 import { makeOn, Stores, startSharded } from "../../workspace-server/shards/support.ts";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
@@ -41,8 +40,6 @@ describe("cached resources of several shards", function () {
   after(async () => {
     await server?.[Symbol.asyncDispose]();
     await stores[Symbol.asyncDispose]();
-    // The end of the server may cut the list with which the view follows a watch that has just ended.
-    forgetFaults(/view of cached resources: TransportError: .*the other end of the connection was cut/);
   });
 
   it("publish a URL for each shard with a consumer", async () => {

@@ -3,7 +3,7 @@ import { mountManifests, mountsView, workspaceMounts } from "@virtual-workspaces
 import { type Store, StoreError } from "@virtual-workspaces/store";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { expectFault, forgetFaults, reportFault } from "../../_setup/faults.ts";
+import { expectFault, reportFault } from "../../_setup/faults.ts";
 import type { Answer, Calls } from "../../_support/plain.ts";
 import { APIS, bindingOf } from "../../workspace-server/bindings/support/shard.ts";
 import {
@@ -107,8 +107,6 @@ describe("mounts on several shards", function () {
   });
   after(async () => {
     await running.disposeAsync();
-    // The end of the server may cut a request that an informer has just sent.
-    forgetFaults(/informer of shards .*the other end of the connection was cut/);
   });
 
   it("have the address of their shard, which the server recognizes as its own, and forward the caller's identity", async () => {

@@ -1,6 +1,11 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { header, type ResponseHeaders, type StreamedResponse } from "@virtual-workspaces/transport";
+import {
+  type BodySink,
+  header,
+  type ResponseHeaders,
+  type SinkControl,
+  type StreamedResponse,
+} from "@virtual-workspaces/transport";
 import { HOPS_HEADER } from "../request/request-info.ts";
 
 const LINE_FEED = 10;
@@ -25,72 +30,194 @@ export async function passAnswer(answer: StreamedResponse, { res, location, endi
     res.end(whole);
     return;
   }
-  const head = new CorkedHead(res);
+  await new Promise<void>((resolve) => {
+    const relay = new RelayedBody({ res, ending: isLines(answer) ? ending : undefined, over: resolve });
+    if (answer.into === undefined) void passPieces(answer, relay);
+    else relay.begin(answer.into(relay));
+  });
+}
+
+/** Passes the chunks of a body that has no `into`. */
+async function passPieces(answer: StreamedResponse, relay: RelayedBody): Promise<void> {
+  const pieces = answer.body[Symbol.asyncIterator]();
+  let resumed = Promise.withResolvers<void>();
+  let isStopped = false;
+  relay.begin({
+    resume: () => resumed.resolve(),
+    stop: () => {
+      isStopped = true;
+      resumed.resolve();
+      void pieces.return?.();
+    },
+  });
   try {
-    await passBody(answer, head, isLines(answer) ? ending : undefined);
-  } catch {
-    res.destroy(); // incomplete, and the client must see that
+    for (;;) {
+      const { done, value } = await pieces.next();
+      if (isStopped) return;
+      if (done === true) break;
+      if (relay.write(value)) continue;
+      await resumed.promise;
+      resumed = Promise.withResolvers();
+    }
+    relay.end();
+  } catch (error) {
+    relay.fail(error);
   }
 }
 
-/**
- * Sends a head at once, together with the part of the body that has arrived: another write costs as much as everything else
- * here. Node loses data written between a cork and an end without an uncork.
- */
-class CorkedHead {
-  readonly res: ServerResponse;
-  #isCorked = true;
+/** Chunks of this size follow one another, in bytes: a record of TLS. They are written together. */
+const FULL = 4 * 1024;
+/** Memory in which they are collected, in bytes. */
+const COLLECTED = 256 * 1024;
+/** Maximum number of these that one response has at a time. */
+const MOST = 2;
+/** Free memory of this kind, at most 2 MiB in this process. */
+const free: Buffer[] = [];
 
-  constructor(res: ServerResponse) {
-    this.res = res;
+interface Relaying {
+  readonly res: ServerResponse;
+  /**
+   * Aborts when the server begins to close: a stream of lines then ends after a whole line, for its client to resume elsewhere.
+   */
+  readonly ending: AbortSignal | undefined;
+  /** Called once, when the response has ended or was cut. */
+  readonly over: () => void;
+}
+
+/**
+ * Writes a body to a response as it arrives, at the client's pace. The head goes out at once, together with the part of the
+ * body that has arrived, because another write costs as much as everything else here. Long bodies are written in large parts,
+ * collected within one turn of the event loop, without garbage.
+ */
+class RelayedBody implements BodySink {
+  #control: SinkControl | undefined;
+  readonly #res: ServerResponse;
+  readonly #ending: AbortSignal | undefined;
+  readonly #over: () => void;
+  #isCorked = true;
+  #isWithin = false;
+  #collected: Buffer | undefined;
+  #length = 0;
+  /** Number of collected parts that are being written. */
+  #writing = 0;
+  #isScheduled = false;
+  #isOver = false;
+
+  constructor({ res, ending, over }: Relaying) {
+    this.#res = res;
+    this.#ending = ending;
+    this.#over = over;
     res.cork();
     res.flushHeaders();
     process.nextTick(() => this.#uncork());
+    res.once("close", this.#left);
+    ending?.addEventListener("abort", this.#stopAtLine, { once: true });
+  }
+
+  /** Called once, with the control of the body. Parts of the body may have been written before. */
+  begin(control: SinkControl): void {
+    this.#control = control;
+    if (this.#isOver) control.stop();
+    else if (this.#ending?.aborted === true) this.#stopAtLine();
+  }
+
+  write(piece: Buffer): boolean {
+    if (this.#isOver) return false;
+    if (this.#res.destroyed || this.#res.writableEnded) {
+      this.#left();
+      return false;
+    }
+    this.#isWithin = piece[piece.length - 1] !== LINE_FEED;
+    const goesOn = piece.length < FULL ? this.#writeSmall(piece) : this.#collect(piece);
+    if (this.#ending?.aborted === true) this.#stopAtLine();
+    return goesOn;
   }
 
   end(): void {
-    this.#uncork();
-    this.res.end();
+    if (this.#isOver) return;
+    this.#flush();
+    this.#uncork(); // Node loses data written between a cork and an end without an uncork
+    this.#finish();
+    this.#res.end();
+  }
+
+  fail(_error: unknown): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#res.destroy(); // incomplete, and the client must see that
+  }
+
+  #writeSmall(piece: Buffer): boolean {
+    this.#flush();
+    if (this.#res.write(Buffer.from(piece))) return true;
+    this.#res.once("drain", this.#resume);
+    return false;
+  }
+
+  #collect(piece: Buffer): boolean {
+    let from = 0;
+    while (from < piece.length) {
+      this.#collected ??= free.pop() ?? Buffer.allocUnsafeSlow(COLLECTED);
+      const copied = piece.copy(this.#collected, this.#length, from);
+      from += copied;
+      this.#length += copied;
+      if (this.#length === COLLECTED) this.#flush();
+    }
+    if (this.#length > 0 && !this.#isScheduled) {
+      this.#isScheduled = true;
+      setImmediate(this.#flushLater);
+    }
+    return this.#writing < MOST;
+  }
+
+  readonly #flushLater = (): void => {
+    this.#isScheduled = false;
+    this.#flush();
+  };
+
+  #flush(): void {
+    const memory = this.#collected;
+    if (memory === undefined) return;
+    const part = memory.subarray(0, this.#length);
+    this.#collected = undefined;
+    this.#length = 0;
+    if (this.#res.destroyed) return;
+    this.#writing += 1;
+    this.#res.write(part, () => {
+      if (free.length < 16) free.push(memory);
+      this.#writing -= 1;
+      if (this.#writing === MOST - 1) this.#resume();
+    });
+  }
+
+  readonly #resume = (): void => {
+    if (!this.#isOver) this.#control?.resume();
+  };
+
+  readonly #stopAtLine = (): void => {
+    if (this.#isWithin || this.#isOver) return;
+    this.end();
+    this.#control?.stop();
+  };
+
+  /** The client has left, or got everything. */
+  readonly #left = (): void => {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#control?.stop();
+  };
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#res.off("close", this.#left).off("drain", this.#resume);
+    this.#ending?.removeEventListener("abort", this.#stopAtLine);
+    this.#over();
   }
 
   #uncork(): void {
     if (!this.#isCorked) return;
     this.#isCorked = false;
-    this.res.uncork();
-  }
-}
-
-/**
- * Writes a body as it arrives, at the client's pace.
- *
- * @param ending aborts when the server begins to close: a stream of lines then ends after a whole line, for its client to
- * resume elsewhere
- * @throws errors of the body, unless the client has left or the stream was ended
- */
-async function passBody(answer: StreamedResponse, head: CorkedHead, ending?: AbortSignal): Promise<void> {
-  const { res } = head;
-  const pieces = answer.body[Symbol.asyncIterator]();
-  let isWithin = false;
-  let waits = false;
-  const stop = (): void => {
-    if (waits && !isWithin) head.end();
-  };
-  ending?.addEventListener("abort", stop, { once: true });
-  try {
-    while (!(ending?.aborted === true && !isWithin)) {
-      waits = true;
-      const { done, value } = await pieces.next();
-      waits = false;
-      if (done === true || res.writableEnded || res.destroyed) break;
-      isWithin = value.at(-1) !== LINE_FEED;
-      if (!res.write(value)) await drained(res);
-    }
-    if (!res.writableEnded) head.end();
-  } catch (error) {
-    if (!res.writableEnded && !res.destroyed) throw error;
-  } finally {
-    ending?.removeEventListener("abort", stop);
-    await pieces.return?.();
+    this.#res.uncork();
   }
 }
 
@@ -98,16 +225,6 @@ async function passBody(answer: StreamedResponse, head: CorkedHead, ending?: Abo
 function isLines({ headers }: StreamedResponse): boolean {
   const type = header(headers, "content-type") ?? "";
   return type.startsWith("application/json") && headers["content-encoding"] === undefined;
-}
-
-async function drained(res: ServerResponse): Promise<void> {
-  const over = new AbortController();
-  const { signal } = over;
-  try {
-    await Promise.race([once(res, "drain", { signal }), once(res, "close", { signal })]);
-  } finally {
-    over.abort();
-  }
 }
 
 /** Status codes whose `Location` is a redirect. */

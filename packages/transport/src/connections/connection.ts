@@ -3,7 +3,7 @@ import type { EventEmitter } from "node:events";
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
 import Client from "undici/lib/dispatcher/client.js";
-import { ignored } from "./connector.ts";
+import { ignored, type OpenSocket } from "./connector.ts";
 
 /** Maximum size of a response's head, in bytes: Go's limit. */
 const LARGEST_HEAD = 1024 * 1024;
@@ -17,12 +17,14 @@ export class Connection {
   /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
   readonly #socket: Duplex;
+  readonly #reads: OpenSocket["reads"];
   readonly #client: Client;
   /** Whether its last request asked for an upgrade. */
   #upgrades = false;
 
-  constructor(origin: string, socket: Duplex) {
+  constructor(origin: string, { socket, reads }: OpenSocket) {
     this.#socket = socket;
+    this.#reads = reads;
     socket.on("error", ignored);
     this.closed = new Promise((resolve) => {
       if (socket.closed) resolve();
@@ -55,6 +57,16 @@ export class Connection {
   get usable(): boolean {
     const { destroyed, readableEnded, writableLength } = this.#socket;
     return !this.#upgrades && !destroyed && !readableEnded && writableLength === 0;
+  }
+
+  /** Sets whether reads of now on may be overwritten as soon as their handler returns. Only within a body. */
+  set lends(lends: boolean) {
+    if (this.#reads !== undefined) this.#reads.lends = lends;
+  }
+
+  /** Whether the present read will be overwritten. */
+  get lent(): boolean {
+    return this.#reads?.lent === true;
   }
 
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {

@@ -1,9 +1,8 @@
-import type { Duplex } from "node:stream";
 import type { Credential } from "../calls/authentication.ts";
 import type { Call } from "../calls/call.ts";
 import { failureOf } from "../transport-error.ts";
 import { Connection } from "./connection.ts";
-import { Connector, type ConnectorOptions } from "./connector.ts";
+import { Connector, type ConnectorOptions, type OpenSocket } from "./connector.ts";
 
 export interface ConnectionsOptions extends Omit<ConnectorOptions, "cert" | "key"> {
   /** Maximum number of concurrent short requests. */
@@ -16,6 +15,8 @@ export interface LeaseRequest {
   readonly long: boolean;
   /** Whether it needs a new connection. */
   readonly fresh: boolean;
+  /** Whether another protocol may follow on its connection, which is then a new one of its own. */
+  readonly upgrades: boolean;
   readonly call: Call;
 }
 
@@ -66,19 +67,20 @@ export class Connections {
 
   /** @throws TransportError without a connection, and the reason that ends the call */
   take(wanted: LeaseRequest): Lease | Promise<Lease> {
-    const { fresh, long } = wanted;
+    const { fresh, long, upgrades } = wanted;
     const generation = this.#generationOf(wanted);
-    if (fresh || (!long && this.#short >= this.#options.limit)) return this.#await(wanted, generation);
+    if (fresh || upgrades || (!long && this.#short >= this.#options.limit)) return this.#await(wanted, generation);
     const connection = idleOf(generation);
     if (connection === undefined) return this.#await(wanted, generation);
     if (!long) this.#short += 1;
     return this.#lease(connection, { generation, long });
   }
 
-  async #await({ call, fresh, long }: LeaseRequest, generation: Generation): Promise<Lease> {
+  async #await({ call, fresh, long, upgrades }: LeaseRequest, generation: Generation): Promise<Lease> {
     if (!long) await this.#turn(call);
     try {
-      const connection = (fresh ? undefined : idleOf(generation)) ?? (await this.#connect(generation, call));
+      const connection =
+        (fresh || upgrades ? undefined : idleOf(generation)) ?? (await this.#connect(generation, call, upgrades));
       return this.#lease(connection, { generation, long });
     } catch (error) {
       if (!long) this.#next();
@@ -141,13 +143,13 @@ export class Connections {
     next();
   }
 
-  async #connect(generation: Generation, call: Call): Promise<Connection> {
+  async #connect(generation: Generation, call: Call, plain: boolean): Promise<Connection> {
     const cancel = new AbortController();
     this.#opening.add(cancel);
     call.stopsBy((reason) => cancel.abort(reason));
-    let socket: Duplex;
+    let socket: OpenSocket;
     try {
-      socket = await generation.connector.open(cancel.signal);
+      socket = await generation.connector.open(cancel.signal, plain);
     } finally {
       this.#opening.delete(cancel);
       call.stopsBy(undefined);

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { connect as connectTcp, isIP } from "node:net";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import {
   type ConnectionOptions,
@@ -12,6 +12,7 @@ import {
 import { onAbort, untilAborted } from "../time/abort.ts";
 import { Timer } from "../time/timer.ts";
 import { ConnectDeadline } from "../transport-error.ts";
+import { ReusedReads } from "./reused-reads.ts";
 
 export interface ConnectorOptions {
   readonly url: URL;
@@ -32,6 +33,13 @@ const PROBED_AFTER = 4_000;
 
 /** One side of an upgraded connection may stop sending and still receive. */
 const HALF_OPEN = { allowHalfOpen: true } as const;
+
+/** Connection that is ready for HTTP. */
+export interface OpenSocket {
+  readonly socket: Duplex;
+  /** `undefined` for a stream that reads like any other. */
+  readonly reads: ReusedReads | undefined;
+}
 
 /** Opens connections to one server with one client certificate. Reads the authorities once. */
 export class Connector {
@@ -55,8 +63,13 @@ export class Connector {
       });
   }
 
-  /** Resolves with a connection that is ready for HTTP. @param cancel aborts it */
-  async open(cancel: AbortSignal): Promise<Duplex> {
+  /**
+   * Resolves with a connection that is ready for HTTP.
+   *
+   * @param cancel aborts it
+   * @param plain whether another protocol may follow on it, so that it must read like any other stream
+   */
+  async open(cancel: AbortSignal, plain: boolean): Promise<OpenSocket> {
     const ended = new AbortController();
     const late = new Timer(this.#options.deadline, () =>
       ended.abort(new ConnectDeadline(`no connection within ${this.#options.deadline} ms`)),
@@ -64,33 +77,38 @@ export class Connector {
     using _cancelled = onAbort(cancel, () => ended.abort(cancel.reason));
     try {
       cancel.throwIfAborted();
-      return await this.#open(ended.signal);
+      return await this.#open(ended.signal, plain);
     } finally {
       late.clear();
     }
   }
 
-  async #open(signal: AbortSignal): Promise<Duplex> {
+  async #open(signal: AbortSignal, plain: boolean): Promise<OpenSocket> {
     const { dial } = this.#options;
+    const reads = plain || dial !== undefined ? undefined : new ReusedReads();
     const below = dial === undefined ? undefined : await dialled(dial, { host: this.#host, port: this.#port, signal });
-    if (this.#context !== undefined)
-      return ready(this.#secure(this.#context, below), { event: "secureConnect", signal }).catch((error: unknown) => {
+    const opened = (socket: Duplex): OpenSocket => ({ socket, reads: reads?.of(socket as Socket) });
+    if (this.#context !== undefined) {
+      const secure = this.#secure(this.#context, below, reads);
+      return ready(secure, { event: "secureConnect", signal }).then(opened, (error: unknown) => {
         below?.on("error", ignored).destroy();
         throw error;
       });
-    if (below !== undefined) return below;
-    const socket = connectTcp({ host: this.#host, port: this.#port, ...HALF_OPEN });
+    }
+    if (below !== undefined) return { socket: below, reads: undefined };
+    const socket = connectTcp({ host: this.#host, port: this.#port, ...HALF_OPEN, ...reads?.options });
     socket.setNoDelay(true).setKeepAlive(true, PROBED_AFTER);
-    return ready(socket, { event: "connect", signal });
+    return opened(await ready(socket, { event: "connect", signal }));
   }
 
-  #secure(secureContext: SecureContext, below: Duplex | undefined): Duplex {
+  #secure(secureContext: SecureContext, below: Duplex | undefined, reads: ReusedReads | undefined): Duplex {
     const { tls } = this.#options;
     const socket = connectTls({
       ...(below === undefined ? { host: this.#host, port: this.#port } : { socket: below, host: this.#host }),
       ...expected(tls.serverName ?? this.#host),
       secureContext,
       ...HALF_OPEN,
+      ...reads?.options,
       // Explicit, because an environment variable can otherwise disable it.
       rejectUnauthorized: tls.insecureSkipVerify !== true,
       ALPNProtocols: ["http/1.1"],

@@ -117,9 +117,20 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
     this.#settled.reject(error);
   }
 
+  /** Whether the connection may overwrite a chunk of the body as soon as it has been taken. */
+  protected lends(lends: boolean): void {
+    this.#lease.connection.lends = lends;
+  }
+
+  /** Whether a chunk of this moment will be overwritten. */
+  protected get lent(): boolean {
+    return this.#lease.connection.lent;
+  }
+
   /** Ends the exchange. @param whole whether the connection can be used again */
   protected over(whole = false): void {
     this.#over = true;
+    this.lends(false);
     this.patience.stop();
     this.call.stopsBy(undefined);
     this.#lease.release(whole);
@@ -172,10 +183,12 @@ export class StreamedExchange extends Exchange<StreamedResponse> {
       patience: this.patience,
     });
     this.#body = body;
+    this.lends(true);
     this.settle({
       ...head,
       body,
       whole: () => body.whole(),
+      into: (sink) => body.into(sink),
       [Symbol.asyncDispose]: async () => {
         await body.return();
       },
@@ -183,7 +196,7 @@ export class StreamedExchange extends Exchange<StreamedResponse> {
   }
 
   protected take(piece: Buffer): void {
-    this.#body?.push(piece);
+    this.#body?.push(piece, this.lent);
   }
 
   protected complete(): void {

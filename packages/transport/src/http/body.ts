@@ -13,8 +13,31 @@ export interface BodySource {
   readonly patience: IdleTimer;
 }
 
+/** Receives a body as it arrives, without a promise for each chunk. */
+export interface BodySink {
+  /**
+   * Takes a chunk. Its memory is valid only until the call returns, because the next read of any connection overwrites it:
+   * write or copy it at once.
+   *
+   * @returns whether to go on: after `false` the next chunk comes after {@link SinkControl.resume}
+   */
+  write(piece: Buffer): boolean;
+  /** Called once, after the last chunk. */
+  end(): void;
+  /** Called once instead of {@link end}, when the body is incomplete. */
+  fail(error: unknown): void;
+}
+
+/** Controls the body that a {@link BodySink} receives. */
+export interface SinkControl {
+  /** Continues after `false` of the sink. */
+  resume(): void;
+  /** Ends the response early, and closes its connection. The sink is not called again. */
+  stop(): void;
+}
+
 /** Body in chunks, at the pace of its reader. It holds at most 256 KiB plus one read of the socket. */
-export class Body implements AsyncIterableIterator<Buffer> {
+export class Body implements AsyncIterableIterator<Buffer>, SinkControl {
   readonly #source: BodySource;
   #pieces: Buffer[] = [];
   #held = 0;
@@ -22,13 +45,21 @@ export class Body implements AsyncIterableIterator<Buffer> {
   #ended = false;
   #failed: { readonly error: unknown } | undefined;
   #waiting: PromiseWithResolvers<IteratorResult<Buffer>> | undefined;
+  #sink: BodySink | undefined;
+  #isPaused = false;
 
   constructor(source: BodySource) {
     this.#source = source;
   }
 
-  push(piece: Buffer): void {
+  /** @param lent whether the memory of the chunk is overwritten after the call */
+  push(lent: Buffer, isLent: boolean): void {
     if (this.#ended) return;
+    if (this.#sink !== undefined) {
+      this.#give(this.#sink, lent);
+      return;
+    }
+    const piece = isLent ? Buffer.from(lent) : lent;
     const waiting = this.#served();
     if (waiting !== undefined) {
       waiting.resolve({ done: false, value: piece });
@@ -43,6 +74,8 @@ export class Body implements AsyncIterableIterator<Buffer> {
   end(): void {
     this.#ended = true;
     this.#served()?.resolve(DONE);
+    this.#sink?.end();
+    this.#sink = undefined;
   }
 
   /** Like {@link end}, but the last read throws the error. */
@@ -50,8 +83,49 @@ export class Body implements AsyncIterableIterator<Buffer> {
     if (this.#ended) return;
     this.#ended = true;
     const waiting = this.#served();
-    if (waiting === undefined) this.#failed = { error };
+    if (this.#sink !== undefined) this.#sink.fail(error);
+    else if (waiting === undefined) this.#failed = { error };
     else waiting.reject(error);
+    this.#sink = undefined;
+  }
+
+  /** Gives the chunks to a sink, beginning with those that have arrived. For an unread body, instead of reading it. */
+  into(sink: BodySink): SinkControl {
+    this.#read = true;
+    const piece = this.#take();
+    if (piece !== undefined) this.#isPaused = !sink.write(piece);
+    if (this.#failed !== undefined) sink.fail(this.#failed.error);
+    else if (this.#ended) sink.end();
+    else {
+      this.#sink = sink;
+      if (this.#isPaused) this.#source.pause();
+      else this.#source.patience.begin();
+    }
+    return this;
+  }
+
+  resume(): void {
+    if (!this.#isPaused || this.#ended) return;
+    this.#isPaused = false;
+    this.#source.patience.begin();
+    this.#source.resume();
+  }
+
+  stop(): void {
+    this.#sink = undefined;
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#source.patience.rest();
+    this.#source.abandon();
+  }
+
+  #give(sink: BodySink, piece: Buffer): void {
+    if (sink.write(piece)) this.#source.patience.begin();
+    else if (!this.#ended) {
+      this.#isPaused = true;
+      this.#source.patience.rest();
+      this.#source.pause();
+    }
   }
 
   async next(): Promise<IteratorResult<Buffer>> {

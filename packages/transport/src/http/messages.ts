@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { BodySink, SinkControl } from "./body.ts";
 import type { ResponseHeaders } from "./headers.ts";
 
 /** Request to an upstream. */
@@ -97,6 +98,8 @@ export interface StreamedResponse extends Response, AsyncDisposable {
   readonly body: AsyncIterable<Buffer>;
   /** Returns the whole body if it is complete and unread: a short one arrives with its head. Otherwise stream it. */
   readonly whole?: () => Buffer | undefined;
+  /** Gives the unread body to a sink, which costs less than reading it. */
+  readonly into?: (sink: BodySink) => SinkControl;
 }
 
 /** Response of an upstream that switches protocols (101). */
