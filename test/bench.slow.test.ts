@@ -31,6 +31,7 @@ const NAMES = [
     "list",
     "mount-get",
     "mount-stream",
+    "peers",
     "quotas",
     "spaces-view",
     "spaces",

@@ -13,6 +13,8 @@ export interface CredentialPart {
 /** Source of a part of a credential. */
 export interface CredentialSource {
   get(): CredentialPart | Promise<CredentialPart>;
+  /** Whether {@link get} would return the same as last time, without looking. @default false */
+  isCurrent?(): boolean;
   /** Reports that the server rejected the last credential. */
   refused?(): void;
 }
@@ -27,11 +29,17 @@ export class UserCredentials implements Credentials {
     this.#sources = sources;
   }
 
-  async get(): Promise<Credential> {
+  /** Synchronous while all sources are current: servers call it for every request. */
+  get(): Credential | Promise<Credential> {
+    const last = this.#last;
+    return last !== undefined && this.#sources.every((source) => source.isCurrent?.() === true) ? last : this.#read();
+  }
+
+  async #read(): Promise<Credential> {
     const parts = await Promise.all(this.#sources.map((source) => source.get()));
     const { authorization, ...certificate } = Object.assign({}, ...parts) as CredentialPart;
     const credential = {
-      ...(authorization !== undefined && { headers: ["Authorization", authorization] }),
+      ...(authorization !== undefined && { headers: Object.freeze(["Authorization", authorization]) }),
       ...certificate,
     };
     const of = JSON.stringify(credential);
@@ -66,13 +74,18 @@ export class FreshFile {
     this.#at = at;
   }
 
+  /** Whether {@link text} would return the content that it returned last. */
+  get isFresh(): boolean {
+    return this.#text !== undefined && performance.now() - this.#checked < FRESH;
+  }
+
   /**
    * Returns the content, at most 1 s old. A file that is missing for a while keeps its last content.
    * @throws KubeconfigError if it was never readable
    */
   async text(): Promise<string> {
+    if (this.#text !== undefined && this.isFresh) return this.#text;
     const now = performance.now();
-    if (this.#text !== undefined && now - this.#checked < FRESH) return this.#text;
     try {
       // Mounted secrets are links to folders that are swapped, which changes the inode.
       const { ino, mtimeMs, size } = await stat(this.#path);
@@ -110,6 +123,7 @@ export function fileCredentials({ certFile, keyFile }: CertificateFiles): Creden
   return new UserCredentials([
     {
       get: async () => ({ cert: await cert.text(), key: await key.text() }),
+      isCurrent: () => cert.isFresh && key.isFresh,
       refused: () => {
         cert.forget();
         key.forget();

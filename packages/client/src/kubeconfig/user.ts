@@ -49,6 +49,7 @@ export function tokenFile(path: string, at: string): CredentialSource {
       if (token === "") throw new KubeconfigError(`${at}: ${path} is empty: write a token to it`);
       return { authorization: `Bearer ${token}` };
     },
+    isCurrent: () => file.isFresh,
     refused: () => file.forget(),
   };
 }
@@ -65,6 +66,7 @@ async function certificates(user: ConfigEntry): Promise<CredentialSource | undef
   const files = [fileOf(user, "client-certificate"), fileOf(user, "client-key")] as const;
   return {
     get: async () => ({ cert: (await files[0]?.text()) ?? cert, key: (await files[1]?.text()) ?? key }),
+    isCurrent: () => files.every((file) => file?.isFresh !== false),
     refused: () => {
       for (const file of files) file?.forget();
     },
@@ -92,7 +94,7 @@ function authorization(user: ConfigEntry): CredentialSource | undefined {
   const header = token !== "" ? `Bearer ${token}` : name !== "" ? basic() : undefined;
   if (header === undefined) return undefined;
   if (/[\r\n\0]/.test(header)) throw new KubeconfigError(`${at}: the token contains line breaks: remove them`);
-  return { get: () => ({ authorization: header }) };
+  return { get: () => ({ authorization: header }), isCurrent: () => true };
 }
 
 async function programs({ user, cluster, env }: UserOptions): Promise<CredentialSource[]> {

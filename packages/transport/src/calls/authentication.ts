@@ -4,6 +4,8 @@ import type { Call } from "./call.ts";
 /** Provides the credential of each request, and renews a rejected one. Reports each rejected credential to its source once. */
 export class Authentication {
   readonly #credentials: Credentials | undefined;
+  /** The last headers, if they are frozen. */
+  #encoded: Encoded | undefined;
   /** Credentials that the source knows as rejected. */
   readonly #refused = new WeakSet<Credential>();
 
@@ -37,12 +39,34 @@ export class Authentication {
    * Returns the header lines of a request with the credential's. Security: removes the request's own lines of these names, so
    * that none of them can name another identity.
    */
-  headers(own: readonly string[], { headers = [] }: Credential): readonly string[] {
+  headers(own: readonly string[], credential: Credential): readonly string[] {
     if (this.#credentials === undefined) return own;
-    return [...without(own, namesOf(["authorization", "", ...headers])), ...onTheWire(headers)];
+    const { names, lines } = this.#encodedOf(credential);
+    const others = without(own, names);
+    return lines.length === 0 ? others : [...others, ...lines];
+  }
+
+  /** Encodes the headers of a credential once. */
+  #encodedOf(credential: Credential): Encoded {
+    const { headers = NONE } = credential;
+    let encoded = this.#encoded;
+    if (encoded?.of !== headers) {
+      encoded = { of: headers, names: namesOf(["authorization", "", ...headers]), lines: onTheWire(headers) };
+      if (Object.isFrozen(headers)) this.#encoded = encoded;
+    }
+    return encoded;
   }
 }
 
+interface Encoded {
+  readonly of: readonly string[];
+  /** Names that a request's own lines must not have, in lower case. */
+  readonly names: ReadonlySet<string>;
+  readonly lines: readonly string[];
+}
+
+/** Headers of a credential without any. */
+const NONE: readonly string[] = Object.freeze([]);
 const NOBODY: Credential = Object.freeze({});
 
 /** Whether a value is a promise of any implementation. */

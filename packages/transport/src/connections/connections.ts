@@ -47,6 +47,8 @@ export class Connections {
   readonly #opening = new Set<AbortController>();
   readonly #waiting = new Set<() => void>();
   #generation: Generation | undefined;
+  /** Credential of the last request, which is often that of the next one. */
+  #last: Credential | undefined;
   #short = 0;
 
   constructor(options: ConnectionsOptions) {
@@ -98,8 +100,11 @@ export class Connections {
   }
 
   #generationOf({ credential, call }: LeaseRequest): Generation {
+    if (credential === this.#last && this.#generation !== undefined) return this.#generation;
     try {
-      return this.#current(credential);
+      const generation = this.#current(credential);
+      this.#last = credential;
+      return generation;
     } catch (error) {
       throw failureOf(error, { what: call.what, delivered: call.delivered, written: false });
     }

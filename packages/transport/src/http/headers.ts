@@ -69,14 +69,12 @@ function checkedName(name: string): string {
   return name;
 }
 
-/** Returns the lines without those of some names. @param names in lower case */
+/** Returns the lines without those of some names; the same array if it has none of them. @param names in lower case */
 export function without(lines: readonly string[], names: ReadonlySet<string>): readonly string[] {
-  const kept: string[] = [];
-  for (let at = 0; at + 1 < lines.length; at += 2) {
-    const [name = "", value = ""] = lines.slice(at, at + 2);
-    if (!names.has(name.toLowerCase())) kept.push(name, value);
-  }
-  return kept;
+  const isKept = (at: number): boolean => !names.has((lines[at - (at % 2)] ?? "").toLowerCase());
+  let at = 0;
+  while (at < lines.length && isKept(at)) at += 2;
+  return at < lines.length ? lines.filter((_, each) => isKept(each)) : lines;
 }
 
 /** Returns the names of lines, in lower case. */
