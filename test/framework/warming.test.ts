@@ -86,6 +86,18 @@ describe("a source that has not been read yet", () => {
     expect([status, body.message, headers["retry-after"]]).to.deep.equal([503, "the source is away", "3"]);
   });
 
+  it("is 504 at the deadline for a watch whose source does not tell its version", async () => {
+    const source = slow();
+    source.read();
+    const hang = new Promise<never>(() => undefined);
+    await using server = await start(Note.serve({ ...source.storage, head: () => hang } as never));
+    const query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    const { status, body } = await server.get(`${NOTES}?${query}`);
+    expect([status, body.reason]).to.deep.equal([504, "Timeout"]);
+    expect(body.message).to.include("the request did not finish within 1 s");
+    expect(server.server.stats.longRunning).to.equal(0);
+  });
+
   it("is 429 for gets too, and released by the requests that got 429", async () => {
     const gate = Promise.withResolvers<void>();
     const notes = Note.collection();

@@ -11,6 +11,7 @@ import { negotiate } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
+import { liftDeadline } from "../stages/accept.ts";
 import type { CacheLease, Past } from "../storage.ts";
 import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/cache-event.ts";
 import { objectsIn } from "../watch/cache/watch-cache.ts";
@@ -41,7 +42,8 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
     if (exchange.upgradeHead !== undefined) await exchange.core.webSockets.prepare();
-    if (exchange.res.destroyed) throw new Error("the client disconnected");
+    if (exchange.res.destroyed || exchange.expired) throw new Error("the client disconnected, or waited too long");
+    liftDeadline(exchange);
     const stream = startOf(exchange, representation.events);
     open(exchange, resource, { lease, options, stream, lane: (fanout) => fanout.lane(selection, representation) });
   } catch (error) {
