@@ -66,6 +66,22 @@ describe("virtual-workspaces start with every feature", function () {
     }
   });
 
+  it("shows its flags at /flagz and itself at /statusz, to administrators", async () => {
+    const lines = async (path: string): Promise<readonly string[]> => {
+      const { code, body } = await server.get(path, { token: server.token("shard-admin") });
+      expect(code, body).to.equal(200);
+      return body.split("\n");
+    };
+    const flags = await lines("/flagz");
+    expect(flags[1]).to.equal("virtual-workspaces-start flagz");
+    expect(flags).to.include.members(["anonymous-auth=true", "shutdown-delay-duration=0s", "token-auth-file="]);
+    expect(flags).to.include(`root-directory=${server.path("")}`.replace(/\/$/, ""));
+    const status = await lines("/statusz");
+    expect(status).to.include("Paths: /flagz /livez /metrics /readyz /statusz");
+    expect(status.find((line) => line.startsWith("Binary"))).to.match(/^Binary version: \d+\.\d+\.\d+/);
+    for (const path of ["/flagz", "/statusz"]) expect((await server.get(path)).code).to.equal(403);
+  });
+
   it("responds to unknown workspaces with 4xx, and logs no error", async () => {
     const administrators = ["kcp-admin", "shard-admin"].map((user) => ({ token: server.token(user) }));
     for (const path of UNKNOWN) {

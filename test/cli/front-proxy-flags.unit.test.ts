@@ -95,6 +95,13 @@ describe("the command line of a front proxy", () => {
     );
   });
 
+  it("shows its flags at /flagz", () => {
+    writeFileSync(file("none.yaml"), "[]\n");
+    const { component } = frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls]);
+    expect(component.name).to.equal("virtual-workspaces-front-proxy");
+    expect(component.flags).to.include({ "mapping-file": file("none.yaml"), "path-mappings": "false" });
+  });
+
   it("reads the addresses of proxies in front", () => {
     const read = (...args: string[]) =>
       frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls, ...args])

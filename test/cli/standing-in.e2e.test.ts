@@ -174,6 +174,10 @@ describe("virtual-workspaces in place of kcp's own", function () {
     for (const path of ["/version", "/", "/api", "/apis/example.dev"])
       expect((await at(path)).code, path).to.equal(403);
     expect(JSON.parse((await at("/version", masters)).body)).to.include.keys("gitVersion");
+    for (const page of ["/statusz", "/flagz"]) {
+      expect((await at(page)).code).to.equal(403);
+      expect((await at(page, masters)).body).to.match(/^\nvirtual-workspaces-serve (status|flag)z\nWarning: /);
+    }
     expect((await at("/metrics")).code).to.equal(403);
     expect((await at("/metrics", { authorization: "Bearer bob-token" })).code).to.equal(403);
     expect((await at("/metrics", masters)).body).to.include("apiserver_request_total");

@@ -1,7 +1,9 @@
 // Flags that `virtual-workspaces start` reads, and those that it rejects with one line and a remedy.
 import { join } from "node:path";
+import { defineFeature, type WorkspaceServerFeature } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { UsageError } from "../../packages/cli/src/process/failure.ts";
+import { startFeatures } from "../../packages/cli/src/start/features.ts";
 import { startOptions } from "../../packages/cli/src/start/start-options.ts";
 import { tree } from "../_setup/tree.ts";
 
@@ -189,6 +191,43 @@ describe("the flags of virtual-workspaces start", () => {
     const flags = [`--feature-gates=${gate}=true,Other=true`, `--feature-gates=Other=false,${gate}=false`];
     const { warnings, exportURLs } = startOptions(["--root-directory", folder.path, ...flags], {});
     expect([exportURLs, warnings]).to.deep.equal([false, []]);
+  });
+
+  it("shows all flags at /flagz in Go's form, without passwords, unless a gate turns the page off", () => {
+    using folder = tree({});
+    const feature = defineFeature({
+      name: "mine",
+      flags: { "mine-password": { type: "text", classified: true, help: "Password." } },
+      read: () => undefined,
+    }) as WorkspaceServerFeature;
+    const features = startFeatures([{ feature }]);
+    const shown = (...flags: string[]) =>
+      startOptions(["--root-directory", folder.path, ...flags], {}, features).component;
+    const {
+      name,
+      statusz,
+      flags = {},
+    } = shown(
+      ...["--service-account-issuer=https://me:pa@ss@a.example/x@y", "--keep-kubeconfig", "--mine-password=secret"],
+      ...["--shutdown-delay-duration=90s", "--api-audiences=x,y"],
+    );
+    expect([name, statusz]).to.deep.equal(["virtual-workspaces-start", true]);
+    expect(flags).to.include({
+      "service-account-issuer": "[https://CLASSIFIED@a.example/x@y]",
+      "mine-password": "CLASSIFIED",
+      "root-directory": folder.path,
+      "keep-kubeconfig": "true",
+      "anonymous-auth": "true",
+      "shutdown-delay-duration": "1m30s",
+      "api-audiences": "[x,y]",
+      "oidc-required-claim": "[]",
+      "token-auth-file": "",
+      "secure-port": "6443",
+    });
+    expect(Object.keys(flags).length).to.be.above(60);
+    expect(shown("--feature-gates=ComponentFlagz=false").flags).to.equal(undefined);
+    const off = shown("--feature-gates=ComponentStatusz=false");
+    expect([off.statusz, off.flags?.["feature-gates"]]).to.deep.equal([false, "[ComponentStatusz=false]"]);
   });
 
   it("reads the gate for views that store resources, which are on by default, and for cached resources, which are off", () => {

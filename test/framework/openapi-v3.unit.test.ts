@@ -166,11 +166,12 @@ describe("OpenAPI v3, operations", () => {
       json(groupVersionDocument([served(Quote, verbs)]))["paths"]?.[`${root}/quotes`]?.["get"] as Json;
     const names = (operation: Json): unknown[] => (operation["parameters"] as Json).map((one: Json) => one["name"]);
     const plain = ["continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "resourceVersionMatch"];
-    expect(names(list(["list"]))).to.deep.equal([...plain, "timeoutSeconds"]);
+    expect(names(list(["list"]))).to.deep.equal([...plain, "shardSelector", "timeoutSeconds"]);
     expect(names(list(READ))).to.deep.equal([
       "allowWatchBookmarks",
       ...plain,
       "sendInitialEvents",
+      "shardSelector",
       "timeoutSeconds",
       "watch",
     ]);

@@ -119,7 +119,7 @@ describe("a server within another", () => {
     await using whole = createServer({ virtualWorkspaces: [], authentication: [] });
     for (const own of [{ metrics: metrics() }, { audit: audit({ policy: POLICY, to: () => undefined }) }])
       expect(() => createServer({ virtualWorkspaces: [], authentication: [], within: whole, ...own })).to.throw(
-        "invalid options audit and metrics of a server with within: set them on the outer server",
+        "invalid options audit, metrics and component of a server with within: set them on the outer server",
       );
   });
 });

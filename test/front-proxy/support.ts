@@ -74,6 +74,12 @@ export async function startFront(root: string | undefined, options: Partial<Fron
       mapping: root === undefined ? [] : [CLUSTERS],
       authentication: [staticTokens(OF_PROXY)],
       ...(upstream && { shards: { root: upstream, read: AS_ADMIN } }),
+      component: {
+        name: "proxy",
+        version: "1",
+        flags: {},
+        authorize: ({ user }) => ({ allowed: user.in("team"), reason: "" }),
+      },
       metrics: { authorize: ({ user }) => ({ allowed: user.in("team"), reason: "" }) },
       log: testLog().log,
       ...options,

@@ -215,6 +215,10 @@ describe("a front proxy before two shards", function () {
     const [, lag] = /^virtual_workspaces_index_lag_seconds\{shard="shard-1"\} (\S+)$/m.exec(text) ?? [];
     expect(Number(lag)).to.be.within(0, 30);
     expect((await front.get("/metrics")).status).to.equal(403);
+    for (const page of ["/statusz", "/flagz"]) {
+      expect((await front.get(page, ADMIN)).text).to.match(/^\nproxy (status|flag)z\n/);
+      expect((await front.get(page)).status).to.equal(403);
+    }
     expect((await front.get("/readyz")).text).to.equal("ok");
   });
 });

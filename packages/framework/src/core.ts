@@ -20,9 +20,10 @@ import { Mounted } from "./mounted.ts";
 import { accessLog, type RequestRecord } from "./observe/access.ts";
 import type { Audit } from "./observe/audit/audit.ts";
 import { Auditor } from "./observe/audit/auditor.ts";
+import { type Component, ComponentPages } from "./observe/component-pages.ts";
 import { type Log, warningLog } from "./observe/log/log.ts";
 import { Meters } from "./observe/metrics/family.ts";
-import { type Metrics, ServerMetrics } from "./observe/metrics/metrics.ts";
+import { METRICS_PATH, type Metrics, ServerMetrics } from "./observe/metrics/metrics.ts";
 import type { RequestMeter } from "./observe/metrics/request-meter.ts";
 import type { Observer } from "./observe/observer.ts";
 import { Tracing } from "./observe/tracing/tracing.ts";
@@ -134,6 +135,7 @@ export interface Part {
 /** Options of a core that has a server of its own around it. */
 export interface ServerCoreOptions extends CoreOptions {
   readonly metrics?: Metrics;
+  readonly component?: Component;
   /** Core of the server that contains this one. */
   readonly within?: ServerCore;
 }
@@ -163,8 +165,8 @@ export class ServerCore implements AsyncDisposable {
   readonly parts: Part[] = [];
   /** Counters of the parts of the server. */
   readonly meters: Meters;
-  /** View that answers `/metrics`. */
-  readonly metrics: Mounted | undefined;
+  /** The server's views of its own, by path: `/metrics`, `/statusz`, `/flagz`. */
+  readonly ownViews: ReadonlyMap<string, Mounted>;
   readonly deadline: number;
   /** The request timeout as a timer accepts it. */
   readonly longestDelay: number;
@@ -219,7 +221,7 @@ export class ServerCore implements AsyncDisposable {
     if (within !== undefined) this.auditor = within.auditor;
     else if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline / 2 });
     const metrics = options.metrics && new ServerMetrics(this, options.metrics);
-    if (metrics !== undefined) this.metrics = new Mounted(metrics.workspace, this.log, this.impersonation);
+    this.ownViews = this.#ownViews(metrics, options.component);
     this.requests = within?.requests ?? metrics?.requests;
     const observers = [onRequest && accessLog(onRequest), this.auditor, this.requests];
     this.observers = observers.filter((one) => one !== undefined);
@@ -264,7 +266,7 @@ export class ServerCore implements AsyncDisposable {
     try {
       await this.tracing.ready();
       if (!this.#isPart) await this.auditor?.open();
-      await this.metrics?.start();
+      await Promise.all([...new Set(this.ownViews.values())].map((view) => view.start()));
       await Promise.all(this.matcher.views.map((view) => view.start()));
     } catch (error) {
       await this[Symbol.asyncDispose]();
@@ -288,6 +290,18 @@ export class ServerCore implements AsyncDisposable {
   watchTimeout(seconds: number | undefined): number {
     const asked = seconds !== undefined && seconds > 0;
     return timerDelay(asked ? seconds * 1000 : this.#minWatchTimeout * (1 + Math.random()));
+  }
+
+  #ownViews(metrics: ServerMetrics | undefined, component: Component | undefined): ReadonlyMap<string, Mounted> {
+    const views = new Map<string, Mounted>();
+    const add = (paths: readonly string[], workspace: VirtualWorkspace): void => {
+      const mounted = new Mounted(workspace, this.log, this.impersonation);
+      for (const path of paths) views.set(path, mounted);
+    };
+    if (metrics !== undefined) add([METRICS_PATH], metrics.workspace);
+    const pages = component && new ComponentPages(component, [...views.keys()]);
+    if (pages !== undefined) add(pages.paths, pages.workspace);
+    return views;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,7 +17,8 @@ import { isServed } from "./listener/malformed.ts";
 import { pipe } from "./listener/pipe.ts";
 import { ServingTls } from "./listener/tls/serving.ts";
 import type { TlsOptions } from "./listener/tls/tls-options.ts";
-import { METRICS_PATH, type Metrics } from "./observe/metrics/metrics.ts";
+import type { Component } from "./observe/component-pages.ts";
+import type { Metrics } from "./observe/metrics/metrics.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
 import { whole } from "./util/numbers.ts";
 
@@ -48,10 +49,12 @@ export interface ServerOptions extends CoreOptions {
   readonly headersTimeout?: number;
   /** Prometheus metrics at `/metrics`, made by {@link metrics}. @default none */
   readonly metrics?: Metrics;
+  /** Pages about the program at `/statusz` and `/flagz`, as in Kubernetes since 1.36. @default none */
+  readonly component?: Component;
   /**
    * Server that contains this one, for requests that a server sends itself by {@link Server.connect}. The outer server audits
-   * and counts them as requests of their own, and closes this server after its views. Only the outer one has `audit` and
-   * `metrics`.
+   * and counts them as requests of their own, and closes this server after its views. Only the outer one has `audit`,
+   * `metrics` and `component`.
    * @default a server of its own
    */
   readonly within?: Server;
@@ -115,8 +118,10 @@ export class Server implements AsyncDisposable {
     };
     this.#tls = tls === false ? undefined : new ServingTls(tls, authorities);
     const { within, ...own } = options;
-    if (within !== undefined && (options.audit ?? options.metrics) !== undefined)
-      throw new Error("invalid options audit and metrics of a server with within: set them on the outer server");
+    if (within !== undefined && (options.audit ?? options.metrics ?? options.component) !== undefined)
+      throw new Error(
+        "invalid options audit, metrics and component of a server with within: set them on the outer server",
+      );
     this.#core = new ServerCore(
       { ...own, ...(within && { within: within.#core }) },
       { clientCa: this.#tls?.clientCa ?? [] },
@@ -307,16 +312,14 @@ export class Server implements AsyncDisposable {
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
     // Late HTTP/2 requests, on a connection that is closed for the application's sake, never reach the application.
-    if (this.#app === undefined || this.#isOurs(url) || this.#isMetrics(url) || !isHttp1) answer();
+    if (this.#app === undefined || this.#isOurs(url) || !isHttp1) answer();
     else route(this.#app, { req, res, log: this.#core.log }, answer);
   };
 
-  #isMetrics(url: string): boolean {
-    return this.#options.metrics !== undefined && (url === METRICS_PATH || url.startsWith(`${METRICS_PATH}?`));
-  }
-
   /** Whether a request belongs to the server: views, probes, and targets that are no path, which it rejects. */
   #isOurs(url: string): boolean {
+    const [path = ""] = url.split("?", 1);
+    if (this.#core.ownViews.has(path)) return true;
     return this.#core.matcher.owns(url) || !url.startsWith("/") || /^\/(livez|readyz)(?=[/?]|$)/.test(url);
   }
 }

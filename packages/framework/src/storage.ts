@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KubeObject, ObjectKey, ObjectMeta, Status } from "@virtual-workspaces/apimachinery";
 import type { FieldValidation, Preconditions, PropagationPolicy } from "@virtual-workspaces/apimachinery/requests";
-import type { FieldSelector, LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
+import type { FieldSelector, LabelSelector, ShardSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { KindVersions, ResourceDefinition } from "./definition.ts";
 import type { Identity, User } from "./request/user.ts";
 import type { Awaitable } from "./util/awaitable.ts";
@@ -75,6 +75,12 @@ export interface ListRequest extends RequestOptions {
   /** Like {@link GetOptions.resourceVersion}, or interpreted by {@link resourceVersionMatch}. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
+  /**
+   * Share of the objects that the client requests. The framework leaves out the others even if the storage {@link
+   * Storage.appliesSelectors}; a storage may leave them out earlier, to transfer less.
+   * @default all objects
+   */
+  readonly shard?: ShardSelector;
 }
 
 /**

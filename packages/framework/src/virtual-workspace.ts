@@ -63,7 +63,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly name: string;
   /**
-   * Prefix in place of `/services`: one or more plain segments, `/clusters`. Not `/livez`, `/readyz` or `/metrics`; prefixes
+   * Prefix in place of `/services`: one or more plain segments, `/clusters`. Not `/livez`, `/readyz`, `/metrics`, `/statusz` or `/flagz`; prefixes
    * of one server must not overlap. Routes of an Express application do not see what is below. `/` is for all that no other
    * view and no part of the server has: an application's routes come first, and the middleware ignores it. With `path: "/"`,
    * its `authorize` also decides who gets a 404 with the reason for an unknown path below `/services`; others get 403.

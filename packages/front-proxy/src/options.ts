@@ -1,6 +1,6 @@
 import type { Authenticator, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { JwtSettings } from "@virtual-workspaces/framework/authn";
-import type { Log, Metrics } from "@virtual-workspaces/framework/server";
+import type { Component, Log, Metrics } from "@virtual-workspaces/framework/server";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { GroupFilter } from "./callers.ts";
 import type { Mapping } from "./mapping/mapping.ts";
@@ -51,6 +51,8 @@ export interface FrontProxyOptions
   readonly workspaceAuthentication?: false | Omit<JwtSettings, "log">;
   /** Authorizes requests for `/metrics`, and adds families to them. @default none are allowed */
   readonly metrics?: Pick<Metrics, "authorize"> & Partial<Pick<Metrics, "families">>;
+  /** Pages about the program at `/statusz` and `/flagz`. @default none */
+  readonly component?: Component;
   /** Additional views, before mapped paths. Unknown callers are 401 there, unless a view has its own authentication. @default none */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   readonly log: Log;

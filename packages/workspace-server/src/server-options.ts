@@ -1,6 +1,6 @@
 import type { Authenticator, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { JwtSettings } from "@virtual-workspaces/framework/authn";
-import type { Listening, Log, MetricFamily, Metrics } from "@virtual-workspaces/framework/server";
+import type { Component, Listening, Log, MetricFamily, Metrics } from "@virtual-workspaces/framework/server";
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
 import { AUTHENTICATED_GROUP, inClusterAtRoot, inClusterUrl } from "@virtual-workspaces/kcp/users";
 import type { Store } from "@virtual-workspaces/store";
@@ -153,6 +153,8 @@ export interface WorkspaceServerOptions
   readonly loopback?: Loopback;
   /** Content and readers of `/metrics`. @default readers by the roles of `root`, as in kcp */
   readonly metrics?: Metrics;
+  /** Pages `/statusz` and `/flagz` of the process, for readers by the roles of `root`. @default none */
+  readonly component?: Omit<Component, "authorize">;
   readonly log: Log;
 }
 
@@ -201,7 +203,7 @@ export function commonListenerOptions(
   externalURL: () => string,
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
-  const { audit, closeDelay, closeTimeout, metrics, onRequest, authenticationFailures, tls, log } = options;
+  const { audit, closeDelay, closeTimeout, metrics, component, onRequest, authenticationFailures, tls, log } = options;
   const { intercept, clusterAtRoot, corsAllowedOrigins, families } = options;
   return {
     authentication,
@@ -215,6 +217,7 @@ export function commonListenerOptions(
     ...(corsAllowedOrigins && { corsAllowedOrigins }),
     ...(intercept && { intercept }),
     ...(metrics && { metrics }),
+    ...(component && { component }),
     ...(onRequest && { onRequest }),
     ...(authenticationFailures && { authenticationFailures }),
     ...(tls !== undefined && { tls }),

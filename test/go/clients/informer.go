@@ -49,6 +49,7 @@ func runTypedInformer(ctx context.Context, s *session) error {
 func (s *session) narrow(options *metav1.ListOptions) {
 	options.LabelSelector = s.labels
 	options.FieldSelector = s.fields
+	options.ShardSelector = s.shard
 }
 
 // follow runs an informer, tells what it tells, and answers with what it holds.

@@ -48,6 +48,8 @@ type session struct {
 	namespace string
 	labels    string
 	fields    string
+	// shard is the shard selector of an informer, unless it is empty.
+	shard string
 	// from is the resource version to start at.
 	from string
 	// as is the form in which objects are asked for: typed, unstructured or metadata.
@@ -94,6 +96,7 @@ func parse(args []string) (*session, error) {
 	flags.StringVar(&s.namespace, "namespace", "", "")
 	flags.StringVar(&s.labels, "labels", "", "label selector")
 	flags.StringVar(&s.fields, "fields", "", "field selector")
+	flags.StringVar(&s.shard, "shard", "", "shard selector of an informer")
 	flags.StringVar(&s.from, "from", "", "resource version to start at")
 	flags.StringVar(&s.as, "as", "typed", "typed, unstructured or metadata")
 	flags.StringVar(&s.accept, "accept", "", "media types to accept instead of the client's")

@@ -15,7 +15,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	"k8s.io/apimachinery/pkg/util/wait"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/apiserver/pkg/features"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
 // nobody is the kubeconfig of the cluster that authentication, authorization and admission would ask: nothing does.
@@ -35,7 +37,15 @@ type served struct {
 	ended chan error // closed when it has ended
 }
 
+// withShards turns on the alpha shard selectors, which ours has too.
+func withShards() error {
+	return utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.ShardedListAndWatch): true})
+}
+
 func startServer(ctx context.Context, place place, store string) (*served, error) {
+	if err := withShards(); err != nil {
+		return nil, err
+	}
 	config, err := configure(place, store)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)

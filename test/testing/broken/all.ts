@@ -5,7 +5,7 @@ import { collectionBreakages } from "./collections.ts";
 import { documentBreakages } from "./documents.ts";
 import { garbageBreakages } from "./garbage.ts";
 import { identityBreakages } from "./identity.ts";
-import { pageBreakages } from "./pages.ts";
+import { pageBreakages, shardBreakages } from "./pages.ts";
 import { representationBreakages } from "./representations.ts";
 import { reviewBreakages } from "./reviews.ts";
 import { versionBreakages } from "./versions.ts";
@@ -21,6 +21,7 @@ export const breakages: readonly Breakage[] = [
   ...watchListBreakages,
   ...versionBreakages,
   ...pageBreakages,
+  ...shardBreakages,
   ...representationBreakages,
   ...documentBreakages,
   ...accessBreakages,

@@ -1,5 +1,35 @@
 import { type Ask, type Breakage, forget, isList, type JsonObject, rewritten, withMetadata } from "./breakage.ts";
 
+/** Faults of shards. */
+export const shardBreakages: readonly Breakage[] = [
+  {
+    name: "lists the objects of all shards under the name of one",
+    fails: ["T15.1"],
+    ask: (ask) => (SHARD.test(ask.query.get("shardSelector") ?? "") ? renamed(ask) : undefined),
+    reply: (reply, ask) => {
+      const selector = ask.query.get("named");
+      return selector === null ? reply : rewritten(reply, (list) => withMetadata(list, { shardInfo: { selector } }));
+    },
+  },
+  {
+    name: "watches the objects of all shards",
+    fails: ["T15.2"],
+    ask: (ask) => (ask.isWatch ? forget(ask, "shardSelector") : undefined),
+  },
+  {
+    name: "ignores a malformed shard selector",
+    fails: ["T15.3"],
+    ask: (ask) => (ask.query.get("shardSelector") === "all" ? forget(ask, "shardSelector") : undefined),
+  },
+];
+
+const SHARD = /^shardRange.*'0x[0-9a-f]{16}'/;
+
+function renamed(ask: Ask): undefined {
+  ask.query.set("named", ask.query.get("shardSelector") ?? "");
+  return forget(ask, "shardSelector");
+}
+
 /** Faults of paged lists. */
 export const pageBreakages: readonly Breakage[] = [
   {

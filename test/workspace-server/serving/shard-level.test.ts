@@ -5,7 +5,7 @@ import { outcome } from "../../_support/plain.ts";
 import { until } from "../../_support/until.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
 
-const METRICS_RULES = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }];
+const METRICS_RULES = [{ nonResourceURLs: ["/metrics", "/flagz"], verbs: ["get"] }];
 const RBAC = "rbac.authorization.k8s.io";
 
 /** Grants a subject the right to read metrics, by the roles of root. */
@@ -129,6 +129,25 @@ describe("requests without /clusters/", () => {
         "shard-level endpoint not available at workspace scope",
       ]);
     expect((await server.get("/clusters/*/metrics", { user: "root" })).status).to.equal(404);
+  });
+
+  it("show pages of the process to system:masters and users with a role in root, and never in a workspace", async () => {
+    const component = { name: "test", version: "1.0.0", flags: { v: "2" } };
+    await using server = await startWorkspaces(undefined, { component });
+    for (const path of ["/statusz", "/flagz"]) {
+      expect((await server.get(path, { user: "root" })).text).to.match(/^\ntest (status|flag)z\nWarning: /);
+      for (const user of ["bob", "alice"]) expect((await server.get(path, { user })).status, user).to.equal(403);
+      expect((await fetch(server.url + path)).status).to.equal(403);
+      for (const user of ["root", "alice"])
+        expect(outcome(await server.get(`/clusters/root${path}`, { user }))).to.deep.equal([
+          ...[501, undefined, "shard-level endpoint not available at workspace scope"],
+        ]);
+    }
+    await give(server, "pages", bob);
+    await expectSoon(async () => (await server.get("/flagz", { user: "bob" })).status === 200);
+    expect((await server.get("/statusz", { user: "bob" })).status).to.equal(403);
+    await using plain = await startWorkspaces();
+    expect((await plain.get("/flagz", { user: "root" })).status).to.equal(404);
   });
 
   it("go to the logical cluster of a service account's token, for that account only", async () => {

@@ -1,5 +1,5 @@
 /**
- * Label and field selectors.
+ * Selectors of labels, fields and shards.
  *
  * @module
  */
@@ -14,3 +14,10 @@ export {
   labelSelectorFromObject,
   parseLabelSelector,
 } from "../selectors/labels.ts";
+export {
+  parseShardSelector,
+  type Shardable,
+  type ShardField,
+  type ShardRange,
+  ShardSelector,
+} from "../selectors/shards.ts";

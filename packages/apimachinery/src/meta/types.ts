@@ -49,6 +49,8 @@ export interface ListMeta {
   continue?: string;
   /** Objects after this page; absent when a selector makes it unknown. */
   remainingItemCount?: number;
+  /** The shard selector that limits the list; absent in a list of all objects. Alpha in Kubernetes 1.36. */
+  shardInfo?: { selector: string };
 }
 
 /** Object of any kind, as on the wire. */

@@ -3,6 +3,7 @@ import { fieldForbidden, fieldNotSupported } from "../meta/field-cause.ts";
 import type { StatusCause } from "../meta/status.ts";
 import { type FieldSelector, parseFieldSelector } from "../selectors/fields.ts";
 import { type LabelSelector, parseLabelSelector } from "../selectors/labels.ts";
+import { parseShardSelector, type ShardSelector } from "../selectors/shards.ts";
 import { quote } from "../text/go-format.ts";
 import { queryBoolean, queryInteger } from "./query-values.ts";
 
@@ -13,6 +14,8 @@ export type ResourceVersionMatch = "Exact" | "NotOlderThan";
 export interface ListOptions {
   readonly labelSelector: LabelSelector;
   readonly fieldSelector: FieldSelector;
+  /** Absent for all objects. */
+  readonly shardSelector?: ShardSelector;
   /** Maximum number of objects in one answer; absent for no limit. */
   readonly limit?: number;
   /** Token of the next page, from an earlier answer. */
@@ -44,12 +47,14 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     allowWatchBookmarks: queryBoolean(query.get("allowWatchBookmarks")) ?? false,
     watch: queryBoolean(query.get("watch")) ?? false,
   };
+  const shards = query.get("shardSelector");
   const timeoutSeconds = queryInteger(query.get("timeoutSeconds"));
   const limit = queryInteger(query.get("limit"));
   const token = query.get("continue");
   const version = resourceVersion(query.get("resourceVersion"));
   const match = query.get("resourceVersionMatch");
   const sendInitialEvents = queryBoolean(query.get("sendInitialEvents"));
+  if (shards) options.shardSelector = parseShardSelector(shards);
   if (limit !== undefined && limit > 0) options.limit = limit;
   if (token) options.continue = token;
   if (version) options.resourceVersion = version;

@@ -45,6 +45,7 @@ async function serve(options: FrontProxyCommand): Promise<number> {
         workspaceAuthentication,
         shards: { root, read },
         ...(pathMappings && { pathMappings: { root } }),
+        component: { ...options.component, authorize: access },
         metrics: { authorize: access, ...(file && { families: () => file.families() }) },
         tls,
         closeDelay,

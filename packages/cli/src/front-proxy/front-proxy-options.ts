@@ -1,5 +1,5 @@
 import type { Audit } from "@virtual-workspaces/framework/audit";
-import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits, Component } from "@virtual-workspaces/framework/server";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
 import { readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
@@ -7,6 +7,7 @@ import { checked, contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
+import { componentOf } from "../server/component.ts";
 import { gatesOf } from "../server/gates.ts";
 import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
@@ -29,6 +30,8 @@ export interface FrontProxyCommand extends StartLog {
   /** Delay of the shutdown, ms. */
   readonly closeDelay: number;
   readonly audit: Audit | undefined;
+  /** Pages about the process. */
+  readonly component: Omit<Component, "authorize">;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** Origins of browser pages that may use the server. */
@@ -61,6 +64,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     port: flags["secure-port"],
     closeDelay: flags["shutdown-delay-duration"],
     audit,
+    component: componentOf("virtual-workspaces-front-proxy", { flags: FRONT_PROXY.flags, values: flags }, gates),
     authenticationFailures: authenticationFailuresOf(flags),
     corsAllowedOrigins: corsAllowedOriginsOf(flags),
     warnings: [...warnings, ...gates.warnings, ...(warning === undefined ? [] : [warning])],

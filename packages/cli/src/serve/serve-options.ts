@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Audit } from "@virtual-workspaces/framework/audit";
-import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
+import type { AuthenticationFailureLimits, Component } from "@virtual-workspaces/framework/server";
 import { flagDuration, readFlags } from "../flags/read.ts";
 import { UsageError } from "../process/failure.ts";
 import { contentOf } from "../process/files.ts";
 import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
+import { componentOf } from "../server/component.ts";
 import { gatesOf } from "../server/gates.ts";
 import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
@@ -40,6 +41,8 @@ export interface ServeOptions extends StartLog {
   /** Processes that serve. */
   readonly group: GroupOptions;
   readonly audit: Audit | undefined;
+  /** Pages about the process. */
+  readonly component: Omit<Component, "authorize">;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** Origins of browser pages that may use the server. */
@@ -87,6 +90,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     views,
     kcpViews,
     cachedResources: gates.cachedResources,
+    component: componentOf("virtual-workspaces-serve", { flags: SERVE.flags, values: flags }, gates),
     kubeconfigs: kubeconfigsOf(flags),
     shard: flags["shard-name"],
     authentication: authenticationOf(flags, logging.log, { strict: true }),

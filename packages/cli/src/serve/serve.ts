@@ -111,6 +111,7 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
     virtualWorkspaces: [...views.virtualWorkspaces, ...post.views],
     authentication: [...post.authenticators, ...inOrder(authenticators, tokens)],
     impersonation: workspaceImpersonation(union(masters, access)),
+    component: { ...options.component, authorize: masters },
     metrics: metrics({ authorize: masters, ...(file && { families: () => file.families() }) }),
     tls: { ...tls, sni: post.sni },
     ...(post.peers && { peers: post.peers }),

@@ -14,6 +14,9 @@ export interface Gates {
   readonly mounts: boolean;
   /** Whether workspace types may authenticate users. */
   readonly logins: boolean;
+  /** Whether there are the pages `/statusz` and `/flagz`. They are on by default, as in Kubernetes since 1.36. */
+  readonly statusz: boolean;
+  readonly flagz: boolean;
   /** Warnings for the log. */
   readonly warnings: readonly string[];
 }
@@ -23,7 +26,10 @@ const MOUNTS = "WorkspaceMounts";
 const LOGINS = "WorkspaceAuthentication";
 const EXPORT_URLS = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
 
-const OURS: ReadonlySet<string> = new Set([CACHE_APIS, MOUNTS, LOGINS, EXPORT_URLS]);
+const STATUSZ = "ComponentStatusz";
+const FLAGZ = "ComponentFlagz";
+
+const OURS: ReadonlySet<string> = new Set([CACHE_APIS, MOUNTS, LOGINS, EXPORT_URLS, STATUSZ, FLAGZ]);
 
 /**
  * Reads the feature gates; the last value of each wins. Most of kcp's gates have no effect here, which causes warnings.
@@ -49,6 +55,8 @@ export function gatesOf(flags: Values<typeof GATE_FLAGS>, fallback: Pick<Gates, 
     cachedResources: gates.get(CACHE_APIS) ?? false,
     mounts: gates.get(MOUNTS) ?? true,
     logins: gates.get(LOGINS) ?? fallback.logins,
+    statusz: gates.get(STATUSZ) ?? true,
+    flagz: gates.get(FLAGZ) ?? true,
     warnings: others.map(([name]) => `feature gate ${name} has no effect in this server`),
   };
 }

@@ -155,6 +155,7 @@ function serverOf(
     ...(authorization && { authorization: authorization.options }),
     families: () => [authorization?.file, options.authentication.file].flatMap((file) => file?.families() ?? []),
     mounts,
+    component: options.component,
     shards: shardsOf(options, features),
     closeDelay,
     totalObjectLimit,

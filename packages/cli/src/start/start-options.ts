@@ -12,6 +12,7 @@ import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
 import { type AuthorizationChoice, authorizationOf } from "../server/authorization.ts";
+import { componentOf } from "../server/component.ts";
 import { gatesOf } from "../server/gates.ts";
 import { authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
@@ -65,6 +66,8 @@ export interface StartOptions extends StartLog {
   readonly virtualStorage: boolean;
   /** Whether ClusterCachedResources have controllers. */
   readonly cachedResources: boolean;
+  /** Pages about the process. */
+  readonly component: NonNullable<WorkspaceServerOptions["component"]>;
   readonly audit: Audit | undefined;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
@@ -104,7 +107,8 @@ export function startOptions(
   env: NodeJS.ProcessEnv,
   listed: readonly ListedFeature[] = startFeatures(),
 ): StartOptions {
-  const { values: flags, warnings } = readFlags(args, startLine(listed));
+  const line = startLine(listed);
+  const { values: flags, warnings } = readFlags(args, line);
   const logging = logOf(flags);
   const rootDirectory = flags["root-directory"];
   const batteries = batteriesOf(flags, batteryNames(listed));
@@ -142,6 +146,7 @@ export function startOptions(
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,
     cachedResources: gates.cachedResources,
+    component: componentOf("virtual-workspaces-start", { flags: line.flags, values: flags }, gates),
     issuerHosts: issuerHosts(flags, gates),
     warnings: [...[...warnings, ...warned], ...(warning === undefined ? [] : [warning]), ...gates.warnings],
   };

@@ -11,11 +11,12 @@ export async function askList(
   scope: Scope,
   options: ListRequest & { readonly gzip: boolean },
 ): Promise<StreamedResponse> {
-  const { limit, continue: token, resourceVersion, resourceVersionMatch, signal, warn, gzip } = options;
+  const { limit, continue: token, resourceVersion, resourceVersionMatch, shard, signal, warn, gzip } = options;
+  const page = { limit, continue: token, resourceVersion, resourceVersionMatch, shardSelector: shard?.toString() };
   const answer = await resource.stream({
     scope,
     signal,
-    query: { ...resource.selectorsOf(scope), limit, continue: token, resourceVersion, resourceVersionMatch },
+    query: { ...resource.selectorsOf(scope), ...page },
     headers: gzip ? ["Accept-Encoding", "gzip"] : [],
   });
   passWarnings(answer.headers, warn);

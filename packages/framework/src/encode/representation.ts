@@ -44,6 +44,7 @@ export interface ListMetadata {
   readonly resourceVersion: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  readonly shardInfo?: { readonly selector: string };
 }
 
 const COMMA = ",".charCodeAt(0);

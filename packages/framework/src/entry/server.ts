@@ -11,6 +11,7 @@ export type { RequestLimits } from "../fairness/fairness-limits.ts";
 export type { Intercept, InterceptedRequest } from "../hooks/intercept.ts";
 export { AllowedOrigins } from "../listener/allowed-origins.ts";
 export type { RequestRecord } from "../observe/access.ts";
+export type { Component } from "../observe/component-pages.ts";
 export { type JsonLog, type JsonLogOptions, jsonLog } from "../observe/log/json-log.ts";
 export { type Log, type LogRecord, warningLog } from "../observe/log/log.ts";
 export type { LineTarget, LogFileOptions } from "../observe/log/target.ts";

@@ -22,8 +22,8 @@ export interface ObservedView extends Matchable {
 export interface ObservedRequest {
   readonly core: {
     readonly observers: readonly Observer[];
-    /** View that answers at `/metrics`. */
-    readonly metrics: ObservedView | undefined;
+    /** The server's views of its own, by path. */
+    readonly ownViews: ReadonlyMap<string, ObservedView>;
   };
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

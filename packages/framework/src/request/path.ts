@@ -47,7 +47,7 @@ export interface Matchable {
 const SERVICES = "/services";
 
 /** First segments of the server itself, and of views by name. */
-const TAKEN: ReadonlySet<string> = new Set([SERVICES.slice(1), "livez", "readyz", "metrics"]);
+const TAKEN: ReadonlySet<string> = new Set([SERVICES.slice(1), "livez", "readyz", "metrics", "statusz", "flagz"]);
 
 /** Prefix of the view for all other paths. */
 const REST = "/";

@@ -8,7 +8,7 @@ import type { ServedResource } from "../resource/served.ts";
 import { isStatus, type Storage } from "../storage.ts";
 import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
 import { sentOptions } from "./body.ts";
-import { answerDirectList, writeList } from "./direct-list.ts";
+import { answerDirectList, type PageRequest, writeList } from "./direct-list.ts";
 import { answerObject, wantedObject } from "./get.ts";
 import { pageRequest, selectedPage } from "./list.ts";
 import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
@@ -72,9 +72,12 @@ function uidOf(object: KubeObject | Encoded): string {
 export async function serveDeleteCollection(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const wanted = negotiate(exchange.req.headers.accept, "list");
   const query = await deleteQuery(exchange, resource);
-  if (resource.storage.deleteCollection !== undefined && resource.admit === undefined)
-    return passDeleteCollection(exchange, resource, { query, wanted });
-  const page = await selectedPage(exchange, resource);
+  const asked = pageRequest(exchange, resource);
+  const passes = resource.storage.deleteCollection !== undefined && resource.admit === undefined;
+  // Security: most API servers ignore shard selectors, and would delete the objects of all shards.
+  if (passes && asked.selection.shard === undefined)
+    return passDeleteCollection(exchange, resource, { ...asked, query, wanted });
+  const page = await selectedPage(exchange, resource, asked);
   const request = writeRequest(exchange, resource, query);
   const pace = new Pace();
   for (const { key } of page.items) {
@@ -90,10 +93,9 @@ export async function serveDeleteCollection(exchange: AuthorizedExchange, resour
 async function passDeleteCollection(
   exchange: AuthorizedExchange,
   resource: ServedResource,
-  { query, wanted }: { readonly query: DeleteQuery; readonly wanted: Wanted },
+  { options, selection, query, wanted }: PageRequest & { readonly query: DeleteQuery; readonly wanted: Wanted },
 ): Promise<void> {
   const { deleteCollection } = resource.storage as Required<Storage>;
-  const { options, selection } = pageRequest(exchange, resource);
   const { labelSelector: labels, fieldSelector: fields, ...page } = options;
   const scope = { ...scopeOf(exchange), labels, fields };
   exchange.signal.throwIfAborted();

@@ -40,7 +40,8 @@ export async function answerDirectList(
 ): Promise<void> {
   const { typedItems = "unchanged", definition } = resource;
   const { format, as, drop = false } = wanted;
-  if (isEncodedList(list) && format === "json" && as === undefined && !drop && typedItems !== false)
+  const isWhole = as === undefined && !drop && asked.selection.shard === undefined;
+  if (isEncodedList(list) && format === "json" && isWhole && typedItems !== false)
     return passThrough(exchange, typedItems === true ? { body: withItemTypes(decoded(list), definition) } : list);
   await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
 }
@@ -64,7 +65,9 @@ async function listed(
   }
   const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
   const page = pageOptions(options, storage.appliesSelectors === true);
-  return (await storage.list?.(scope, { ...requestOptions(exchange), ...page })) ?? { items: [] };
+  const { shard } = selection;
+  const asked = { ...requestOptions(exchange), ...page, ...(shard === undefined ? {} : { shard }) };
+  return (await storage.list?.(scope, asked)) ?? { items: [] };
 }
 
 async function pageFrom(
@@ -74,10 +77,19 @@ async function pageFrom(
 ): Promise<Page> {
   const { items, ...meta } = isEncodedList(list) ? await readItems(exchange, resource, list) : list;
   const encoded = Array.from(items, (item) => encode(item, { exchange, resource }));
-  return {
-    items: resource.storage.appliesSelectors === true ? encoded : encoded.filter((item) => selection.matches(item)),
-    meta: { ...meta, resourceVersion: meta.resourceVersion ?? "" },
-  };
+  const page = { items: encoded, meta: { ...meta, resourceVersion: meta.resourceVersion ?? "" } };
+  if (resource.storage.appliesSelectors !== true)
+    return inShard({ ...page, items: encoded.filter((item) => selection.matches(item)) }, selection);
+  // Most API servers ignore shard selectors. A page may then have less items than its limit, even none.
+  const isOurs = selection.shard === undefined ? undefined : (item: Encoded) => selection.inShard(item);
+  return inShard(isOurs === undefined ? page : { ...page, items: encoded.filter(isOurs) }, selection);
+}
+
+/** Returns a page with the metadata of a shard: its selector, and as with other selectors no number of remaining items. */
+export function inShard(page: Page, { shard }: Selection): Page {
+  if (shard === undefined) return page;
+  const { remainingItemCount: _unknown, ...meta } = page.meta;
+  return { items: page.items, meta: { ...meta, shardInfo: { selector: shard.toString() } } };
 }
 
 /** A storage that leaves selectors to the framework gets no page options: selection must come before paging. */

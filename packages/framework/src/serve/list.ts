@@ -14,7 +14,7 @@ import type { Snapshot } from "../watch/cache/cache-event.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
 import { cacheKey, visitIn } from "../watch/cache/watch-cache.ts";
 import { Selection } from "../watch/selection.ts";
-import { directPage, type Page, type PageRequest, serveDirectList, writeList } from "./direct-list.ts";
+import { directPage, inShard, type Page, type PageRequest, serveDirectList, writeList } from "./direct-list.ts";
 import { checkSelectable, FOREIGN, freshen, isCached, leaseOf, scopeOf } from "./scope.ts";
 
 /** Answers a LIST. */
@@ -27,8 +27,11 @@ export async function serveList(exchange: AuthorizedExchange, resource: ServedRe
 }
 
 /** Returns the objects that a request selects. */
-export function selectedPage(exchange: AuthorizedExchange, resource: ServedResource): Promise<Page> {
-  const request = pageRequest(exchange, resource);
+export function selectedPage(
+  exchange: AuthorizedExchange,
+  resource: ServedResource,
+  request: PageRequest,
+): Promise<Page> {
   return isCached(resource) ? readPage(exchange, resource, request) : directPage(exchange, resource, request);
 }
 
@@ -37,17 +40,18 @@ export function pageRequest(exchange: AuthorizedExchange, resource: ServedResour
   const options = parseListOptions(exchange.query);
   validateListOptions(options, { isWatch: false });
   checkSelectable(resource, options.fieldSelector);
-  const { labelSelector: labels, fieldSelector: fields } = options;
+  const { labelSelector: labels, fieldSelector: fields, shardSelector: shard } = options;
   const { cluster, info } = exchange;
-  return { options, selection: new Selection({ cluster, namespace: info.namespace, labels, fields }) };
+  return { options, selection: new Selection({ cluster, namespace: info.namespace, labels, fields, shard }) };
 }
 
 async function readPage(exchange: AuthorizedExchange, resource: ServedResource, request: PageRequest): Promise<Page> {
   const lease = await leaseOf(exchange, resource, scopeOf(exchange));
   try {
     const { snapshot, after } = await snapshotFor(exchange, lease, request.options);
-    if ("past" in snapshot) return await pastPage(snapshot, { ...request, after }, exchange);
-    return pageOf(snapshot, { ...request, after });
+    const start = { ...request, after };
+    const page = "past" in snapshot ? await pastPage(snapshot, start, exchange) : pageOf(snapshot, start);
+    return inShard(page, request.selection);
   } finally {
     lease[Symbol.dispose]();
   }

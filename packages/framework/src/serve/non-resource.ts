@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { etagMatches } from "../discovery/discovery-documents.ts";
+import { KUBERNETES_MINOR } from "../discovery/release.ts";
 import { respond } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { Advertised } from "../resource/served.ts";
@@ -117,9 +118,6 @@ interface VersionInfo {
   readonly compiler: string;
   readonly platform: string;
 }
-
-/** Kubernetes minor release whose wire behavior is served. Clients choose features by it. */
-const KUBERNETES_MINOR = "37";
 
 const VERSION: VersionInfo = versionInfo();
 

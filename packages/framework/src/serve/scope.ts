@@ -1,5 +1,6 @@
 import { ApiError, type GroupResource, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { FieldSelector } from "@virtual-workspaces/apimachinery/selectors";
+import { timerDelay } from "@virtual-workspaces/transport";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
@@ -49,15 +50,39 @@ function acceptEncodingOf({ headers }: AuthorizedExchange["req"]): string | unde
   return headers["accept-encoding"] as string | undefined;
 }
 
-/** Leases the cache that answers a request: the storage's own, or one of the hub. @throws errors of the source's list */
+/**
+ * Leases the cache that answers a request: the storage's own, or one of the hub.
+ * @throws errors of the source's list; ApiError 429 while the source is being read
+ */
 export function leaseOf(
   { core }: AuthorizedExchange,
   resource: ServedResource,
   scope: Scope,
 ): CacheLease | Promise<CacheLease> {
-  const { storage } = resource;
-  return storage.cache === undefined ? core.hub.share(resource, scope) : storage.cache(scope);
+  const { storage, definition } = resource;
+  const lease = storage.cache === undefined ? core.hub.share(resource, scope) : storage.cache(scope);
+  return lease instanceof Promise ? warm(lease, definition, core.deadline / 4) : lease;
 }
+
+/**
+ * Waits for a cache that may still be filled from its source. Kubernetes does not wait (KEP-4568), but its caches are filled
+ * when it starts, and these by their first reader. A watch would wait forever: it has no deadline.
+ */
+async function warm(
+  lease: Promise<CacheLease>,
+  { plural }: Pick<ResourceDefinition, "plural">,
+  patience: number,
+): Promise<CacheLease> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, timerDelay(patience), undefined);
+  const held = await Promise.race([lease, late]).finally(() => clearTimeout(timer));
+  if (held !== undefined) return held;
+  lease.then((unused) => unused[Symbol.dispose](), ignore);
+  throw ApiError.tooManyRequests(`storage is (re)initializing: the ${plural} have not been read yet; try again`, 1);
+}
+
+/** The reader that waits meanwhile gets the error. */
+function ignore(): void {}
 
 /** Whether lists are served from the cache that watches read, so that both always agree. */
 export function isCached({ storage }: ServedResource): boolean {

@@ -43,7 +43,8 @@ export function serve(exchange: AuthorizedExchange): void | Promise<void> {
 
 /** Serves requests about objects. */
 function serveObjects(exchange: AuthorizedExchange, resources: ResourceIndex): void | Promise<void> {
-  liftDeadline(exchange);
+  // A watch of the framework has to begin in time.
+  if (exchange.info.verb !== "watch") liftDeadline(exchange);
   const resource = resources.find(exchange.info);
   if (resource !== undefined || exchange.upgradeHead !== undefined) return serveFound(exchange, resource);
   const metadata = metadataResource(exchange);
@@ -62,6 +63,7 @@ function serveFound(exchange: AuthorizedExchange, resource: ServedResource | und
 
 /** Hands an upgrade to the view. Security: a watch over a WebSocket was authorized as a read, which opens no tunnel. */
 async function serveAsUpgrade(exchange: AuthorizedExchange): Promise<void> {
+  liftDeadline(exchange);
   const { info } = exchange;
   if (!info.upgrade) {
     const upgrade = { ...info, upgrade: true };
@@ -77,6 +79,7 @@ function serveForwarded(
   resource: ServedResource,
   handlers: ForwardingHandlers,
 ): void | Promise<void> {
+  liftDeadline(exchange);
   const instead = handlers.instead?.(new AuthorizeQuestion(exchange, exchange.info));
   exchange.served = instead ?? resource;
   if (instead === undefined) return servePassed(exchange, resource, handlers);
@@ -97,6 +100,7 @@ function servePath(exchange: AuthorizedExchange, resources: ResourceIndex): void
 
 /** Serves requests for which the view has no resource. */
 function serveRest(exchange: AuthorizedExchange): void | Promise<void> {
+  liftDeadline(exchange);
   const { info, mounted } = exchange;
   const { handle, handleWhen } = mounted.workspace;
   if (handle !== undefined && handleWhen === undefined) return serveRaw(exchange);
@@ -238,6 +242,7 @@ function askedElsewhere(exchange: AuthorizedExchange, resource: ServedResource):
 }
 
 async function forwardToPeer(exchange: AuthorizedExchange, peer: PeerForwarder): Promise<boolean> {
+  liftDeadline(exchange);
   const { core, req, res, upgradeHead: head } = exchange;
   if (head !== undefined) {
     await handOver(exchange, (socket) => peer.upgrade(req, socket, deriveRequest(rawRequest(exchange), { head })));

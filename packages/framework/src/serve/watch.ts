@@ -11,13 +11,14 @@ import { negotiate } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { CacheLease, Past, Scope } from "../storage.ts";
+import { liftDeadline } from "../stages/accept.ts";
+import type { CacheLease, Past } from "../storage.ts";
 import type { CacheEvent, ReadableCache, Snapshot } from "../watch/cache/cache-event.ts";
 import { objectsIn } from "../watch/cache/watch-cache.ts";
 import { type EventStream, ResponseStream } from "../watch/event-stream.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import { type Lane, Subscriber } from "../watch/lane.ts";
-import { everything, Selection } from "../watch/selection.ts";
+import { everything, Selection, type SelectionOptions } from "../watch/selection.ts";
 import { withConnection } from "./raw.ts";
 import { checkSelectable, FOREIGN, freshen, leaseOf, scopeOf, tooOld } from "./scope.ts";
 
@@ -31,15 +32,18 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
     negotiate(exchange.req.headers.accept, "stream"),
     exchange,
   );
-  const { labelSelector: labels, fieldSelector: fields } = options;
+  const { labelSelector: labels, fieldSelector: fields, shardSelector: shard } = options;
   const scope = { ...scopeOf(exchange), labels, fields };
-  // The storage has applied its selectors already, perhaps on fields that the framework does not know.
-  const selection = selectionOf(exchange, resource, resource.storage.appliesSelectors === true ? everything : scope);
+  // The storage has applied its selectors already, perhaps on fields that the framework does not know. Shards are never left to
+  // it, so that all of them share its stream.
+  const selected = resource.storage.appliesSelectors === true ? everything : scope;
+  const selection = selectionOf(exchange, resource, { labels: selected.labels, fields: selected.fields, shard });
   const lease = await leaseOf(exchange, resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
     if (exchange.upgradeHead !== undefined) await exchange.core.webSockets.prepare();
-    if (exchange.res.destroyed) throw new Error("the client disconnected");
+    if (exchange.res.destroyed || exchange.expired) throw new Error("the client disconnected, or waited too long");
+    liftDeadline(exchange);
     const stream = startOf(exchange, representation.events);
     open(exchange, resource, { lease, options, stream, lane: (fanout) => fanout.lane(selection, representation) });
   } catch (error) {
@@ -53,15 +57,14 @@ export async function serveWatch(exchange: AuthorizedExchange, resource: ServedR
 function selectionOf(
   exchange: AuthorizedExchange,
   { entering }: Pick<ServedResource, "entering">,
-  { labels, fields }: Pick<Scope, "labels" | "fields">,
+  selected: Pick<SelectionOptions, "labels" | "fields" | "shard">,
 ): Selection {
   const { namespace, name } = exchange.info;
   const { cluster } = exchange;
   return new Selection({
     cluster,
     namespace,
-    labels,
-    fields,
+    ...selected,
     entering,
     ...(name === "" ? {} : { name }),
   });

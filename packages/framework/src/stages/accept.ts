@@ -6,7 +6,6 @@ import type { Exchange, MatchedExchange } from "../exchange.ts";
 import { shuttingDown } from "../fairness/fairness.ts";
 import { closeBehindAnswer, mayBeShortened, problem } from "../listener/malformed.ts";
 import type { Mounted } from "../mounted.ts";
-import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 import { requestInfo } from "../request/request-info.ts";
 import { isWatchSocket } from "../watch/web-sockets.ts";
 import { cors } from "./origins.ts";
@@ -147,10 +146,10 @@ function answer(exchange: Exchange, checks: readonly Check[]): void {
 
 /** Finds the virtual workspace. Rejects a malformed URL at once, an unknown one after authentication. */
 export function match(exchange: Exchange): void {
-  const { metrics } = exchange.core;
-  if (metrics !== undefined && exchange.path === METRICS_PATH) {
-    exchange.mounted = metrics;
-    exchange.tail = METRICS_PATH;
+  const own = exchange.core.ownViews.get(exchange.path);
+  if (own !== undefined) {
+    exchange.mounted = own;
+    exchange.tail = exchange.path;
     return;
   }
   const found = exchange.core.matcher.match(exchange.path);

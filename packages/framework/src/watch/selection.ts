@@ -3,17 +3,20 @@ import {
   type LabelSelector,
   parseFieldSelector,
   parseLabelSelector,
+  type ShardSelector,
 } from "@virtual-workspaces/apimachinery/selectors";
 import type { Scope, Storage } from "../storage.ts";
 import type { CacheEvent, EventType } from "./cache/cache-event.ts";
 import type { Encoded } from "./cache/encoded.ts";
 
-/** Selection of objects in a cache by logical cluster, namespace and selectors. */
+/** Selection of objects in a cache by logical cluster, namespace, selectors and shard. */
 export class Selection {
   readonly cluster: string;
   readonly namespace: string;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
+  /** Share of the objects; `undefined` for all. */
+  readonly shard: ShardSelector | undefined;
   /** Text that is equal for equal selections, whose watches share their bytes. */
   readonly key: string;
 
@@ -26,6 +29,7 @@ export class Selection {
     this.namespace = scope.namespace;
     this.labels = scope.labels;
     this.fields = scope.fields;
+    this.shard = scope.shard;
     this.name = scope.name ?? "";
     const { entering = "ADDED" } = scope;
     this.#entered = entering === "ADDED" ? ADDED : MODIFIED;
@@ -36,12 +40,18 @@ export class Selection {
       this.name,
       this.labels.toString(),
       this.fields.toString(),
+      this.shard?.toString(),
     ]);
   }
 
   /** Whether it leaves out objects of the same logical cluster and namespace. */
   get isSelective(): boolean {
-    return this.name !== "" || !this.labels.empty || !this.fields.empty;
+    return this.name !== "" || !this.labels.empty || !this.fields.empty || this.shard !== undefined;
+  }
+
+  /** Whether an object is in the selected shard; the other criteria are not checked. */
+  inShard({ uid, key }: Encoded): boolean {
+    return this.shard === undefined || this.shard.matches({ uid, namespace: key.namespace });
   }
 
   matches(object: Encoded): boolean {
@@ -51,7 +61,8 @@ export class Selection {
       (this.namespace === "" || key.namespace === this.namespace) &&
       (this.name === "" || key.name === this.name) &&
       (this.labels.empty || this.labels.matches(object.labels)) &&
-      (this.fields.empty || this.fields.matches(object.fields))
+      (this.fields.empty || this.fields.matches(object.fields)) &&
+      (this.shard === undefined || this.inShard(object))
     );
   }
 
@@ -76,6 +87,8 @@ export interface SelectionOptions extends Pick<Scope, "cluster" | "namespace" | 
   readonly name?: string;
   /** As `ServeOptions.entering`. @default "ADDED" */
   readonly entering?: "ADDED" | "MODIFIED" | undefined;
+  /** Share of the objects. @default all */
+  readonly shard?: ShardSelector | undefined;
 }
 
 export type Step = EventType;

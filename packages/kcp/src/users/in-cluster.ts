@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { parseToken, tokenCluster } from "./service-account-token.ts";
 
-const OWN = /^\/(metrics|healthz|livez|readyz)(?=[?/]|$)/;
+const OWN = /^\/(metrics|healthz|livez|readyz|statusz|flagz)(?=[?/]|$)/;
 /** Case-sensitive, as in kcp. */
 const BEARER = "Bearer ";
 
@@ -9,7 +9,7 @@ const BEARER = "Bearer ";
  * Returns the intended URL of a request with a service account token and no logical cluster, as from clients that use
  * `KUBERNETES_SERVICE_HOST`: `/api/v1/secrets` becomes `/clusters/<that of the token>/api/v1/secrets`. `undefined`: keep the
  * URL. Security: the token is not verified here and only selects the path; authentication follows as usual. Paths of the
- * process (`/metrics`, `/healthz`, `/livez`, `/readyz`) stay: kcp rewrites them too, and its own metrics account gets 501.
+ * process (such as `/metrics`, `/healthz`, `/flagz`) stay: kcp rewrites them too, and its own metrics account gets 501.
  */
 export function inClusterUrl({ url = "", headers }: Pick<IncomingMessage, "url" | "headers">): string | undefined {
   if (!isOutside(url)) return undefined;

@@ -21,6 +21,7 @@ import { resourceVersionChecks } from "./resource-versions.ts";
 import { reviewChecks } from "./reviews.ts";
 import { routingChecks } from "./routing.ts";
 import { securityChecks } from "./security.ts";
+import { shardChecks } from "./shards.ts";
 import { statusChecks } from "./status.ts";
 import { transitionChecks } from "./transitions.ts";
 import { updateChecks } from "./update.ts";
@@ -42,6 +43,7 @@ export const GROUPS: Readonly<Record<string, string>> = Object.freeze({
   T12: "identities",
   T13: "identity headers",
   T14: "namespaces of other users",
+  T15: "shards",
   T20: "reviews",
   E: "errors",
   S: "unauthenticated clients",
@@ -62,6 +64,7 @@ export const checks: readonly Check[] = [
   ...expiredChecks,
   ...resourceVersionChecks,
   ...pageChecks,
+  ...shardChecks,
   ...orderChecks,
   ...acceptChecks,
   ...representationChecks,

@@ -151,7 +151,8 @@ interface Selected {
   readonly query?: Query;
 }
 
-async function watchAgrees(probe: ResourceProbe, { path = probe.path, query = {} }: Selected): Promise<void> {
+/** Expects a watch to have the objects of a list with the same query. */
+export async function watchAgrees(probe: ResourceProbe, { path = probe.path, query = {} }: Selected): Promise<void> {
   await probe.undisturbed(async () => {
     const { items } = await listAt(probe, path, query);
     const { request, state } = await probe.firstSecond(query, { path });

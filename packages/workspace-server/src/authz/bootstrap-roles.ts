@@ -213,7 +213,10 @@ const KUBERNETES_ROLES: readonly RbacObject[] = [
   role("system:monitoring", {
     rules: [
       onPaths(
-        ["/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*"],
+        [
+          ...["/flagz", "/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis"],
+          ...["/readyz", "/readyz/*", "/statusz"],
+        ],
         ["get"],
       ),
     ],

@@ -50,10 +50,13 @@ const content: Step = { key: "02-content", decide: decideContent };
 const ENTERED: ReadonlySet<string> = new Set(["Initializing", "Ready", "Inactive", "Terminating", "Deleting"]);
 const LIFECYCLE: ReadonlySet<string> = new Set(["Initializing", "Terminating", "Deleting"]);
 
+/** Paths about the process. The roles of `root` decide, also for users without access to that workspace. */
+export const SHARD_LEVEL: ReadonlySet<string> = new Set(["/metrics", "/statusz", "/flagz"]);
+
 function decideContent(request: ClusterRequest): Verdict {
   const { question, cluster, state } = request;
   const { user } = question;
-  if (!question.isResource && question.path === "/metrics") return next("shard-level path");
+  if (!question.isResource && SHARD_LEVEL.has(question.path)) return next("shard-level path");
   if (cluster === "" || cluster.startsWith("system:")) return noOpinion("empty or system workspace");
   if (request.deep) return next("deep SAR request");
   if (request.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");

@@ -12,6 +12,8 @@ export interface Flag {
   readonly default?: string | number | boolean;
   /** Description of the default, if it is not a fixed value. */
   readonly otherwise?: string;
+  /** Whether the value is secret. `/flagz` shows `CLASSIFIED` in its place. @default false */
+  readonly classified?: boolean;
   /** Maximum of a number. @default no limit */
   readonly most?: number;
   /** Help text: a noun phrase or an imperative, as in `kubectl --help`. */

@@ -10,6 +10,7 @@ import {
 } from "@virtual-workspaces/framework";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { SHARD_LEVEL } from "../authz/chain.ts";
 import type { ClusterParams } from "../authz/cluster-request.ts";
 import type { Mounts } from "../mounts/mounts.ts";
 import { isReview } from "../reviews/review-kinds.ts";
@@ -160,7 +161,7 @@ function refuseAllowed(decision: Decision, refusal: () => ApiError): Decision {
 
 /** Rejects endpoints of the process, also for `system:masters`: they must not appear to be a workspace's. @throws ApiError 501 */
 function refuseShardLevel({ isResource, path, params }: AuthorizeRequest<ClusterParams>): void {
-  if (isResource || path !== "/metrics" || params.cluster === "*") return;
+  if (isResource || !SHARD_LEVEL.has(path) || params.cluster === "*") return;
   const message = "shard-level endpoint not available at workspace scope";
   throw new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 501 });
 }

@@ -30,6 +30,7 @@ export interface CommonListenerOptions
     | "intercept"
     | "log"
     | "metrics"
+    | "component"
     | "onRequest"
     | "authenticationFailures"
     | "retarget"
@@ -95,7 +96,8 @@ export function listenerOptions(
     ...(audit && { audit: { ...audit, pathOf: (cluster) => registry.pathOf(cluster) } }),
     virtualWorkspaces: [...own.virtualWorkspaces, ...virtualWorkspaces],
     impersonation: own.impersonation,
-    metrics: common.metrics ?? metrics({ authorize: metricsAccess(root) }),
+    metrics: common.metrics ?? metrics({ authorize: shardLevelAccess(root) }),
+    ...(common.component && { component: { ...common.component, authorize: shardLevelAccess(root) } }),
     checks,
   };
 }
@@ -146,8 +148,11 @@ function withoutObjects({ isResource, group }: AuthorizeRequest<unknown>, decisi
   throw ApiError.notFoundPath("objects exist only in logical clusters: use a path below /clusters/<name or path>");
 }
 
-/** Authorizes readers of metrics as kcp does: by the roles of `root`, whether or not the user has access to that workspace. */
-function metricsAccess(shard: ServedShard): Authorizer<unknown> {
+/**
+ * Authorizes readers of metrics as kcp does, and of the pages of the process: by the roles of `root`, whether or not the user
+ * has access to that workspace.
+ */
+function shardLevelAccess(shard: ServedShard): Authorizer<unknown> {
   return (question) => {
     const { signal } = question;
     return shard.authorizer({ ...question, signal, params: { cluster: ROOT_CLUSTER } });

@@ -18,8 +18,20 @@ const listMeta: Schema = {
         "label or field selectors; an estimate for users, not for deciding whether to continue.",
     ),
     resourceVersion: text("Opaque version of the list; a watch can start from it."),
+    shardInfo: ref(
+      metaName("ShardInfo"),
+      "Shard selector that limits the list. Absent if the list has the objects of all shards: the server then does not " +
+        "support shard selectors, or the request had none.",
+    ),
     selfLink: text("Always empty; kept for compatibility with older API servers."),
   },
+};
+
+const shardInfo: Schema = {
+  type: "object",
+  description: "The shard selector of a list.",
+  required: ["selector"],
+  properties: { selector: text("The selector of the request.") },
 };
 
 const statusCause: Schema = {
@@ -117,6 +129,7 @@ export function answerComponents(groupVersions: readonly GroupVersion[]): Compon
   });
   return {
     [metaName("ListMeta")]: listMeta,
+    [metaName("ShardInfo")]: shardInfo,
     [metaName("Status")]: {
       ...status,
       "x-kubernetes-group-version-kind": [{ group: "", kind: "Status", version: "v1" }],

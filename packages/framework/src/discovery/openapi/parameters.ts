@@ -36,6 +36,13 @@ const VERSION = query(
 const SELECTION: readonly Parameter[] = [
   query("fieldSelector", "string", "Selects objects by their fields, such as field=value,field!=value."),
   query("labelSelector", "string", "Selects objects by their labels, such as key=value,key in (a,b),!key."),
+  query(
+    "shardSelector",
+    "string",
+    "Selects a share of the objects by a hash, such as " +
+      "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000'). Several ranges are joined by ||. " +
+      "The field is object.metadata.uid or object.metadata.namespace, the hash FNV-1a of 64 bits.",
+  ),
   VERSION,
   query(
     "resourceVersionMatch",

@@ -38,13 +38,13 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Paths outside of views. */
-const OWN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
+const OWN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics", "/statusz", "/flagz"]);
 
 export function labelsOf(request: ObservedRequest): RequestLabels {
   const info = request.info;
   const mounted = request.mounted;
   const own = OWN_PATHS.has(request.path) ? request.path : "";
-  // The view at /metrics is no virtual workspace.
+  // The views at /metrics, /statusz and /flagz are no virtual workspaces.
   const view = own === "" ? (mounted?.name ?? "") : "";
   const verb = verbOf(request, info);
   if (info?.isResource !== true) return [view, verb, "", "", "", own, ""];

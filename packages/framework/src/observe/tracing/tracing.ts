@@ -98,9 +98,9 @@ function end(api: typeof Api, request: ObservedRequest, span: Api.Span): void {
 }
 
 /** Returns the route template of a path: without names of clusters, namespaces and objects. */
-function routeOf({ core, mounted, info, served }: ObservedRequest): string | undefined {
+function routeOf({ core, mounted, path, info, served }: ObservedRequest): string | undefined {
   if (mounted === undefined) return undefined;
-  if (mounted === core.metrics) return info?.path;
+  if (core.ownViews.get(path) === mounted) return path;
   const view = `${prefixOf(mounted)}${mounted.path === "/" ? "" : mounted.path}`;
   if (served === undefined || info === undefined) return view === "" ? "/" : view;
   const { group, version, plural } = served.definition;
