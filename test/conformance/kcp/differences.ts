@@ -4,7 +4,7 @@ import { isEmpty, isNothing, isStatus, type Known, kindOf, messageOf, refuses } 
 import { OF_WAITING } from "./lifecycle-differences.ts";
 import { OF_VIEWS } from "./view-differences.ts";
 
-const NOT_SERVED = /(?:certificates\.k8s|cache\.kcp)\.io/;
+const NOT_SERVED = /cache\.kcp\.io/;
 
 export const KNOWN: readonly Known[] = [
   ...OF_WAITING,

@@ -22,9 +22,10 @@ describe("discovery of a workspace", () => {
   it("lists Kubernetes' groups in kcp's order, plain and aggregated", async () => {
     await using server = await startWorkspaces();
     const plain = (await server.get(`${ROOT}/apis`, { user })).body;
-    expect(namesOf(plain.groups).slice(0, 7)).to.deep.equal([
+    expect(namesOf(plain.groups).slice(0, 8)).to.deep.equal([
       "authentication.k8s.io",
       "authorization.k8s.io",
+      "certificates.k8s.io",
       "coordination.k8s.io",
       "rbac.authorization.k8s.io",
       "admissionregistration.k8s.io",

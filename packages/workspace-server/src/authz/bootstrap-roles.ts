@@ -62,6 +62,7 @@ const READ = ["get", "list", "watch"];
 const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
 const AUTHORIZATION = "authorization.k8s.io";
 const AUTHENTICATION = "authentication.k8s.io";
+const CERTIFICATES = "certificates.k8s.io";
 
 const VERSION_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 const DISCOVERY_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...VERSION_PATHS].sort();
@@ -218,6 +219,11 @@ const KUBERNETES_ROLES: readonly RbacObject[] = [
       ),
     ],
   }),
+  ...["kube-apiserver-client", "kube-apiserver-client-kubelet", "kubelet-serving", "legacy-unknown"].map((signer) =>
+    role(`system:${CERTIFICATES}:${signer}-approver`, {
+      rules: [{ ...on(CERTIFICATES, ["signers"], ["approve"]), resourceNames: [`kubernetes.io/${signer}`] }],
+    }),
+  ),
   binding("cluster-admin", "cluster-admin", [MASTERS_GROUP]),
   binding("system:discovery", "system:discovery", [AUTHENTICATED]),
   binding("system:public-info-viewer", "system:public-info-viewer", [AUTHENTICATED, UNAUTHENTICATED]),

@@ -13,6 +13,7 @@ import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { type ConfiguredAdmission, configuredAdmission } from "../admission/admission.ts";
+import { recordRequester, signerRights } from "../admission/certificates.ts";
 import { paramRights } from "../admission/param-rights.ts";
 import { policyTypes } from "../admission/policy-types.ts";
 import { access, deepAccess } from "../authz/access.ts";
@@ -207,7 +208,8 @@ export class Shard implements ServedShard, AsyncDisposable {
       }),
     );
     const params = paramRights({ shard: this.context, isAllowed });
-    const all = admitInOrder(admit, roles, params, configured.own, path, this.#bindings.admitClaims, limits);
+    const rights = admitInOrder(admit, signerRights(isAllowed), roles, params);
+    const all = admitInOrder(rights, configured.own, path, recordRequester, this.#bindings.admitClaims, limits);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
