@@ -28,7 +28,8 @@ export const KNOWN: readonly Known[] = [
   },
   {
     name: "Addresses in discovery",
-    is: ({ at }) => at.endsWith("/serverAddressByClientCIDRs"),
+    is: ({ sent, at, expected }) =>
+      at.endsWith("/serverAddressByClientCIDRs") && (sent.includes("/services/") || expected === undefined),
   },
   {
     name: "The version of the core group's list",

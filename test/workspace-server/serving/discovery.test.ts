@@ -58,6 +58,21 @@ describe("discovery of a workspace", () => {
       );
   });
 
+  it("lists the server's address for clients, as Kubernetes does", async () => {
+    await using server = await startWorkspaces(undefined, {
+      urls: () => ({ externalURL: "https://workspaces.example.com:8443" }),
+    });
+    const addresses = [{ clientCIDR: "0.0.0.0/0", serverAddress: "workspaces.example.com:8443" }];
+    for (const at of [ROOT, ""] as const) {
+      const core = (await server.get(`${at}/api`, { user: "root" })).body;
+      expect(core, at).to.deep.equal({ kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: addresses });
+      const { groups } = (await server.get(`${at}/apis`, { user: "root" })).body;
+      for (const group of groups) expect(group.serverAddressByClientCIDRs, group.name).to.deep.equal(addresses);
+    }
+    const one = (await server.get(`${ROOT}/apis/coordination.k8s.io`, { user: "root" })).body;
+    expect(one).not.to.have.property("serverAddressByClientCIDRs");
+  });
+
   it("lists kinds while they are defined, and no other workspace's", async () => {
     await using server = await startWorkspaces();
     const { body: before } = await server.get(`${ROOT}/apis`, { user });

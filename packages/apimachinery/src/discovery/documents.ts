@@ -34,6 +34,7 @@ export interface ApiGroup {
   /** Preferred first. */
   readonly versions: GroupVersionForDiscovery[];
   readonly preferredVersion: GroupVersionForDiscovery;
+  readonly serverAddressByClientCIDRs?: ServerAddressByClientCidr[];
 }
 
 /** Document at `/apis/<group>` (metav1.APIGroup). */
@@ -83,13 +84,23 @@ export function apiVersionsDocument(
   return { kind: "APIVersions", versions: hasCore ? ["v1"] : [], serverAddressByClientCIDRs: [...serverAddresses] };
 }
 
-/** Returns the document at `/apis`: every group except the core group. @param order Default: by name. */
+/**
+ * Returns the document at `/apis`: every group except the core group.
+ * @param order Default: by name.
+ * @param serverAddresses As for {@link apiVersionsDocument}.
+ */
 export function apiGroupListDocument(
   resources: readonly DiscoveredResource[],
   order: GroupOrder = "name",
+  serverAddresses: readonly ServerAddressByClientCidr[] = [],
 ): ApiGroupListDocument {
   const groups = groupNames(resources, order).filter((group) => group !== "");
-  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => apiGroup(resources, group)) };
+  const addresses = serverAddresses.length > 0 && { serverAddressByClientCIDRs: [...serverAddresses] };
+  return {
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: groups.map((group) => ({ ...apiGroup(resources, group), ...addresses })),
+  };
 }
 
 /** Returns the document at `/apis/<group>`; undefined if the group serves nothing. */
