@@ -25,6 +25,7 @@ import { ClaimLabelController, type KeptKind } from "../bindings/claims/claim-la
 import type { ServeElsewhere } from "../bindings/served/own-kind.ts";
 import { type BootstrapOptions, bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { rootBound, systemKinds } from "../bootstrap/system-apis.ts";
+import { aggregatedRoles } from "../controllers/aggregated-roles.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { GarbageCollector } from "../garbage/collector.ts";
 import { CustomResourceDefinition } from "../kinds/custom-resource-definition.ts";
@@ -371,6 +372,7 @@ function shardControllers(
       roleBindings: { definition: ClusterRoleBinding, informer: clusterRoleBindings as unknown as Source },
     }),
     policyTypes(context),
+    aggregatedRoles(context),
     new NamespaceContents(context),
     new NamespaceDeletion(context),
     new ClaimLabelController(context, claims),
