@@ -132,6 +132,7 @@ describe("apiResourceListDocument", () => {
   it("names the core version v1", () => {
     const core = apiResourceListDocument(resources, { group: "", version: "v1" });
     expect(core?.groupVersion).to.equal("v1");
+    expect(core, "as in Kubernetes").not.to.have.property("apiVersion");
     expect(core?.resources.map(({ name }) => name)).to.deep.equal(["pods"]);
   });
 

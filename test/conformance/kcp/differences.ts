@@ -32,11 +32,6 @@ export const KNOWN: readonly Known[] = [
       at.endsWith("/serverAddressByClientCIDRs") && (sent.includes("/services/") || expected === undefined),
   },
   {
-    name: "The version of the core group's list",
-    is: ({ sent, at, expected, actual }) =>
-      sent.endsWith("/api/v1") && at.endsWith("/body/apiVersion") && expected === undefined && actual === "v1",
-  },
-  {
     name: "Denied discovery",
     is: ({ sent, at, theirs, ours }) =>
       /\/apis?(?: |$)/.test(sent) && at.endsWith("/headers") && refuses(theirs, 403) && refuses(ours, 403),

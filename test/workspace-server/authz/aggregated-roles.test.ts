@@ -93,7 +93,7 @@ describe("aggregated ClusterRoles", () => {
       using objects = new ShardObjects(store);
       const bad = { clusterRoleSelectors: [{ matchExpressions: [{ key: "a", operator: "Foo" }] }] };
       const key = { cluster: "root", namespace: "", name: "bad" };
-      await ensure(objects.of(ClusterRole), key, () => ({ aggregationRule: bad, rules: [] }));
+      await ensure(objects.of(ClusterRole), key, () => ({ aggregationRule: bad as never, rules: [] }));
     }
     await using other = await startWorkspaces(store);
     const root = new ClusterClient(other);

@@ -68,7 +68,8 @@ export interface ApiResource {
 /** Document at `/api/v1` and `/apis/<group>/<version>` (metav1.APIResourceList). */
 export interface ApiResourceListDocument {
   readonly kind: "APIResourceList";
-  readonly apiVersion: "v1";
+  /** Absent for the core group, as in Kubernetes. */
+  readonly apiVersion?: "v1";
   readonly groupVersion: string;
   readonly resources: ApiResource[];
 }
@@ -121,7 +122,7 @@ export function apiResourceListDocument(
   if (served.length === 0) return undefined;
   return {
     kind: "APIResourceList",
-    apiVersion: "v1",
+    ...(gv.group !== "" && { apiVersion: "v1" }),
     groupVersion: apiVersionOf(gv),
     resources: served.flatMap((resource) => [apiResource(resource), ...apiSubresources(resource)]),
   };

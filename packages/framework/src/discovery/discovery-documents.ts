@@ -127,7 +127,8 @@ function placeOf(
 
 /** The list may be empty when no resource is currently known. */
 function resourceList(resources: readonly DiscoveredResource[], gv: GroupVersion): object {
-  const none = { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(gv), resources: [] };
+  const apiVersion = gv.group !== "" && { apiVersion: "v1" };
+  const none = { kind: "APIResourceList", ...apiVersion, groupVersion: apiVersionOf(gv), resources: [] };
   return apiResourceListDocument(resources, gv) ?? none;
 }
 
