@@ -104,10 +104,30 @@ describe("aggregated ClusterRoles", () => {
     expect((await root.get(`${ROLES}/bad`)).body.rules).to.deep.equal([]);
   });
 
+  it("of Kubernetes keep their rules over a restart", async () => {
+    const store = memoryStore();
+    const read = async (held: Workspaces): Promise<Body> =>
+      (
+        await new ClusterClient(held, "system:admin").until(`${ROLES}/admin`, ({ body }) =>
+          body.rules?.some((one: Body) => one.resources.includes("secrets")),
+        )
+      ).body;
+    const first = await startWorkspaces(store);
+    const { body: edit } = await new ClusterClient(first, "system:admin").until(
+      `${ROLES}/edit`,
+      ({ body }) => body.rules?.length > 10,
+    );
+    await read(first);
+    await first[Symbol.asyncDispose]();
+    await using second = await startWorkspaces(store);
+    const { body } = await new ClusterClient(second, "system:admin").get(`${ROLES}/edit`);
+    expect(body.metadata.resourceVersion).to.equal(edit.metadata.resourceVersion);
+  });
+
   it("of Kubernetes show what they permit", async () => {
     const shipped = new ClusterClient(server, "system:admin");
     const resources = async (name: string): Promise<string[]> => {
-      const { body } = await shipped.until(`${ROLES}/${name}`, ({ body: found }) => found.rules.length > 0);
+      const { body } = await shipped.until(`${ROLES}/${name}`, ({ body: found }) => found.rules?.length > 0);
       return body.rules.flatMap((one: Body) => one.resources);
     };
     expect(await resources("view"))
@@ -115,7 +135,7 @@ describe("aggregated ClusterRoles", () => {
       .and.not.include("secrets");
     expect(await resources("edit")).to.include.members(["secrets", "serviceaccounts/token"]);
     await shipped.until(`${ROLES}/admin`, ({ body }) =>
-      ["rolebindings", "secrets"].every((name) => body.rules.some((one: Body) => one.resources.includes(name))),
+      ["rolebindings", "secrets"].every((name) => body.rules?.some((one: Body) => one.resources.includes(name))),
     );
   });
 });

@@ -43,8 +43,10 @@ function role(name: string, { rules = [], of, partOf }: RoleParts): ClusterRole 
     apiVersion: API_VERSION,
     kind: "ClusterRole",
     metadata: { name, annotations: SHIPPED.annotations, labels },
-    rules,
-    ...(of !== undefined && { aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregation(of) }] } }),
+    // A controller writes the rules of an aggregated role: to ship some would reset them at each start.
+    ...(of === undefined
+      ? { rules }
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregation(of) }] } }),
   };
 }
 
