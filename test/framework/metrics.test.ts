@@ -81,6 +81,20 @@ class Scraped {
 }
 
 describe("metrics", () => {
+  it("count lists that the watch cache answers, with the objects read and returned", async () => {
+    await using started = await start();
+    for (const name of ["a", "b", "c"]) started.memos.in("root", "default").set(name, {});
+    const resource = { group: Memo.group, resource: Memo.plural };
+    await started.times(2, `${MEMOS}?resourceVersion=0`);
+    await started.times(1, `${MEMOS}?fieldSelector=metadata.name%3Db`);
+    await started.times(1, `${MEMOS}/a`);
+    await started.times(1, `${MEMOS}?limit=x`);
+    const scraped = await started.scrape();
+    expect(scraped.value("apiserver_cache_list_total", { ...resource, index: "" })).to.equal(3);
+    expect(scraped.value("apiserver_cache_list_fetched_objects_total", { ...resource, index: "" })).to.equal(9);
+    expect(scraped.value("apiserver_cache_list_returned_objects_total", resource)).to.equal(7);
+  });
+
   it("are forbidden by default, and always for unauthenticated callers", async () => {
     await using server = await start({ metrics: metrics() });
     for (const [token, code] of [

@@ -8,7 +8,14 @@ import { builtKubectl, kubectl } from "./support/kubectl.ts";
 
 const KEPT = [
   ...["Namespace", "ConfigMap", "Secret", "ServiceAccount", "ResourceQuota", "Event", "events.k8s.io Event", "Lease"],
-  ...["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"],
+  ...[
+    "CertificateSigningRequest",
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "CustomResourceDefinition",
+  ],
 ];
 
 describe("Kubernetes' own kinds", function () {

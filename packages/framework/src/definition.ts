@@ -39,6 +39,12 @@ export interface ResourceDefinition {
 export interface Subresources {
   /** Whether `/status` writes `.status` alone, and other writes never do. */
   readonly status: boolean;
+  /**
+   * Names of further subresources that write `.status` alone, as `/approval` of certificate signing requests does. The kind's
+   * {@link Strategy} says which of its fields each may change.
+   * @default none
+   */
+  readonly statusParts?: readonly string[];
   /** Paths that `/scale` reads and writes. */
   readonly scale?: ScalePaths;
 }
@@ -98,6 +104,11 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    * object.
    */
   readonly prepare?: (object: T, before: T | undefined, subresource: string) => void;
+  /**
+   * Paths of fields that `prepare` resets in a write of a subresource ("" for the object itself), besides those that `/status`
+   * separates (GetResetFields). No field manager owns them.
+   */
+  readonly resetFields?: Readonly<Record<string, readonly (readonly string[])[]>>;
   /** Returns violations besides those of the schema and the metadata rules; runs after admission. */
   readonly problems?: (object: T, before: T | undefined, subresource: string) => readonly StatusCause[];
   /** Whether something besides finalizers holds an object that is to be deleted. @default only finalizers do */

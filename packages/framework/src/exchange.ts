@@ -11,6 +11,7 @@ import type { Mounted } from "./mounted.ts";
 import type { Origin } from "./observe/audit/origin.ts";
 import type { AuditedRequest, AuditRecord } from "./observe/audit/record.ts";
 import type { LogRecord } from "./observe/log/log.ts";
+import type { CachedList } from "./observe/observer.ts";
 import { type RequestInfo, viaOf } from "./request/request-info.ts";
 import { parseTraceParent, type TraceParent } from "./request/trace-parent.ts";
 import type { User } from "./request/user.ts";
@@ -133,6 +134,8 @@ export class Exchange implements AuditedRequest {
   unauthenticated: ApiError | undefined;
   /** Set when a stage takes over the response: later stages do not run. */
   answered = false;
+  /** Objects of a list from the watch cache: read, and returned. */
+  cachedList: CachedList | undefined;
   /** Set when the response, or the upgraded connection, has closed. Only observers read it. */
   ended = false;
   /** Set when the deadline has passed and has been answered. */

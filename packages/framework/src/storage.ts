@@ -325,11 +325,11 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   /**
-   * Subresource, when the write is limited to it; `scale` only where a Scale is forwarded unread. A storage that forwards
+   * Subresource, when the write is limited to it: `status`, or another one that writes the status alone; `scale` only where a Scale is forwarded unread. A storage that forwards
    * writes sends it upstream; one that stores objects may ignore it, since it gets whole objects.
    * @default the object itself
    */
-  readonly subresource?: "status" | "scale";
+  readonly subresource?: string;
   /**
    * Called with an object before it is stored, dry runs included; `undefined` when the storage would not show it. Throws to
    * reject the write. Views set it; a storage with its own {@link Storage.lifecycle} calls it.

@@ -159,6 +159,12 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly plainDiscovery?: boolean;
   /**
+   * Returns the host and port of the server, which `/api` and the groups of `/apis` list for clients, as in Kubernetes
+   * (`serverAddressByClientCIDRs`). Aggregated discovery has none.
+   * @default none, as clients know the address that they use
+   */
+  readonly serverAddress?: (params: Params) => string;
+  /**
    * Readiness hook: until it resolves, and whenever it throws, requests are 503 and `/readyz/<name>` fails.
    * @default ready
    */

@@ -81,6 +81,11 @@ export {
 
 export type { BuiltInKind } from "./kinds/built-in-kind.ts";
 export { builtInKinds } from "./kinds/built-in-kinds.ts";
+export type { CertificateCondition } from "./kinds/certificate-problems.ts";
+export {
+  CertificateSigningRequest,
+  type CertificateSigningRequestContent,
+} from "./kinds/certificate-signing-request.ts";
 export { ConfigMap, type ConfigMapContent } from "./kinds/config-map.ts";
 export { CustomResourceDefinition } from "./kinds/custom-resource-definition.ts";
 export { CoreEvent } from "./kinds/event.ts";

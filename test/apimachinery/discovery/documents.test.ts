@@ -58,6 +58,12 @@ describe("apiVersionsDocument", () => {
 });
 
 describe("apiGroupListDocument", () => {
+  it("contains the address of the server in each group", () => {
+    const address = { clientCIDR: "0.0.0.0/0", serverAddress: "127.0.0.1:6443" };
+    const { groups } = apiGroupListDocument(resources, "name", [address]);
+    expect(groups.map((group) => group.serverAddressByClientCIDRs)).to.deep.equal([[address], [address]]);
+  });
+
   it("lists all groups except the core one by name, and their versions, preferred first", () => {
     const v1 = { groupVersion: "apps/v1", version: "v1" };
     const [stable, beta] = ["v1", "v1beta1"].map((version) => ({ groupVersion: `example.dev/${version}`, version }));
@@ -126,6 +132,7 @@ describe("apiResourceListDocument", () => {
   it("names the core version v1", () => {
     const core = apiResourceListDocument(resources, { group: "", version: "v1" });
     expect(core?.groupVersion).to.equal("v1");
+    expect(core, "as in Kubernetes").not.to.have.property("apiVersion");
     expect(core?.resources.map(({ name }) => name)).to.deep.equal(["pods"]);
   });
 

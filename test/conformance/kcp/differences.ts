@@ -4,7 +4,7 @@ import { isEmpty, isNothing, isStatus, type Known, kindOf, messageOf, refuses } 
 import { OF_WAITING } from "./lifecycle-differences.ts";
 import { OF_VIEWS } from "./view-differences.ts";
 
-const NOT_SERVED = /(?:certificates\.k8s|cache\.kcp)\.io/;
+const NOT_SERVED = /cache\.kcp\.io/;
 
 export const KNOWN: readonly Known[] = [
   ...OF_WAITING,
@@ -28,12 +28,8 @@ export const KNOWN: readonly Known[] = [
   },
   {
     name: "Addresses in discovery",
-    is: ({ at }) => at.endsWith("/serverAddressByClientCIDRs"),
-  },
-  {
-    name: "The version of the core group's list",
-    is: ({ sent, at, expected, actual }) =>
-      sent.endsWith("/api/v1") && at.endsWith("/body/apiVersion") && expected === undefined && actual === "v1",
+    is: ({ sent, at, expected }) =>
+      at.endsWith("/serverAddressByClientCIDRs") && (sent.includes("/services/") || expected === undefined),
   },
   {
     name: "Denied discovery",

@@ -2,12 +2,19 @@ package main
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"reflect"
 	"sync"
 	"time"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -43,6 +50,7 @@ var (
 	no    = false
 	nine  = int32(9)
 	zero  = int32(0)
+	day   = int32(86400)
 	me    = "me"
 )
 
@@ -95,6 +103,14 @@ func runKinds(ctx context.Context, s *session) error {
 	every(ctx, s, "events.k8s.io Event", c.EventsV1().Events("default"), &eventsv1.Event{
 		ObjectMeta: named("other"), Regarding: reference, Reason: "Made", Note: "n", Type: "Warning", EventTime: micro, Action: "Do",
 		ReportingController: "example.dev/c", ReportingInstance: "i", Series: &eventsv1.EventSeries{Count: 2, LastObservedTime: micro},
+	})
+	every(ctx, s, "CertificateSigningRequest", c.CertificatesV1().CertificateSigningRequests(), &certificatesv1.CertificateSigningRequest{
+		ObjectMeta: named("made"),
+		Spec: certificatesv1.CertificateSigningRequestSpec{
+			Request: certificateRequest(), SignerName: "example.com/serving", ExpirationSeconds: &day,
+			Usages:   []certificatesv1.KeyUsage{certificatesv1.UsageServerAuth, certificatesv1.UsageDigitalSignature},
+			Username: "u", UID: "1", Groups: []string{"g", "h"}, Extra: map[string]certificatesv1.ExtraValue{"k": {"v", "w"}},
+		},
 	})
 	every(ctx, s, "Lease", c.CoordinationV1().Leases("default"), &coordinationv1.Lease{
 		ObjectMeta: named("made"),
@@ -184,6 +200,20 @@ func runKinds(ctx context.Context, s *session) error {
 		}},
 		{"leader election", func(ctx context.Context) (fields, error) { return fields{}, lead(ctx, c) }},
 	})
+}
+
+// certificateRequest makes a request as kubelets do.
+func certificateRequest() []byte {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.CertificateRequest{Subject: pkix.Name{CommonName: "größe", Organization: []string{"team"}}, DNSNames: []string{"a.example"}}
+	der, err := x509.CreateCertificateRequest(rand.Reader, template, key)
+	if err != nil {
+		panic(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
 }
 
 // widgets is a definition with a schema of every form.

@@ -4,14 +4,15 @@ import { claimLabel } from "@virtual-workspaces/kcp/names";
 import { expect } from "chai";
 import { crd } from "../../_support/crd.ts";
 import { APIS } from "../../workspace-server/bindings/support/shard.ts";
+import { base64, certificateRequest } from "../../workspace-server/kinds/requests.ts";
 import type { Body } from "../../workspace-server/support/objects.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { ALL, Provider, startViewed } from "./support/provider.ts";
 
 const IN_NAMESPACE = "/namespaces/default";
 const RBAC = "rbac.authorization.k8s.io";
-/** Claimable kinds that this server does not serve, and those that it alone creates. */
-const ABSENT = /^(?:(?:mutating|validating)admissionpolic.*|certificatesigningrequests|logicalclusters)$/;
+/** Claimable kinds that are tested elsewhere, and those that the server alone creates. */
+const ABSENT = /^(?:(?:mutating|validating)admissionpolic.*|logicalclusters)$/;
 
 /** Returns what an object of a kind needs besides its name. */
 function contentOf(kind: string): object {
@@ -23,6 +24,9 @@ function contentOf(kind: string): object {
     "events.k8s.io/Event": {
       ...{ eventTime: "2026-01-01T00:00:00.000000Z", reportingController: "a.dev/b", reportingInstance: "b" },
       ...{ action: "Try", reason: "Tried", type: "Normal", regarding: about },
+    },
+    CertificateSigningRequest: {
+      spec: { request: base64(certificateRequest([])), signerName: "example.com/serving", usages: ["client auth"] },
     },
     ClusterRoleBinding: { roleRef: { ...role, kind: "ClusterRole" }, subjects: [] },
     RoleBinding: { roleRef: { ...role, kind: "Role" }, subjects: [] },

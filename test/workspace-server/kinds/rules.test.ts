@@ -194,6 +194,7 @@ describe("Kubernetes' own kinds", () => {
     const binding = "Role,Age,Users,Groups,ServiceAccounts";
     const event = "Last Seen,Type,Reason,Object,Subobject,Source,Message,First Seen,Count,Name";
     expect(shown).to.deep.equal({
+      "certificatesigningrequests.certificates.k8s.io": "Age,SignerName,Requestor,RequestedDuration,Condition",
       "configmaps.": "Data,Age",
       "events.": event,
       "namespaces.": "Status,Age",

@@ -22,9 +22,10 @@ describe("discovery of a workspace", () => {
   it("lists Kubernetes' groups in kcp's order, plain and aggregated", async () => {
     await using server = await startWorkspaces();
     const plain = (await server.get(`${ROOT}/apis`, { user })).body;
-    expect(namesOf(plain.groups).slice(0, 7)).to.deep.equal([
+    expect(namesOf(plain.groups).slice(0, 8)).to.deep.equal([
       "authentication.k8s.io",
       "authorization.k8s.io",
+      "certificates.k8s.io",
       "coordination.k8s.io",
       "rbac.authorization.k8s.io",
       "admissionregistration.k8s.io",
@@ -55,6 +56,21 @@ describe("discovery of a workspace", () => {
       expect((await server.get(`/clusters/${cluster}/apis`, { user: "root" })).body.groups, cluster).to.deep.equal(
         everywhere,
       );
+  });
+
+  it("lists the server's address for clients, as Kubernetes does", async () => {
+    await using server = await startWorkspaces(undefined, {
+      urls: () => ({ externalURL: "https://workspaces.example.com:8443" }),
+    });
+    const addresses = [{ clientCIDR: "0.0.0.0/0", serverAddress: "workspaces.example.com:8443" }];
+    for (const at of [ROOT, ""] as const) {
+      const core = (await server.get(`${at}/api`, { user: "root" })).body;
+      expect(core, at).to.deep.equal({ kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: addresses });
+      const { groups } = (await server.get(`${at}/apis`, { user: "root" })).body;
+      for (const group of groups) expect(group.serverAddressByClientCIDRs, group.name).to.deep.equal(addresses);
+    }
+    const one = (await server.get(`${ROOT}/apis/coordination.k8s.io`, { user: "root" })).body;
+    expect(one).not.to.have.property("serverAddressByClientCIDRs");
   });
 
   it("lists kinds while they are defined, and no other workspace's", async () => {

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { createAuthority, kubeconfigHome } from "../../_support/server.ts";
+import { base64, certificateRequest } from "../kinds/requests.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
 import { seeded } from "./seeded.ts";
 import { widgets } from "./widgets.ts";
@@ -118,6 +119,38 @@ describe("kubectl in a workspace", function () {
     expect(await kubectl("get", "wi", "-o", "jsonpath={.items[0].spec.size}")).to.equal("1");
     expect(await kubectl("delete", "crd", "widgets.example.dev", "--timeout=20s")).to.contain("deleted");
     expect(await kubectl("get", "widgets")).to.match(/NotFound|have a resource type/);
+  });
+
+  it("approves and denies certificate signing requests, for users with the signer's verb", async () => {
+    await using held = await start("/clusters/root", "admin");
+    const { kubectl, file } = held;
+    const request = (name: string) => ({
+      ...{ apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest", metadata: { name } },
+      spec: {
+        request: base64(certificateRequest(["team"])),
+        signerName: "example.com/serving",
+        usages: ["client auth"],
+      },
+    });
+    for (const name of ["one", "two"])
+      expect(await kubectl("create", "-f", file(name, request(name)))).to.match(/created$/);
+    expect(heads(await kubectl("get", "csr"))).to.deep.equal([
+      ...["NAME", "AGE", "SIGNERNAME", "REQUESTOR", "REQUESTEDDURATION", "CONDITION"],
+    ]);
+    const all = ["--verb=*", "--resource=csr,csr/approval"];
+    expect(await kubectl("create", "clusterrole", "all", ...all)).to.match(/created$/);
+    expect(await kubectl("create", "clusterrolebinding", "all", "--clusterrole=all", "--user=alice")).to.match(
+      /created$/,
+    );
+    const enter = ["--clusterrole=system:kcp:workspace:access", "--user=alice"];
+    expect(await kubectl("create", "clusterrolebinding", "enter", ...enter)).to.match(/created$/);
+    expect(await kubectl("--token=alice", "certificate", "approve", "one")).to.contain(
+      'certificatesigningrequests.certificates.k8s.io "one" is forbidden: user not permitted to approve requests with signerName "example.com/serving"',
+    );
+    expect(await kubectl("certificate", "approve", "one")).to.match(/one approved$/);
+    expect(await kubectl("certificate", "deny", "two")).to.match(/two denied$/);
+    expect(await kubectl("get", "csr", "--no-headers")).to.match(/^one .* Approved\ntwo .* Denied$/);
+    expect(await kubectl("certificate", "deny", "one")).to.contain("already Approved");
   });
 
   it("shows the user, permissions and resources, also by path", async () => {

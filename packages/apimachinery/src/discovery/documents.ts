@@ -34,6 +34,7 @@ export interface ApiGroup {
   /** Preferred first. */
   readonly versions: GroupVersionForDiscovery[];
   readonly preferredVersion: GroupVersionForDiscovery;
+  readonly serverAddressByClientCIDRs?: ServerAddressByClientCidr[];
 }
 
 /** Document at `/apis/<group>` (metav1.APIGroup). */
@@ -67,7 +68,8 @@ export interface ApiResource {
 /** Document at `/api/v1` and `/apis/<group>/<version>` (metav1.APIResourceList). */
 export interface ApiResourceListDocument {
   readonly kind: "APIResourceList";
-  readonly apiVersion: "v1";
+  /** Absent for the core group, as in Kubernetes. */
+  readonly apiVersion?: "v1";
   readonly groupVersion: string;
   readonly resources: ApiResource[];
 }
@@ -83,13 +85,23 @@ export function apiVersionsDocument(
   return { kind: "APIVersions", versions: hasCore ? ["v1"] : [], serverAddressByClientCIDRs: [...serverAddresses] };
 }
 
-/** Returns the document at `/apis`: every group except the core group. @param order Default: by name. */
+/**
+ * Returns the document at `/apis`: every group except the core group.
+ * @param order Default: by name.
+ * @param serverAddresses As for {@link apiVersionsDocument}.
+ */
 export function apiGroupListDocument(
   resources: readonly DiscoveredResource[],
   order: GroupOrder = "name",
+  serverAddresses: readonly ServerAddressByClientCidr[] = [],
 ): ApiGroupListDocument {
   const groups = groupNames(resources, order).filter((group) => group !== "");
-  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => apiGroup(resources, group)) };
+  const addresses = serverAddresses.length > 0 && { serverAddressByClientCIDRs: [...serverAddresses] };
+  return {
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: groups.map((group) => ({ ...apiGroup(resources, group), ...addresses })),
+  };
 }
 
 /** Returns the document at `/apis/<group>`; undefined if the group serves nothing. */
@@ -110,7 +122,7 @@ export function apiResourceListDocument(
   if (served.length === 0) return undefined;
   return {
     kind: "APIResourceList",
-    apiVersion: "v1",
+    ...(gv.group !== "" && { apiVersion: "v1" }),
     groupVersion: apiVersionOf(gv),
     resources: served.flatMap((resource) => [apiResource(resource), ...apiSubresources(resource)]),
   };

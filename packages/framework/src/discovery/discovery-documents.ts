@@ -31,6 +31,8 @@ export interface DiscoveryRequest {
   readonly order?: GroupOrder | undefined;
   /** As `plainDiscovery` of a virtual workspace. @default false */
   readonly plain?: boolean | undefined;
+  /** Host and port of the server, for clients. @default none */
+  readonly address?: string | undefined;
 }
 
 /** Encoded document. It depends on `Accept`, so send `Vary: Accept` with it. */
@@ -66,13 +68,15 @@ export class DiscoveryDocuments {
 
   /** Returns the document at a path of a view that serves `resources`. */
   answer(request: DiscoveryRequest, resources: readonly Advertised[]): DiscoveryAnswer {
-    const { path, accept, order = "name", plain = false } = request;
-    const place = placeOf({ path, order, plain }, resources);
+    const { path, accept, order = "name", plain = false, address = "" } = request;
+    const place = placeOf({ path, order, plain, address }, resources);
     if (place === undefined) return { kind: "not-found" };
     const format = negotiateDiscovery(accept, place.aggregates);
     if (format === undefined) return { kind: "not-acceptable", supported: DISCOVERY_MEDIA_TYPES };
     const available = resources.filter(({ missing }) => missing !== true);
-    const key = [place.name, order, plain, format.encoding, format.aggregated, contentKey(available)].join(" ");
+    const key = [place.name, order, plain, address, format.encoding, format.aggregated, contentKey(available)].join(
+      " ",
+    );
     return { kind: "document", ...this.#cache.get(key, () => write(place, format, available.map(discovered))) };
   }
 }
@@ -91,7 +95,12 @@ function placeOf(
     path,
     order,
     plain,
-  }: Required<Pick<DiscoveryRequest, "path">> & { readonly order: GroupOrder; readonly plain: boolean },
+    address,
+  }: Pick<DiscoveryRequest, "path"> & {
+    readonly order: GroupOrder;
+    readonly plain: boolean;
+    readonly address: string;
+  },
   resources: readonly Advertised[],
 ): Place | undefined {
   const name = path.replace(/\/$/, "");
@@ -101,8 +110,13 @@ function placeOf(
   const [group, version, ...extra] = core ? ["", ...rest] : rest;
   if (extra.length > 0 || rest.includes("")) return undefined;
   const place = { name, core, order, aggregates: rest.length === 0 && !plain };
-  if (rest.length === 0 && core) return { ...place, legacy: (all) => coreVersions(all, plain) };
-  if (rest.length === 0) return { ...place, legacy: (all) => apiGroupListDocument(all, order) };
+  const addresses = address === "" ? [] : [{ clientCIDR: "0.0.0.0/0", serverAddress: address }];
+  if (rest.length === 0 && core)
+    return {
+      ...place,
+      legacy: (all) => apiVersionsDocument(plain || all.some((resource) => resource.group === ""), addresses),
+    };
+  if (rest.length === 0) return { ...place, legacy: (all) => apiGroupListDocument(all, order, addresses) };
   const within = resources.filter(({ definition }) => definition.group === group);
   if (version === undefined) {
     return within.length === 0 ? undefined : { ...place, legacy: (all) => apiGroupDocument(all, group ?? "") };
@@ -113,12 +127,9 @@ function placeOf(
 
 /** The list may be empty when no resource is currently known. */
 function resourceList(resources: readonly DiscoveredResource[], gv: GroupVersion): object {
-  const none = { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(gv), resources: [] };
+  const apiVersion = gv.group !== "" && { apiVersion: "v1" };
+  const none = { kind: "APIResourceList", ...apiVersion, groupVersion: apiVersionOf(gv), resources: [] };
   return apiResourceListDocument(resources, gv) ?? none;
-}
-
-function coreVersions(resources: readonly DiscoveredResource[], always: boolean): object {
-  return apiVersionsDocument(always || resources.some(({ group }) => group === ""));
 }
 
 function write(place: Place, format: DiscoveryFormat, resources: readonly DiscoveredResource[]): DiscoveryDocument {

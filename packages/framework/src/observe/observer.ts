@@ -16,6 +16,13 @@ export interface ObservedView extends Matchable {
   readonly indexes: ResourceIndexes;
 }
 
+/** Numbers of objects of a list that the watch cache has answered. */
+export interface CachedList {
+  /** Objects read from the cache. */
+  readonly fetched: number;
+  readonly returned: number;
+}
+
 /**
  * A request as observers see it, at any time: members not known yet, or never known because of a rejection, are `undefined`.
  */
@@ -47,6 +54,8 @@ export interface ObservedRequest {
   readonly authenticatorFailed: boolean;
   readonly unauthenticated: ApiError | undefined;
   readonly answered: boolean;
+  /** Set when the watch cache has answered a list. */
+  readonly cachedList: CachedList | undefined;
   readonly failed: boolean;
   /** Set when the response has closed. */
   ended: boolean;

@@ -187,7 +187,7 @@ export function advertisedSubresources(
   verbs: readonly Verb[],
   { named, updates, statusVerbs }: OwnSubresources,
 ): readonly AdvertisedSubresource[] {
-  const { status, scale } = definition.subresources;
+  const { status, statusParts = [], scale } = definition.subresources;
   const part = PART_VERBS.filter((verb) => verbs.includes(verb));
   const all: AdvertisedSubresource[] = Object.entries(named).map(([name, one]) => ({
     name,
@@ -196,7 +196,9 @@ export function advertisedSubresources(
     form: one.kind === undefined ? "connect" : "kind",
   }));
   const told = PART_VERBS.filter((verb) => statusVerbs.includes(verb));
-  if (status && told.length > 0) all.push({ name: "status", verbs: told, kind: definition, form: "status" });
+  const ofStatus = [...(status ? ["status"] : []), ...statusParts];
+  if (told.length > 0)
+    all.push(...ofStatus.map((name) => ({ name, verbs: told, kind: definition, form: "status" as const })));
   const scaled = part.filter((verb) => verb === "get" || updates);
   if (scale !== undefined && scaled.length > 0) all.push({ name: "scale", verbs: scaled, kind: SCALE, form: "scale" });
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));

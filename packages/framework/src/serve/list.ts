@@ -8,6 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery/requests";
 import { negotiate } from "../encode/representation.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
+import type { CachedList } from "../observe/observer.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past } from "../storage.ts";
 import type { Snapshot } from "../watch/cache/cache-event.ts";
@@ -50,7 +51,9 @@ async function readPage(exchange: AuthorizedExchange, resource: ServedResource, 
   try {
     const { snapshot, after } = await snapshotFor(exchange, lease, request.options);
     const start = { ...request, after };
-    const page = "past" in snapshot ? await pastPage(snapshot, start, exchange) : pageOf(snapshot, start);
+    if ("past" in snapshot) return inShard(await pastPage(snapshot, start, exchange), request.selection);
+    const { fetched, ...page } = pageOf(snapshot, start);
+    exchange.cachedList = { fetched, returned: page.items.length };
     return inShard(page, request.selection);
   } finally {
     lease[Symbol.dispose]();
@@ -110,19 +113,24 @@ function remembers(past: Past | undefined): past is Past & RememberedState {
   return past?.objects !== undefined;
 }
 
-function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest & { readonly after: string }): Page {
+function pageOf(
+  snapshot: Snapshot,
+  { options, selection, after }: PageRequest & { readonly after: string },
+): Page & Pick<CachedList, "fetched"> {
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const items: Encoded[] = [];
   let remaining = 0;
+  let fetched = 0;
   const { cluster, namespace, isSelective } = selection;
   visitIn(snapshot.objects, { cluster, namespace, after }, (object) => {
+    fetched += 1;
     if (!selection.matches(object)) return true;
     if (items.length < limit) items.push(object);
     else remaining += 1;
     return remaining === 0 || !isSelective;
   });
   // Kubernetes does not count the remaining items of a selector.
-  return cut(items, snapshot.version, isSelective || remaining === 0 ? remaining > 0 : remaining);
+  return { ...cut(items, snapshot.version, isSelective || remaining === 0 ? remaining > 0 : remaining), fetched };
 }
 
 /** Does not count the remaining items: that would read them all. */

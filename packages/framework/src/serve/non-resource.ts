@@ -44,8 +44,10 @@ const ROOTS = ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v
 
 function serveDiscovery(exchange: AuthorizedExchange, resources: readonly Advertised[]): boolean {
   const { accept } = exchange.req.headers;
-  const { groupOrder: order, plainDiscovery: plain } = exchange.mounted.workspace;
-  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order, plain }, resources);
+  const { groupOrder: order, plainDiscovery: plain, serverAddress } = exchange.mounted.workspace;
+  const { path } = exchange.info;
+  const address = path === "/api" || path === "/apis" ? serverAddress?.(exchange.params) : undefined;
+  const answer = exchange.core.discovery.answer({ path, accept, order, plain, address }, resources);
   if (answer.kind === "not-found") return false;
   if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);
   return answerCacheable(exchange, answer);

@@ -12,7 +12,7 @@ import type { ServedResource } from "../resource/served.ts";
 import { authorizeAs } from "../stages/authorize.ts";
 import type { WriteOptions } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import type { Part } from "../write/update.ts";
+import { type Part, writesStatus } from "../write/update.ts";
 import type { WriteRequest } from "../write/write-request.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
@@ -44,12 +44,13 @@ export function writeOptions(exchange: AuthorizedExchange, query: Asked): WriteO
     dryRun,
     fieldManager: managerOf(fieldManager, exchange.req.headers["user-agent"]),
     fieldValidation,
-    ...(partOf(exchange) === "status" ? { subresource: "status" } : {}),
+    ...(writesStatus(partOf(exchange)) ? { subresource: partOf(exchange) } : {}),
   };
 }
 
-function partOf({ info: { subresource } }: AuthorizedExchange): Part {
-  return subresource === "status" || subresource === "scale" ? subresource : "";
+function partOf({ info: { subresource }, served }: AuthorizedExchange): Part {
+  if (subresource === "status" || subresource === "scale") return subresource;
+  return served?.definition.subresources.statusParts?.includes(subresource) === true ? subresource : "";
 }
 
 /** Authorizes an apply or update that creates as a create. @throws ApiError 403, 404 */

@@ -50,15 +50,17 @@ function untracked(object: KubeObject): KubeObject {
 }
 
 function fieldManager(definition: ResourceDefinition, versions: KindVersions | undefined): FieldManager {
-  const { schema, kind, subresources } = definition;
+  const { schema, kind, subresources, strategy } = definition;
   const apiVersion = apiVersionOf(definition);
+  const reset = (part: string): readonly (readonly string[])[] => strategy?.resetFields?.[part] ?? [];
+  const statusParts = ["status", ...(subresources.statusParts ?? [])];
   return new FieldManager({
     apiVersion,
     kind,
     schema,
     ignored: {
-      ...(subresources.status ? { "": [["status"]] } : {}),
-      status: [["metadata"], ["spec"]],
+      "": [...(subresources.status ? [["status"]] : []), ...reset("")],
+      ...Object.fromEntries(statusParts.map((part) => [part, [["metadata"], ["spec"], ...reset(part)]])),
     },
     ...(versions === undefined
       ? {}

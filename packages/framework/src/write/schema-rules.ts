@@ -21,6 +21,7 @@ import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/cel-rules.t
 import { linearPattern } from "../cel/values/pattern.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { siblingModule, WorkerError } from "../util/worker/pool.ts";
+import { writesStatus } from "./update.ts";
 import type { CheckOptions } from "./write-rules.ts";
 
 /** Errors after which CEL rules may not find what they expect (apiextensions' hasBlockingErr). */
@@ -67,7 +68,7 @@ export class SchemaRules {
   problems(object: KubeObject, options: CheckOptions): Awaitable<readonly StatusCause[]> {
     const { before, part, metadata = [], signal } = options;
     const causes =
-      part === "status" && before !== undefined
+      writesStatus(part) && before !== undefined
         ? this.#structural.validateStatus(object, before)
         : this.#structural.validate(object, before);
     if (this.#rules === undefined) return causes;

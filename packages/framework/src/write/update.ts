@@ -3,13 +3,18 @@ import { equalJson, memberOf, setMember } from "@virtual-workspaces/apimachinery
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import { scaleFields } from "../resource/scale/scale-fields.ts";
 
-/** Part of an object that a write changes. */
-export type Part = "" | "status" | "scale";
+/** Part of an object that a write changes: "" for the object itself, `scale`, `status`, or another one that writes the status. */
+export type Part = string;
+
+/** Whether a write of this part changes the status alone. */
+export function writesStatus(part: Part): boolean {
+  return part !== "" && part !== "scale";
+}
 
 /** Restores the fields that a write of this part may not change. */
 export function resetOtherParts(next: KubeObject, before: KubeObject, { part, whole, definition }: PartRules): void {
   if (whole === true) return;
-  if (part === "status") keepAllBut(next, before, "status");
+  if (writesStatus(part)) keepAllBut(next, before, "status");
   else if (definition.subresources.status) keep(next, before, "status");
 }
 
@@ -113,7 +118,7 @@ export function prepareUpdate(next: KubeObject, before: KubeObject, { part, whol
     return;
   }
   const wishes = whole === true && definition.subresources.status ? withoutStatus : withoutMetadata;
-  const asks = part !== "status" && !equalJson(wishes(next), wishes(before));
+  const asks = !writesStatus(part) && !equalJson(wishes(next), wishes(before));
   metadata.generation = kept.generation + (asks ? 1 : 0);
 }
 

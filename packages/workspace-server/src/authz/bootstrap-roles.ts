@@ -43,8 +43,10 @@ function role(name: string, { rules = [], of, partOf }: RoleParts): ClusterRole 
     apiVersion: API_VERSION,
     kind: "ClusterRole",
     metadata: { name, annotations: SHIPPED.annotations, labels },
-    rules,
-    ...(of !== undefined && { aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregation(of) }] } }),
+    // A controller writes the rules of an aggregated role: to ship some would reset them at each start.
+    ...(of === undefined
+      ? { rules }
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregation(of) }] } }),
   };
 }
 
@@ -62,6 +64,7 @@ const READ = ["get", "list", "watch"];
 const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
 const AUTHORIZATION = "authorization.k8s.io";
 const AUTHENTICATION = "authentication.k8s.io";
+const CERTIFICATES = "certificates.k8s.io";
 
 const VERSION_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 const DISCOVERY_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...VERSION_PATHS].sort();
@@ -221,6 +224,11 @@ const KUBERNETES_ROLES: readonly RbacObject[] = [
       ),
     ],
   }),
+  ...["kube-apiserver-client", "kube-apiserver-client-kubelet", "kubelet-serving", "legacy-unknown"].map((signer) =>
+    role(`system:${CERTIFICATES}:${signer}-approver`, {
+      rules: [{ ...on(CERTIFICATES, ["signers"], ["approve"]), resourceNames: [`kubernetes.io/${signer}`] }],
+    }),
+  ),
   binding("cluster-admin", "cluster-admin", [MASTERS_GROUP]),
   binding("system:discovery", "system:discovery", [AUTHENTICATED]),
   binding("system:public-info-viewer", "system:public-info-viewer", [AUTHENTICATED, UNAUTHENTICATED]),

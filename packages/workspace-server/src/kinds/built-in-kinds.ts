@@ -1,4 +1,5 @@
 import type { BuiltInKind } from "./built-in-kind.ts";
+import { certificateSigningRequests } from "./certificate-signing-request.ts";
 import { configMaps } from "./config-map.ts";
 import { customResourceDefinitions } from "./custom-resource-definition.ts";
 import { coreEvents } from "./event.ts";
@@ -23,6 +24,7 @@ export const builtInKinds: readonly BuiltInKind[] = [
   resourceQuotas,
   secrets,
   serviceAccounts,
+  certificateSigningRequests,
   leases,
   ...rbacKinds,
   ...webhookConfigurations,

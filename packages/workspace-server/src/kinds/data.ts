@@ -14,10 +14,16 @@ export const MAX_DATA: number = 1024 * 1024;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Checks base64 values and removes line breaks, as Go does. @throws ApiError 400 on invalid base64 */
-export function checkBase64(object: KubeObject, member: string): void {
+/**
+ * Checks base64 values and removes line breaks, as Go does.
+ *
+ * @param keys keys of the values. Default: all of the member
+ * @throws ApiError 400 on invalid base64
+ */
+export function checkBase64(object: KubeObject, member: string, keys?: readonly string[]): void {
   const map = membersOf(object[member]) as Record<string, unknown>;
-  for (const [key, value] of Object.entries(map)) {
+  for (const key of keys ?? Object.keys(map)) {
+    const value = map[key];
     if (typeof value !== "string") continue; // the schema rejects it
     const plain = value.replaceAll(/[\r\n]/g, "");
     if (!BASE64.test(plain)) throw illegal(object, wrongByte(plain));

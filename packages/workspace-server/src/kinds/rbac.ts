@@ -1,3 +1,4 @@
+import { fieldInvalid, fieldRequired, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import type {
   ClusterRole as ClusterRoleContent,
@@ -10,6 +11,7 @@ import { allColumns, type BuiltInKind, STANDARD_VERBS } from "./built-in-kind.ts
 import { object, objects, text, textMap, texts } from "./descriptions.ts";
 import { createdAt, roleProblems, rulesSchema } from "./rbac-rules.ts";
 import { bindingColumns, bindingDefaults, bindingProblems, bindingSchema, RBAC_GROUP } from "./rbac-subjects.ts";
+import { selectorProblems } from "./webhook-fields.ts";
 
 /** Fields of a Role. */
 export interface RoleContent {
@@ -76,8 +78,22 @@ export const ClusterRole: Resource<ClusterRoleKindContent> = new Resource<Cluste
     },
   },
   columns: roleColumns,
-  strategy: { ...strategy, problems: (role) => roleProblems(role, false) },
+  strategy: { ...strategy, problems: (role) => [...roleProblems(role, false), ...aggregationProblems(role)] },
 });
+
+/** Validates the selectors of an aggregation rule (ValidateClusterRole). */
+function aggregationProblems(role: KubeObject): StatusCause[] {
+  const rule = role["aggregationRule"] as ClusterRoleKindContent["aggregationRule"];
+  if (rule === undefined) return [];
+  const { clusterRoleSelectors: all = [] } = rule;
+  const field = "aggregationRule.clusterRoleSelectors";
+  if (all.length === 0)
+    return [fieldRequired(field, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
+  return all.flatMap((selector, at) => {
+    const found = selectorProblems(selector, `${field}[${at}]`, { anyValue: false });
+    return found.length === 0 ? [] : [...found, fieldInvalid(`${field}[${at}]`, null, "invalid label selector.")];
+  });
+}
 
 /** `rbac.authorization.k8s.io/v1` RoleBinding. */
 export const RoleBinding: Resource<BindingContent> = new Resource<BindingContent>({

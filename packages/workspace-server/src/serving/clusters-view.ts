@@ -76,6 +76,7 @@ export function clustersView(
     path: "/:cluster",
     wildcard: true,
     groupOrder: "listed",
+    serverAddress: ({ cluster }) => addressOf(clusters.shardOf(cluster)),
     authentication: ({ cluster }) => logins?.(cluster) ?? [],
     locate: (said) => clusters.locate(said),
     authorize: (question) => {
@@ -101,6 +102,11 @@ export function clustersView(
     ready: () => clusters.started,
     setup: () => everywhere.follow(clusters.shardOf(WILDCARD)),
   });
+}
+
+/** Returns the host and port of a shard, as users reach it. */
+export function addressOf({ context }: ServedShard): string {
+  return new URL(context.urls.externalURL).host;
 }
 
 /**

@@ -16,7 +16,7 @@ import type { ClusterParams } from "../authz/cluster-request.ts";
 import { workspaceImpersonation } from "../authz/impersonation.ts";
 import type { Mounts } from "../mounts/mounts.ts";
 import { workspaceLogins } from "../state/workspace-logins.ts";
-import { type ClustersViewOptions, clustersView, type ShardViewOptions } from "./clusters-view.ts";
+import { addressOf, type ClustersViewOptions, clustersView, type ShardViewOptions } from "./clusters-view.ts";
 import type { Clusters, ServedShard } from "./served-shard.ts";
 
 /** Options that all listeners of a process share. */
@@ -129,6 +129,7 @@ function rootView(shard: ServedShard, { documents }: ShardViewOptions): VirtualW
     prefix: "/",
     path: "/",
     groupOrder: "listed",
+    serverAddress: () => addressOf(shard),
     authorize: (question) => {
       const decision = shard.authorizer(question as AuthorizeRequest<ClusterParams>);
       if (decision instanceof Promise) return decision.then((late) => withoutObjects(question, late));

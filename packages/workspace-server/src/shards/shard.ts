@@ -13,6 +13,7 @@ import { normalizedGroupResource } from "@virtual-workspaces/kcp/apis";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type Clock, systemClock } from "@virtual-workspaces/transport";
 import { type ConfiguredAdmission, configuredAdmission } from "../admission/admission.ts";
+import { recordRequester, signerRights } from "../admission/certificates.ts";
 import { paramRights } from "../admission/param-rights.ts";
 import { policyTypes } from "../admission/policy-types.ts";
 import { access, deepAccess } from "../authz/access.ts";
@@ -24,6 +25,7 @@ import { ClaimLabelController, type KeptKind } from "../bindings/claims/claim-la
 import type { ServeElsewhere } from "../bindings/served/own-kind.ts";
 import { type BootstrapOptions, bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { rootBound, systemKinds } from "../bootstrap/system-apis.ts";
+import { aggregatedRoles } from "../controllers/aggregated-roles.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { GarbageCollector } from "../garbage/collector.ts";
 import { CustomResourceDefinition } from "../kinds/custom-resource-definition.ts";
@@ -207,7 +209,8 @@ export class Shard implements ServedShard, AsyncDisposable {
       }),
     );
     const params = paramRights({ shard: this.context, isAllowed });
-    const all = admitInOrder(admit, roles, params, configured.own, path, this.#bindings.admitClaims, limits);
+    const rights = admitInOrder(admit, signerRights(isAllowed), roles, params);
+    const all = admitInOrder(rights, configured.own, path, recordRequester, this.#bindings.admitClaims, limits);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
@@ -369,6 +372,7 @@ function shardControllers(
       roleBindings: { definition: ClusterRoleBinding, informer: clusterRoleBindings as unknown as Source },
     }),
     policyTypes(context),
+    aggregatedRoles(context),
     new NamespaceContents(context),
     new NamespaceDeletion(context),
     new ClaimLabelController(context, claims),

@@ -28,6 +28,9 @@ export function inProcessPeer(shard: ShardContext): ShardPeer {
       const object = await read(found.objects, { cluster, namespace: "", name: reference.name });
       return { plural: found.definition.plural, object };
     },
+    custom(cluster, resource) {
+      return kinds.in(cluster).custom(resource);
+    },
     paramKind(cluster, { apiVersion, kind }) {
       const found = kinds.in(cluster).of(apiVersion, kind);
       return found?.definition;

@@ -1,6 +1,6 @@
 import type { JsonSchema, KubeObject } from "@virtual-workspaces/apimachinery";
 import type { LabelSelector } from "@virtual-workspaces/apimachinery/selectors";
-import type { TypedDefinition } from "@virtual-workspaces/framework";
+import type { TypedDefinition, ViewSource } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { OwnServices } from "../loopback/own-services.ts";
@@ -8,6 +8,7 @@ import type { ShardUrls } from "../shard-urls.ts";
 import type { Writable } from "./modify.ts";
 import type { ShardObjects } from "./objects.ts";
 import type { ShardState } from "./shard-state.ts";
+import type { StoredResource } from "./stored-kinds.ts";
 
 /**
  * A shard as the other shards see it. Calls from one shard to another use only this interface, so that the other one may run
@@ -30,6 +31,8 @@ export interface ShardPeer {
    * @returns `undefined` when the logical cluster serves no such kind
    */
   referred(cluster: string, reference: ObjectReference): Promise<ReferredObject | undefined>;
+  /** Returns the objects of a resource that users have defined or bound; `undefined` if there is none. @throws ApiError 503 */
+  custom(cluster: string, resource: StoredResource): ViewSource | undefined;
   /** Returns a kind that one of the shard's logical clusters serves; `undefined` if it serves none of that name. @throws ApiError 503 */
   paramKind(cluster: string, kind: VersionedKind): ParamKindInfo | undefined;
   /** Reads the params of a policy: objects of such a kind, by name or by labels. @throws ApiError 503 */

@@ -226,11 +226,19 @@ const WITH_CLUSTER = { read: "withCluster" } as const;
 /** Roles and bindings of a shard as policies, as current as the informers. */
 class RbacState {
   readonly policies: RbacPolicies = new RbacPolicies();
+  /** Index `aggregated`, of those with an aggregation rule: their logical cluster. */
   readonly clusterRoles: Informer<ClusterRoleKindContent>;
   readonly clusterRoleBindings: Informer<BindingContent>;
 
   constructor(objects: ShardObjects) {
-    this.clusterRoles = this.#follow(objects.informer(ClusterRole, WITH_CLUSTER));
+    this.clusterRoles = this.#follow(
+      objects.informer(ClusterRole, {
+        ...WITH_CLUSTER,
+        indexers: {
+          aggregated: ({ aggregationRule }, { cluster }) => (aggregationRule === undefined ? [] : [cluster]),
+        },
+      }),
+    );
     this.clusterRoleBindings = this.#follow(objects.informer(ClusterRoleBinding, WITH_CLUSTER));
     this.#follow(objects.informer(Role, WITH_CLUSTER));
     this.#follow(objects.informer(RoleBinding, WITH_CLUSTER));

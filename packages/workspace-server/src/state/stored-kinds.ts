@@ -1,6 +1,12 @@
 import { apiVersionOf } from "@virtual-workspaces/apimachinery";
-import { Converted, type ResourceDefinition, type ServedResource } from "@virtual-workspaces/framework";
+import {
+  Converted,
+  type ResourceDefinition,
+  type ServedResource,
+  type ViewSource,
+} from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
+import { isCustomSpace } from "./key-spaces.ts";
 import type { Writable } from "./modify.ts";
 
 /** Operations on the stored objects of a kind. */
@@ -15,12 +21,21 @@ export interface StoredKind {
   readonly deletable: boolean;
 }
 
+/** A resource in one of its versions. */
+export interface StoredResource {
+  readonly group: string;
+  /** "" for the stored version. */
+  readonly version: string;
+  readonly resource: string;
+}
+
 /** Kinds of a logical cluster, each once, whatever its served versions. */
 export class StoredKinds {
   readonly all: readonly StoredKind[];
   readonly #bySpace: ReadonlyMap<string, StoredKind>;
   readonly #byType: ReadonlyMap<string, StoredKind>;
   readonly #byResource = new Map<string, StoredKind>();
+  readonly #sources = new Map<string, ViewSource>();
 
   constructor(served: readonly ServedResource[]) {
     const bySpace = new Map<string, StoredKind>();
@@ -33,6 +48,7 @@ export class StoredKinds {
       const kind = { definition: objects.resource, objects, deletable };
       bySpace.set(objects.space, kind);
       byType.set(typeOf(apiVersionOf(definition), definition.kind), kind);
+      this.#sources.set(typeOf(apiVersionOf(definition), definition.kind), storage as unknown as ViewSource);
     }
     this.all = [...bySpace.values()];
     for (const kind of this.all) {
@@ -51,6 +67,14 @@ export class StoredKinds {
   /** Returns the kind of a resource, `<plural>.<group>`. */
   named(resource: string): StoredKind | undefined {
     return this.#byResource.get(resource);
+  }
+
+  /** Returns the objects of a resource, in a served version, that users have defined or bound; `undefined` if there is none. */
+  custom({ group, version, resource }: StoredResource): ViewSource | undefined {
+    const found = this.named(`${resource}.${group}`);
+    if (found === undefined || !isCustomSpace(found.objects.space)) return undefined;
+    const { kind, version: stored } = found.definition;
+    return this.#sources.get(typeOf(apiVersionOf({ group, version: version || stored }), kind));
   }
 
   /** Returns the kind that an object names, in any served version. */

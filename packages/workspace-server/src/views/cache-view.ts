@@ -4,6 +4,7 @@ import {
   defineVirtualWorkspace,
   deny,
   type FollowedDependency,
+  type ServedResource,
   type ServerOptions,
   type ViewDependency,
   type VirtualWorkspace,
@@ -29,6 +30,7 @@ import { whenLoaded } from "../serving/served-shard.ts";
 import type { Informer } from "../state/informers/informer.ts";
 import type { PeerState, ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
+import { CachedObjects } from "./cached-objects.ts";
 import {
   bindingReplicatedFor,
   clusterReplicatedFor,
@@ -48,26 +50,34 @@ export interface CacheViewOptions {
 /**
  * Serves `/services/cache/shards/<shard or *>/clusters/<name or *>`: the objects that shards share, at the URLs of kcp's
  * cache server. These are exports with their schemas and slices, ClusterCachedResources with theirs, shards, workspace types, webhook configurations, and those roles, bindings and
- * logical clusters that other shards need. They are no copies but the shards' objects, read-only, with the annotations of
+ * logical clusters that other shards need, and the objects of ClusterCachedResources. They are no copies but the shards' objects, read-only, with the annotations of
  * kcp's copies. Security: only `system:masters` have access, since the view has no permissions of its own.
  */
 export function cacheView({ registry, ready, log }: CacheViewOptions): VirtualWorkspace {
   const kinds = KINDS.map((kind) => new Replicated(registry, kind, log));
   const resources = kinds.map((kind) => kind.serve());
+  const cached = new CachedObjects(registry, log);
+  const lists = new WeakMap<object, readonly ServedResource[]>();
+  const servedIn = (cluster: string): readonly ServedResource[] => {
+    const own = cached.servedIn(cluster);
+    const list = lists.get(own) ?? [...resources, ...own];
+    lists.set(own, list);
+    return list;
+  };
   return defineVirtualWorkspace({
     name: "cache",
     path: "/shards/:shard/clusters/:cluster",
     wildcard: true,
     authorize: ({ user }) => (user.in(MASTERS_GROUP) ? allow() : deny("access denied")),
-    resources: ({ params: { shard } }) => {
+    resources: ({ params: { shard, cluster = "" } }) => {
       if (shard !== "*" && !SHARD_NAME.test(shard))
         throw ApiError.badRequest(`invalid shard: ${JSON.stringify(shard)} does not match the regex`);
-      return whenLoaded(registry.whole(), () => resources);
+      return whenLoaded(registry.whole(), () => servedIn(cluster));
     },
     ready,
     setup: () => ({
       [Symbol.dispose]: () => {
-        for (const kind of kinds) kind[Symbol.dispose]();
+        for (const part of [...kinds, cached]) part[Symbol.dispose]();
       },
     }),
   });

@@ -106,7 +106,11 @@ function replicatedOf<T extends object>(
 }
 
 /** Returns the annotations of kcp's copies. Security: an object's own replication annotation is ignored. */
-function annotationsOf(metadata: ObjectMeta, shard: string, groups: ReplicatedFor | undefined): Record<string, string> {
+export function annotationsOf(
+  metadata: ObjectMeta,
+  shard: string,
+  groups: ReplicatedFor | undefined,
+): Record<string, string> {
   const { [REPLICATE_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
   return {
     ...annotations,

@@ -1,4 +1,9 @@
-import { type LabelSelector, labelSelectorFromObject } from "@virtual-workspaces/apimachinery/selectors";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import {
+  type LabelSelector,
+  type LabelSelectorObject,
+  labelSelectorFromObject,
+} from "@virtual-workspaces/apimachinery/selectors";
 import type { ClusterRole, PolicyRule, RbacObject } from "./objects.ts";
 
 interface Held {
@@ -18,7 +23,7 @@ export class ClusterRoles {
   }
 
   set(role: ClusterRole): void {
-    const selectors = role.aggregationRule?.clusterRoleSelectors?.map(labelSelectorFromObject);
+    const selectors = role.aggregationRule?.clusterRoleSelectors?.flatMap(selectorOf);
     this.#held.set(role.metadata.name, { role, selectors });
     this.#aggregated.clear();
   }
@@ -60,6 +65,16 @@ export class ClusterRoles {
   #selected(selectors: readonly LabelSelector[]): readonly string[] {
     const all = [...this.#held].filter(([, { role }]) => selectors.some((one) => one.matches(role.metadata.labels)));
     return all.map(([name]) => name).sort();
+  }
+}
+
+/** Security: an invalid selector selects nothing. To throw would stop the server that reads a role from its store. */
+function selectorOf(selector: LabelSelectorObject): LabelSelector[] {
+  try {
+    return [labelSelectorFromObject(selector)];
+  } catch (error) {
+    if (isApiError(error)) return [];
+    throw error;
   }
 }
 

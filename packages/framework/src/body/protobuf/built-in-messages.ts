@@ -189,6 +189,43 @@ const tokenRequestMessage: ProtobufMessage = {
   3: { name: "status", of: { 1: { name: "token", empty: "kept" }, 2: { name: "expirationTimestamp", of: "time" } } },
 };
 
+const certificateCondition: ProtobufMessage = {
+  1: { name: "type", empty: "kept" },
+  2: { name: "reason" },
+  3: { name: "message" },
+  4: { name: "lastUpdateTime", of: "time" },
+  5: { name: "lastTransitionTime", of: "time" },
+  6: { name: "status", empty: "kept" },
+};
+
+/** A map to lists of strings; each list is a message of its own. */
+const extra: ProtobufField = { name: "extra", of: { 1: texts("items") }, form: "map", to: ({ items = [] }) => items };
+
+/** `certificates.k8s.io/v1` CertificateSigningRequest. */
+const certificateSigningRequestMessage: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: {
+    name: "spec",
+    of: {
+      1: { name: "request", of: "bytes", empty: "kept" },
+      2: { name: "username" },
+      3: { name: "uid" },
+      4: texts("groups"),
+      5: texts("usages"),
+      6: extra,
+      7: { name: "signerName", empty: "kept" },
+      8: { name: "expirationSeconds", of: "integer", empty: "kept" },
+    },
+  },
+  3: {
+    name: "status",
+    of: {
+      1: { name: "conditions", of: certificateCondition, form: "list" },
+      2: { name: "certificate", of: "bytes" },
+    },
+  },
+};
+
 const MESSAGES: Readonly<Record<string, ProtobufMessage>> = {
   "/v1 ConfigMap": configMapMessage,
   "/v1 Event": coreEventMessage,
@@ -203,6 +240,7 @@ const MESSAGES: Readonly<Record<string, ProtobufMessage>> = {
   "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": validatingAdmissionPolicyBindingMessage,
   "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration": validatingWebhookConfigurationMessage,
   "authentication.k8s.io/v1 TokenRequest": tokenRequestMessage,
+  "certificates.k8s.io/v1 CertificateSigningRequest": certificateSigningRequestMessage,
   "coordination.k8s.io/v1 Lease": leaseMessage,
   "events.k8s.io/v1 Event": eventMessage,
   "rbac.authorization.k8s.io/v1 ClusterRole": clusterRoleMessage,

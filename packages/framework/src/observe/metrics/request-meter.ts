@@ -2,6 +2,7 @@ import type { MetricFamily, MetricSample } from "../../virtual-workspace.ts";
 import { codeOf, type ObservedRequest, type Observer } from "../observer.ts";
 import { Buckets, Tally } from "./family.ts";
 import { labelsOf, REQUEST_LABELS, type RequestLabels } from "./labels.ts";
+import { ListMeter } from "./list-meter.ts";
 
 /** Kubernetes' own bounds: seconds, bytes. */
 const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
@@ -25,6 +26,7 @@ export class RequestMeter implements Observer {
   /** Requests under way, including long-running ones. */
   readonly #open = { readOnly: 0, mutating: 0 };
   readonly #long = new Set<ObservedRequest>();
+  readonly #lists = new ListMeter();
   readonly #authentication = new Tally();
   readonly #authorization = new Tally();
 
@@ -46,6 +48,7 @@ export class RequestMeter implements Observer {
     seconds.observe((performance.now() - request.startedAt) / 1000);
     const length = request.res.getHeader("content-length");
     if (length !== undefined) bytes.observe(Number(length));
+    this.#lists.count(request);
     this.#countVerdicts(request, code);
   }
 
@@ -80,6 +83,7 @@ export class RequestMeter implements Observer {
         samples: all.map((series) => series.bytes),
       },
       ...this.#underWay(),
+      ...this.#lists.families(),
       {
         name: "authentication_attempts",
         help: "Authentication attempts by result; error: an authenticator failed.",

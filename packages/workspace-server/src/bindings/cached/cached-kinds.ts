@@ -1,15 +1,10 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import type { ClusterCachedResource } from "@virtual-workspaces/kcp";
 import { isCustomSpace } from "../../state/key-spaces.ts";
-import type { KindsOfClusters, StoredKind } from "../../state/stored-kinds.ts";
+import type { KindsOfClusters, StoredKind, StoredResource } from "../../state/stored-kinds.ts";
 
 /** Resource that a ClusterCachedResource names. */
-export interface CachedGroupVersionResource {
-  readonly group: string;
-  /** "" for any served version. */
-  readonly version: string;
-  readonly resource: string;
-}
+export type CachedGroupVersionResource = StoredResource;
 
 /** Returns the resource of a ClusterCachedResource. */
 export function cachedResourceOf({ spec }: ClusterCachedResource): CachedGroupVersionResource {
