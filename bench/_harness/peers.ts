@@ -104,7 +104,8 @@ export async function startOurs(folder: string): Promise<Peer & AsyncDisposable>
   const own = ["--bind-address=127.0.0.1", "--secure-port=0", `--token-auth-file=${users}`];
   const keys = [`--tls-cert-file=${kcp}/apiserver.crt`, `--tls-private-key-file=${kcp}/apiserver.key`];
   const trust = `--requestheader-client-ca-file=${join(folder, "proxies.crt")}`;
-  const start = await Command.start([
+  await using stack = new AsyncDisposableStack();
+  const start = await Command.start(stack, [
     ...["start", `--root-directory=${kcp}`, trust, "--experimental-bind-free-port"],
     ...own,
   ]);
@@ -119,39 +120,32 @@ export async function startOurs(folder: string): Promise<Peer & AsyncDisposable>
 `,
   );
   const from = [`--root-kubeconfig=${shards}`, `--shards-kubeconfig=${shards}`, `--mapping-file=${mapping}`];
-  const front = await Command.start(["front-proxy", ...from, ...own, ...keys]);
+  const front = await Command.start(stack, ["front-proxy", ...from, ...own, ...keys]);
   const tls = { ca: readFileSync(join(kcp, "apiserver.crt"), "utf8") };
   const credentials = { get: () => ({ headers: ["Authorization", `Bearer ${token}`] }) };
   const peer = {
-    shard: new PeerServer({ url: start.url, tls, credentials }),
-    front: new PeerServer({ url: front.url, tls, credentials }),
+    shard: stack.use(new PeerServer({ url: start.url, tls, credentials })),
+    front: stack.use(new PeerServer({ url: front.url, tls, credentials })),
   };
-  return {
-    name: "ours",
-    ...peer,
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([peer.shard[Symbol.asyncDispose](), peer.front[Symbol.asyncDispose]()]);
-      await front.stop();
-      await start.stop();
-    },
-  };
+  const open = stack.move();
+  return { name: "ours", ...peer, [Symbol.asyncDispose]: () => open.disposeAsync() };
 }
 
 /** A command of this project that serves. */
 class Command {
-  readonly #child: ChildProcess;
   readonly url: string;
 
-  private constructor(child: ChildProcess, url: string) {
-    this.#child = child;
+  private constructor(url: string) {
     this.url = url;
   }
 
-  static async start(args: readonly string[]): Promise<Command> {
+  /** @param stack ends it, also when it never gets ready */
+  static async start(stack: AsyncDisposableStack, args: readonly string[]): Promise<Command> {
     const bin = join(root, "packages/cli/src/bin.ts");
     const child = spawn(process.execPath, ["--conditions=@virtual-workspaces/source", bin, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
     });
+    stack.defer(() => ended(child));
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const said: string[] = [];
     for (const stream of [child.stdout, child.stderr])
@@ -161,14 +155,15 @@ class Command {
         if (url !== undefined) resolve(url);
       });
     child.once("exit", () => reject(new Error(`${args[0]} ended:\n${said.join("\n")}`)));
-    return new Command(child, await promise);
+    return new Command(await promise);
   }
+}
 
-  async stop(): Promise<void> {
-    const ended = once(this.#child, "exit");
-    this.#child.kill("SIGTERM");
-    await ended;
-  }
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  await exit;
 }
 
 function nanoseconds(file: string): number {
