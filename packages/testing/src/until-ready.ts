@@ -6,7 +6,7 @@ const READY_WITHIN = 10_000;
 /** Waits until `/readyz` passes. @throws Error that names the failed checks, after the limit in ms; 0 does not wait */
 export async function untilReady(
   { url, ca }: { readonly url: string; readonly ca?: string | undefined },
-  within = READY_WITHIN,
+  within: number = READY_WITHIN,
 ): Promise<void> {
   if (within === 0) return;
   await using upstream = new Upstream({ url, ...(ca !== undefined && { tls: { ca } }) });

@@ -28,7 +28,8 @@ describe("examples/operator/inventory.ts", () => {
     const kcp = await startListener((req: IncomingMessage, res: ServerResponse) => {
       const { pathname, searchParams } = new URL(req.url ?? "/", "http://kcp");
       if (searchParams.has("sendInitialEvents")) return respond(res, 400, {});
-      if (searchParams.has("watch")) return void res.writeHead(200, { "Content-Type": "application/json" }).flushHeaders();
+      if (searchParams.has("watch"))
+        return void res.writeHead(200, { "Content-Type": "application/json" }).flushHeaders();
       if (!pathname.endsWith(LISTS)) {
         const status = { endpoints: [{ url: `${kcp.url}/services/apiexport/root/inventory` }] };
         const list = { ...SLICE, kind: "APIExportEndpointSliceList", metadata: { resourceVersion: "1" } };

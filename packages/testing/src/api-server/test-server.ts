@@ -7,6 +7,7 @@ import { staticTokens } from "@virtual-workspaces/framework";
 import type { Log } from "@virtual-workspaces/framework/server";
 import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
+import { untilReady } from "../until-ready.ts";
 import type { Faults } from "./faults.ts";
 import { Interception } from "./interception.ts";
 import { readManifests } from "./manifests.ts";
@@ -16,7 +17,6 @@ import type { RecordedRequests } from "./recorded-requests.ts";
 import type { RequestMatch } from "./request-match.ts";
 import { RunningServer, type RunningServerOptions } from "./running-server.ts";
 import { TestClock } from "./test-clock.ts";
-import { untilReady } from "../until-ready.ts";
 import { TestUser } from "./test-user.ts";
 
 const ADMIN = "admin";
