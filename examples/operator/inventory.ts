@@ -55,18 +55,6 @@ export default function inventory({ upstream, workspace, connectionTo }: Workspa
   const keyOf = (item: Parameters<typeof clusterOf>[0]) => `${item.metadata.name}.${clusterOf(item)}`;
   const put = (item: { readonly metadata: { readonly name?: string }; readonly spec: { readonly count: number } }) =>
     stocks.in("all").set(keyOf(item), { count: item.spec.count, workspace: clusterOf(item) });
-  const setup = ({ signal }: { readonly signal: AbortSignal }) => {
-    const provider = new Client({ upstream, cluster: workspace });
-    const followed = endpointInformers({
-      ...{ resource: provider.resource(APIExportEndpointSlice), name, signal },
-      connect: (url) => ({ upstream: connectionTo(url), cluster: "*" }),
-      informers: { items: ({ client }) => new Informer({ resource: client.resource(Item) }).start() },
-      onError: ({ error }) => process.emitWarning(`inventory: ${String(error)}`),
-    });
-    followed.sources.items.on({ added: put, updated: put, deleted: (item) => stocks.in("all").delete(keyOf(item)) });
-    synced.resolve(followed.synced);
-    return followed;
-  };
   const synced = Promise.withResolvers<void>();
   return defineVirtualWorkspace({
     name,
@@ -74,7 +62,20 @@ export default function inventory({ upstream, workspace, connectionTo }: Workspa
     // Callers who may read stocks in the provider's workspace: a ClusterRole there, and no kind of that name.
     authorize: subjectAccessReview({ upstream, cluster: () => workspace }),
     ready: () => synced.promise,
-    setup,
+    setup: ({ signal, log }) => {
+      const provider = new Client({ upstream, cluster: workspace });
+      const followed = endpointInformers({
+        ...{ resource: provider.resource(APIExportEndpointSlice), name, signal },
+        connect: (url) => ({ upstream: connectionTo(url), cluster: "*" }),
+        informers: { items: ({ client }) => new Informer({ resource: client.resource(Item) }).start() },
+        // kcp, for one, sends lists without a version until it serves the kind that a first workspace has bound.
+        onError: ({ error }) =>
+          log({ level: "warn", message: "cannot read the items, trying again", error: String(error) }),
+      });
+      followed.sources.items.on({ added: put, updated: put, deleted: (item) => stocks.in("all").delete(keyOf(item)) });
+      synced.resolve(followed.synced);
+      return followed;
+    },
     resources: [Stock.serve(stocks, { verbs: ["get", "list", "watch"] })],
   });
 }

@@ -6,9 +6,11 @@ import { startViewServer, type TestViewServer, type TestViewServerOptions } from
 /**
  * Starts an API server in this process, with objects in memory: a Kubernetes cluster without nodes for tests of controllers,
  * command lines and user interfaces, with any client. It has namespaces, ConfigMaps, Secrets, service accounts, Events, Leases,
- * RBAC and custom resources, but no workloads such as Pods. Security: it listens on 127.0.0.1 only, with random tokens.
+ * RBAC and custom resources, but no workloads such as Pods. It returns when `/readyz` passes. Security: it listens on 127.0.0.1
+ * only, with random tokens.
  *
- * @throws Error on an option that is invalid, a file that cannot be read, and an object that the server does not serve
+ * @throws Error on an option that is invalid, a file that cannot be read, an object that the server does not serve, and a view
+ *   that is not ready within `readyWithin`
  *
  * @example
  * ```ts
@@ -22,10 +24,10 @@ import { startViewServer, type TestViewServer, type TestViewServerOptions } from
  */
 export function startTestServer(options?: TestServerOptions): Promise<TestServer>;
 /**
- * Serves views alone on a free port of this machine, over plain HTTP, to one user with a token. Security: every client that
- * can reach the port and knows the token acts as that user, so use it only in tests.
+ * Serves views alone on a free port of this machine, over plain HTTP, to one user with a token. It returns when `/readyz` passes.
+ * Security: every client that can reach the port and knows the token acts as that user, so use it only in tests.
  *
- * @throws the error of a view's `setup`, and Error for views that clash
+ * @throws the error of a view's `setup`, and Error for views that clash, and for a view that is not ready within `readyWithin`
  */
 export function startTestServer(
   virtualWorkspaces: readonly VirtualWorkspace[],

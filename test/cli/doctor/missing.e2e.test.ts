@@ -20,9 +20,11 @@ describe("virtual-workspaces doctor, of a view", function () {
     const authority = createAuthority();
     writeFileSync(join(folder.path, "ca.crt"), authority.ca);
     const only: Authorizer<unknown> = ({ user }) => (user.name === "ann" ? allow() : deny("ask ann"));
+    const notes = Note.collection();
+    notes.in("one").set("a", { text: "hello" });
     const view = (name: string, authorize: Authorizer<unknown>) =>
       defineVirtualWorkspace({
-        ...{ name, path: "/clusters/:cluster", authorize, resources: [Note.serve(Note.collection())] },
+        ...{ name, path: "/clusters/:cluster", authorize, resources: [Note.serve(notes)] },
         ready: () => {
           if (name === "drafts" && problem !== undefined) throw new Error(problem);
         },
@@ -41,14 +43,24 @@ describe("virtual-workspaces doctor, of a view", function () {
     folder[Symbol.dispose]();
   });
 
-  async function failure(path: string, token = "bob"): Promise<string> {
+  /** Returns all output. */
+  async function doctor(path: string, token = "bob"): Promise<string> {
     const url = `https://127.0.0.1:${server.port}${path}`;
     const flags = ["--certificate-authority", join(folder.path, "ca.crt"), `--token=${token}`];
     writeFileSync(join(folder.path, "kubeconfig"), "apiVersion: v1\nkind: Config\n");
     const { stdout, stderr } = await cli("doctor", url, "--kubeconfig", join(folder.path, "kubeconfig"), ...flags);
-    const lines = (stdout + stderr).trimEnd().split("\n");
+    return (stdout + stderr).trimEnd();
+  }
+  async function failure(path: string, token?: string): Promise<string> {
+    const lines = (await doctor(path, token)).split("\n");
     return lines.slice(lines.findIndex((line) => line.startsWith("FAILED"))).join("\n");
   }
+
+  it("counts its objects", async () => {
+    const count = / a watch syncs: notes: (\d+ \w+) in /;
+    expect(count.exec(await doctor("/services/quotes/clusters/one"))?.[1]).to.equal("1 object");
+    expect(count.exec(await doctor("/services/quotes/clusters/none"))?.[1]).to.equal("0 objects");
+  });
 
   it("says that it is missing, and suggests the name that was meant", async () => {
     const said = await failure("/services/quote/clusters/root");

@@ -42,6 +42,8 @@ describe("kubectl ws with a hostile server", function () {
     hostile = await listening(({ url = "" }, res) => {
       const answer = answers[url.split("?")[0] ?? ""];
       if (answer === undefined) res.writeHead(404, { "Content-Length": 0 }).end();
+      else if ("code" in answer)
+        res.writeHead(Number(answer.code), { "Content-Type": "application/json" }).end(JSON.stringify(answer));
       else if ("to" in answer) res.writeHead(307, { Location: String(answer.to), "Content-Length": 0 }).end();
       else res.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
     });
@@ -124,6 +126,9 @@ describe("kubectl ws with a hostile server", function () {
     };
     const said = await ws("tree");
     expect(said).to.include("├── \\u001b[2Jm [m]").and.to.not.include("\u001b");
+    const forbidden = { kind: "Status", apiVersion: "v1", code: 403, message: "no\u001b[2J way" };
+    answers = { "/clusters/root:m/apis": forbidden, [`/clusters/root${WORKSPACES}/m`]: forbidden };
+    expect(await ws("m")).to.equal('1 Error: access to workspace "root:m" denied: no\\u001b[2J way');
     expect(said).to.include('root:a/../../b cannot be listed: invalid cluster "root:a/../../b": use a cluster name');
   });
 

@@ -208,8 +208,10 @@ root:acme:lab:shelf   other              1      <age>`);
         .and.not.include("root:acme:lab");
       expect(await ws("..:..:..")).to.equal("1 Error: cannot go up from root");
       expect(await ws("A b")).to.equal("1 Error: invalid workspace path: A b");
-      expect(await ws("lab", "--token=bob-token")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
-      expect(await ws("lab", "--as=bob")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
+      for (const flag of ["--token=bob-token", "--as=bob"])
+        expect(await ws("lab", flag)).to.equal(
+          '1 Error: access to workspace "root:acme:lab" denied: forbidden: User "bob" cannot get path "/apis": access denied',
+        );
       expect(await ws("tree", "--as=bob")).to.match(/^1 Error: workspaces.* is forbidden: User "bob"/);
       expect(await ws("https://other.example/clusters/root")).to.match(/^1 Error: .* is not a URL of https:/);
       expect(await ws("--server=https://127.0.0.1:1", "lab")).to.match(/^1 Error: .*127\.0\.0\.1:1/);

@@ -123,7 +123,7 @@ describe("kubectl ws tree, in one list and by walking,", function () {
     expect(await alice("-w", ":user:alice"), "none").to.deep.equal(["0 .\n└── alice\n", ""]);
     expect(await alice("-w", ":root:lab"), "no access").to.deep.equal([
       "1 ",
-      'Error: access to workspace "root:lab" denied',
+      'Error: access to workspace "root:lab" denied: forbidden: User "alice" cannot get path "/apis": access denied',
     ]);
     const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "alice" };
     const enter = { name: "enter-alice", role: "system:kcp:workspace:access", subject };

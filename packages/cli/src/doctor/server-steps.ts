@@ -176,8 +176,10 @@ export async function watched(
   const isSynced = await Promise.race([informer.synced.then(() => true), late.promise.then(() => false)]).finally(() =>
     clearTimeout(timer),
   );
-  if (isSynced)
-    return `${name}: ${informer.store.list().length} objects in ${Math.round(performance.now() - began)} ms`;
+  if (isSynced) {
+    const { length } = informer.store.list();
+    return `${name}: ${length} ${length === 1 ? "object" : "objects"} in ${Math.round(performance.now() - began)} ms`;
+  }
   if (isApiError(last) && last.code === 403) throw new Skipped(`the user may not watch ${name}: ${last.message}`);
   throw new StepFailure(
     `a watch of ${name} has not synced within ${SYNC / 1000} s${last === undefined ? "" : `: ${last.message}`}`,

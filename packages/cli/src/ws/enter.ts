@@ -39,7 +39,7 @@ export async function enter(session: Session, wanted: string, word?: string): Pr
     if (workspace === "missing")
       throw new Failure(`workspace ${JSON.stringify(path)} not found${await suggestion(session, path, word)}`);
     const named = `workspace ${JSON.stringify(path)}`;
-    throw new Failure(found.is === "nothing" ? `${named}: ${found.why}` : `access to ${named} denied`);
+    throw new Failure(found.is === "nothing" ? `${named}: ${found.why}` : `access to ${named} denied: ${found.why}`);
   }
   throw new Failure(`workspace ${JSON.stringify(wanted)} redirects more than ${MOST_REDIRECTS} times`);
 }
@@ -72,8 +72,7 @@ export function typeText({ path = "", name }: WorkspaceTypeReference): string {
 
 type Discovered =
   | { readonly is: "served" }
-  | { readonly is: "denied" }
-  | { readonly is: "nothing"; readonly why: string }
+  | { readonly is: "denied" | "nothing"; readonly why: string }
   | { readonly is: "redirect"; readonly location: string };
 
 /** Checks whether the workspace serves a group, `v1` included. @throws ApiError on other answers */
@@ -86,7 +85,8 @@ async function discovered(session: Session, path: string): Promise<Discovered> {
     const asked = `/clusters/${path}/${where}`;
     const answer = await ask(session, asked);
     const { status, location, body } = answer;
-    if (status === 403) return { is: "denied" };
+    // The message says whether this server or the target of a mount denies access.
+    if (status === 403) return { is: "denied", why: refusal(asked, answer).message };
     if (status >= 300 && status < 400 && location !== undefined) return { is: "redirect", location };
     if (status >= 300 && status !== 404) throw refusal(asked, answer);
     if (status === 404) why = refusal(asked, answer).message;

@@ -109,7 +109,7 @@ const MOUNT_SPEC = {
       pattern: "^[A-Z][A-Za-z0-9]{0,62}$",
       "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "type is immutable: create another Mount" }],
       description:
-        "URL: another API, which the server calls on behalf of callers. Redirect: callers are redirected to another workspace. Workspace: another workspace, served in this place. Cluster means URL. Immutable.",
+        "URL: another API, which the server calls on behalf of callers. Redirect: callers are redirected to another workspace. Workspace: another workspace, served in this place. The value Cluster is accepted as another name for URL. Immutable.",
     },
     ref: REF,
     path: {
@@ -156,7 +156,10 @@ export const Mount = kcpKind({
         description: "Phase of the mount, usable while Ready.",
       },
       conditions: CONDITIONS,
-      url: URL,
+      url: {
+        ...URL,
+        description: "Same value as status.URL, for clients that expect the spelling of the proposal.",
+      },
       URL,
     },
   },

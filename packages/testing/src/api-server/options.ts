@@ -59,6 +59,8 @@ export interface TestServerOptions {
   readonly tls?: boolean;
   /** Recording of requests. @default the last 1000 without bodies */
   readonly requests?: RecordedRequestsOptions;
+  /** Time limit for `/readyz` to pass, ms. 0: do not wait, for tests of views that are not ready. @default 10000 */
+  readonly readyWithin?: number;
   /** Port on 127.0.0.1. @default any free one */
   readonly port?: number;
   /** Log of the server. @default errors become process warnings */

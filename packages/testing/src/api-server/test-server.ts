@@ -7,6 +7,7 @@ import { staticTokens } from "@virtual-workspaces/framework";
 import type { Log } from "@virtual-workspaces/framework/server";
 import { issueCertificate } from "@virtual-workspaces/framework/tls";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
+import { untilReady } from "../until-ready.ts";
 import type { Faults } from "./faults.ts";
 import { Interception } from "./interception.ts";
 import { readManifests } from "./manifests.ts";
@@ -33,6 +34,7 @@ export class TestServer implements AsyncDisposable {
   readonly #options: RunningServerOptions;
   readonly #interception: Interception;
   readonly #ca: string | undefined;
+  readonly #readyWithin: number | undefined;
   #running: RunningServer | undefined;
   #listening: { readonly url: string; readonly port: number } | undefined;
   #folder: string | undefined;
@@ -45,6 +47,7 @@ export class TestServer implements AsyncDisposable {
     this.#interception = new Interception(options.requests, (request) => this.#running?.isExpired(request) ?? false);
     const { intercept, onRequest } = this.#interception;
     this.#ca = tls?.ca;
+    this.#readyWithin = options.readyWithin;
     const users = new Map<string, TestUser>();
     const server = { users, endpoint: () => this.#endpoint() };
     for (const entry of Object.entries({ [ADMIN]: { groups: ["system:masters"] }, ...options.users }))
@@ -152,6 +155,12 @@ export class TestServer implements AsyncDisposable {
 
   async #start(port: number): Promise<void> {
     const { running, ...listening } = await RunningServer.start(this.#options, port);
+    try {
+      await untilReady({ url: listening.url, ca: this.#ca }, this.#readyWithin);
+    } catch (error) {
+      await running[Symbol.asyncDispose]();
+      throw error;
+    }
     this.#running = running;
     this.#listening = listening;
   }
