@@ -12,7 +12,7 @@ import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import { Connections } from "./listener/connections.ts";
 import { createListener } from "./listener/listener.ts";
-import { LISTENER_LIMITS } from "./listener/listener-limits.ts";
+import { BACKLOG, LISTENER_LIMITS } from "./listener/listener-limits.ts";
 import { isServed } from "./listener/malformed.ts";
 import { pipe } from "./listener/pipe.ts";
 import { ServingTls } from "./listener/tls/serving.ts";
@@ -234,7 +234,7 @@ export class Server implements AsyncDisposable {
     await this.start();
     await new Promise<void>((resolve, reject) => {
       this.#http.once("error", reject);
-      this.#http.listen({ port: options.port, host }, () => {
+      this.#http.listen({ port: options.port, host, backlog: BACKLOG }, () => {
         this.#http.off("error", reject);
         // The server goes on when it cannot accept a connection, for want of file descriptors for example.
         this.#http.on("error", (error) =>

@@ -23,6 +23,12 @@ export const LISTENER_LIMITS: ServerOptions = {
   requireHostHeader: false,
 };
 
+/**
+ * Connections that may wait to be accepted, while the server is busy; the kernel may allow less (`net.core.somaxconn`, 4096 on
+ * Linux, which Go uses too). Node's default is 511: when clients reconnect together, the kernel would reset the others.
+ */
+export const BACKLOG = 4096;
+
 /** Not an option of `createServer`: set it on the server. 0 is no limit: only the size counts. */
 export const MAX_HEADERS_COUNT = 0;
 
