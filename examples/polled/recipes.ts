@@ -47,15 +47,19 @@ export function recipesIn(folder: string, every = 2_000): VirtualWorkspace {
     }
   }
 
+  async function readAll(signal: AbortSignal): Promise<RecipeFile[]> {
+    const names = (await readdir(folder)).flatMap((file) => /^([^.].*)\.yaml$/.exec(file)?.[1] ?? []);
+    const found = await Promise.all(names.map((name) => readOne(name, signal)));
+    const recipes = found.filter((recipe) => recipe !== undefined);
+    // A file that has gone meanwhile: if the folder itself has, no recipe is deleted.
+    return recipes.length < names.length ? readAll(signal) : recipes;
+  }
+
   const recipes = polled({
     collection: Recipe.collection(),
     cluster: "root",
     every,
-    read: async ({ signal }) => {
-      const names = (await readdir(folder)).flatMap((file) => /^([^.].*)\.yaml$/.exec(file)?.[1] ?? []);
-      const found = await Promise.all(names.map((name) => readOne(name, signal)));
-      return found.filter((recipe) => recipe !== undefined);
-    },
+    read: ({ signal }) => readAll(signal),
     readOne: ({ name }, { signal }) => readOne(name, signal),
     write: async ({ apiVersion, kind, metadata, spec }) => {
       const { name, labels, annotations, finalizers } = metadata;
