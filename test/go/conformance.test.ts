@@ -42,8 +42,6 @@ describe("the conformance suite on the oracle", function () {
     it(`passes every check for ${resource}, and deletes its objects`, async () => {
       const report = await reportOn(resource);
       expect(report.results.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
-      const shards = report.results.filter(({ id }) => id.startsWith("T15."));
-      expect(shards.map(({ outcome }) => outcome)).to.deep.equal(["passed", "passed", "passed"]);
       expect(report.left).to.deep.equal([]);
     });
   }
