@@ -33,8 +33,8 @@ async function figuresOf(
   await using bare = await Remote.start<Relay>("relay");
 
   const { port: behind, path } = await shard.ask("listen", size);
-  const asked = `/clusters/root:a${path}`;
-  const request = getRequest(asked, headers);
+  const target = `/clusters/root:a${path}`;
+  const request = getRequest(target, headers);
   const { body } = await fetchOnce(behind, request);
   const port = { ours: await ours.ask("listen", behind), bare: await bare.ask("listen", behind) };
   const servers = { ours, bare };
@@ -42,7 +42,7 @@ async function figuresOf(
     ours: await checked("ours", { port: port.ours, request, body }),
     bare: await checked("bare", { port: port.bare, request, body }),
   } satisfies Record<string, Answer>;
-  const nowhere = await fetchOnce(port.ours, getRequest(asked.replace("root:a", "root:b"), headers));
+  const nowhere = await fetchOnce(port.ours, getRequest(target.replace("root:a", "root:b"), headers));
   assert.equal(nowhere.status, 403, "a path that leads nowhere");
 
   const measure = async (name: keyof typeof port, milliseconds: number): Promise<{ cpu: number; rate: number }> => {

@@ -13,6 +13,8 @@ export const setOf = (...items: readonly Uint8Array[]): Buffer => tagged(0x31, .
 export const octets = (content: Uint8Array): Buffer => tagged(0x04, content);
 
 export const text = (value: string): Buffer => tagged(0x0c, Buffer.from(value));
+/** Text of two bytes for each character (BMPString). */
+export const bmpText = (value: string): Buffer => tagged(0x1e, Buffer.from(value, "utf16le").swap16());
 
 export const TRUE: Buffer = tagged(0x01, Buffer.from([0xff]));
 

@@ -1,6 +1,7 @@
 // Why: kcp's workspaces have Kubernetes' CertificateSigningRequests, and a signer trusts the user and the approval in them.
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { bmpText } from "../../_support/der.ts";
 import { MERGE } from "../../_support/patches.ts";
 import { type Answer, outcome } from "../../_support/plain.ts";
 import { createAuthority } from "../../_support/server.ts";
@@ -181,8 +182,11 @@ describe("CertificateSigningRequests", () => {
       "Forbidden",
       'certificatesigningrequests.certificates.k8s.io "m" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
     ]);
+    const wide = base64(certificateRequest(["system:masters"], undefined, bmpText));
+    expect((await create(request({ request: wide, signerName }))).status).to.equal(403);
     await make({ request: masters });
     await make({ signerName });
+    await make({ signerName, request: base64(certificateRequest(["team"], undefined, bmpText)) });
   });
 
   const SUBDOMAIN =

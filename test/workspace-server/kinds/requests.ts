@@ -38,8 +38,9 @@ export const FORMS: Readonly<Record<string, Form>> = {
 const TYPES = { name: "2.5.4.3", organization: "2.5.4.10" };
 
 /** Returns a PEM-encoded request that a new key has signed. */
-export function certificateRequest(organizations: readonly string[], form: Form = P_256): string {
-  const attribute = (type: keyof typeof TYPES, value: string): Buffer => setOf(sequence(oid(TYPES[type]), text(value)));
+export function certificateRequest(organizations: readonly string[], form: Form = P_256, encode = text): string {
+  const attribute = (type: keyof typeof TYPES, value: string): Buffer =>
+    setOf(sequence(oid(TYPES[type]), encode(value)));
   const subject = sequence(
     ...organizations.map((organization) => attribute("organization", organization)),
     attribute("name", "jane"),

@@ -82,14 +82,14 @@ async function discovered(session: Session, path: string): Promise<Discovered> {
     ["apis", "groups"],
     ["api", "versions"],
   ] as const) {
-    const asked = `/clusters/${path}/${where}`;
-    const answer = await ask(session, asked);
+    const target = `/clusters/${path}/${where}`;
+    const answer = await ask(session, target);
     const { status, location, body } = answer;
     // The message says whether this server or the target of a mount denies access.
-    if (status === 403) return { is: "denied", why: refusal(asked, answer).message };
+    if (status === 403) return { is: "denied", why: refusal(target, answer).message };
     if (status >= 300 && status < 400 && location !== undefined) return { is: "redirect", location };
-    if (status >= 300 && status !== 404) throw refusal(asked, answer);
-    if (status === 404) why = refusal(asked, answer).message;
+    if (status >= 300 && status !== 404) throw refusal(target, answer);
+    if (status === 404) why = refusal(target, answer).message;
     const names = status === 404 ? undefined : body?.[list];
     if (Array.isArray(names) && names.length > 0) return { is: "served" };
   }

@@ -55,13 +55,13 @@ export class ComponentPages {
       name: "component",
       path: "/",
       authorize,
-      handle: (req, res) => this.#answer(req, res),
+      handle: (req, res, { tail }) => this.#answer(req, res, tail),
     });
   }
 
-  #answer(req: IncomingMessage, res: ServerResponse): void {
+  #answer(req: IncomingMessage, res: ServerResponse, path: string): void {
     if (req.method !== "GET" && req.method !== "HEAD") throw problem(405, "the page is read-only: use GET");
-    const isStatus = new URL(req.url ?? "", "http://localhost").pathname.endsWith(STATUSZ);
+    const isStatus = path === STATUSZ;
     const page = isStatus ? "statusz" : "flagz";
     const form = formOf(req.headers.accept, isStatus ? "Statusz" : "Flagz");
     if (form.as === undefined) {

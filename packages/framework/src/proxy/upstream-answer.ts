@@ -60,19 +60,20 @@ async function passPieces(answer: StreamedResponse, relay: RelayedBody): Promise
       resumed = Promise.withResolvers();
     }
     relay.end();
-  } catch (error) {
-    relay.fail(error);
+  } catch {
+    relay.fail();
   }
 }
 
-/** Chunks of this size follow one another, in bytes: a record of TLS. They are written together. */
-const FULL = 4 * 1024;
+/** Size from which chunks are collected, in bytes: a smaller one is an event of a watch, which must not wait. */
+const LARGE = 4 * 1024;
 /** Memory in which they are collected, in bytes. */
 const COLLECTED = 256 * 1024;
 /** Maximum number of these that one response has at a time. */
 const MOST = 2;
 /** Free memory of this kind, at most 2 MiB in this process. */
 const free: Buffer[] = [];
+const MOST_FREE = 8;
 
 interface Relaying {
   readonly res: ServerResponse;
@@ -128,7 +129,7 @@ class RelayedBody implements BodySink {
       return false;
     }
     this.#isWithin = piece[piece.length - 1] !== LINE_FEED;
-    const goesOn = piece.length < FULL ? this.#writeSmall(piece) : this.#collect(piece);
+    const goesOn = piece.length < LARGE ? this.#writeSmall(piece) : this.#collect(piece);
     if (this.#ending?.aborted === true) this.#stopAtLine();
     return goesOn;
   }
@@ -141,7 +142,7 @@ class RelayedBody implements BodySink {
     this.#res.end();
   }
 
-  fail(_error: unknown): void {
+  fail(): void {
     if (this.#isOver) return;
     this.#finish();
     this.#res.destroy(); // incomplete, and the client must see that
@@ -184,7 +185,7 @@ class RelayedBody implements BodySink {
     if (this.#res.destroyed) return;
     this.#writing += 1;
     this.#res.write(part, () => {
-      if (free.length < 16) free.push(memory);
+      if (free.length < MOST_FREE) free.push(memory);
       this.#writing -= 1;
       if (this.#writing === MOST - 1) this.#resume();
     });

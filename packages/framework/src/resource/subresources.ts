@@ -195,10 +195,10 @@ export function advertisedSubresources(
     kind: one.kind ?? definition,
     form: one.kind === undefined ? "connect" : "kind",
   }));
-  const told = PART_VERBS.filter((verb) => statusVerbs.includes(verb));
+  const served = PART_VERBS.filter((verb) => statusVerbs.includes(verb));
   const ofStatus = [...(status ? ["status"] : []), ...statusParts];
-  if (told.length > 0)
-    all.push(...ofStatus.map((name) => ({ name, verbs: told, kind: definition, form: "status" as const })));
+  if (served.length > 0)
+    all.push(...ofStatus.map((name) => ({ name, verbs: served, kind: definition, form: "status" as const })));
   const scaled = part.filter((verb) => verb === "get" || updates);
   if (scale !== undefined && scaled.length > 0) all.push({ name: "scale", verbs: scaled, kind: SCALE, form: "scale" });
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));

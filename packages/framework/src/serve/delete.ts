@@ -72,12 +72,12 @@ function uidOf(object: KubeObject | Encoded): string {
 export async function serveDeleteCollection(exchange: AuthorizedExchange, resource: ServedResource): Promise<void> {
   const wanted = negotiate(exchange.req.headers.accept, "list");
   const query = await deleteQuery(exchange, resource);
-  const asked = pageRequest(exchange, resource);
-  const passes = resource.storage.deleteCollection !== undefined && resource.admit === undefined;
+  const pageOptions = pageRequest(exchange, resource);
+  const isForwarded = resource.storage.deleteCollection !== undefined && resource.admit === undefined;
   // Security: most API servers ignore shard selectors, and would delete the objects of all shards.
-  if (passes && asked.selection.shard === undefined)
-    return passDeleteCollection(exchange, resource, { ...asked, query, wanted });
-  const page = await selectedPage(exchange, resource, asked);
+  if (isForwarded && pageOptions.selection.shard === undefined)
+    return passDeleteCollection(exchange, resource, { ...pageOptions, query, wanted });
+  const page = await selectedPage(exchange, resource, pageOptions);
   const request = writeRequest(exchange, resource, query);
   const pace = new Pace();
   for (const { key } of page.items) {

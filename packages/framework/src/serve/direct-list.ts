@@ -28,22 +28,22 @@ export async function serveDirectList(
   resource: ServedResource,
   request: PageRequest & { readonly wanted: Wanted },
 ): Promise<void> {
-  const { wanted: _wanted, ...asked } = request;
-  return answerDirectList(exchange, resource, { ...request, list: await listed(exchange, resource, asked) });
+  const { wanted: _wanted, ...pageOptions } = request;
+  return answerDirectList(exchange, resource, { ...request, list: await listed(exchange, resource, pageOptions) });
 }
 
 /** Writes a storage's list in the requested form. */
 export async function answerDirectList(
   exchange: AuthorizedExchange,
   resource: ServedResource,
-  { wanted, list, ...asked }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
+  { wanted, list, ...request }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
 ): Promise<void> {
   const { typedItems = "unchanged", definition } = resource;
   const { format, as, drop = false } = wanted;
-  const isWhole = as === undefined && !drop && asked.selection.shard === undefined;
+  const isWhole = as === undefined && !drop && request.selection.shard === undefined;
   if (isEncodedList(list) && format === "json" && isWhole && typedItems !== false)
     return passThrough(exchange, typedItems === true ? { body: withItemTypes(decoded(list), definition) } : list);
-  await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
+  await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...request, list }), wanted });
 }
 
 /** Returns a list of such a storage as objects. */
@@ -66,8 +66,8 @@ async function listed(
   const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
   const page = pageOptions(options, storage.appliesSelectors === true);
   const { shard } = selection;
-  const asked = { ...requestOptions(exchange), ...page, ...(shard === undefined ? {} : { shard }) };
-  return (await storage.list?.(scope, asked)) ?? { items: [] };
+  const listOptions = { ...requestOptions(exchange), ...page, ...(shard === undefined ? {} : { shard }) };
+  return (await storage.list?.(scope, listOptions)) ?? { items: [] };
 }
 
 async function pageFrom(
@@ -80,7 +80,7 @@ async function pageFrom(
   const page = { items: encoded, meta: { ...meta, resourceVersion: meta.resourceVersion ?? "" } };
   if (resource.storage.appliesSelectors !== true)
     return inShard({ ...page, items: encoded.filter((item) => selection.matches(item)) }, selection);
-  // Most API servers ignore shard selectors. A page may then have less items than its limit, even none.
+  // Most API servers ignore shard selectors. A page may then have fewer items than its limit, even none.
   const isOurs = selection.shard === undefined ? undefined : (item: Encoded) => selection.inShard(item);
   return inShard(isOurs === undefined ? page : { ...page, items: encoded.filter(isOurs) }, selection);
 }

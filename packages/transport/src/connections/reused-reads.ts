@@ -24,6 +24,8 @@ export class ReusedReads {
   /** Reads that the HTTP client did not take in time. */
   #kept: Buffer[] = [];
   #stopped = false;
+  /** Whether something arrived before the connection was ready. */
+  #isEarly = false;
 
   constructor() {
     this.options = { onread: { buffer: MEMORY, callback: (length) => this.#take(length) } };
@@ -32,6 +34,7 @@ export class ReusedReads {
   /** Lets a connection with these options be read as usual. */
   of(socket: Socket): this {
     this.#socket = socket;
+    if (this.#isEarly) socket.destroy(unrequested());
     const read = socket.read.bind(socket);
     const unshift = socket.unshift.bind(socket);
     // Without `onread`, these come from the stream's own queue, which still has its end.
@@ -48,9 +51,10 @@ export class ReusedReads {
   #take(length: number): boolean {
     const socket = this.#socket;
     const arrived = MEMORY.subarray(0, length);
+    // Security: it would be taken for the response to the first request.
     if (socket === undefined || socket.listenerCount("readable") === 0) {
-      // Security: it would be taken for the response to the first request.
-      socket?.destroy(new Error("the server sent data before a request"));
+      this.#isEarly = true;
+      socket?.destroy(unrequested());
       return false;
     }
     if (this.#kept.length > 0) this.#kept.push(Buffer.from(arrived));
@@ -82,4 +86,8 @@ export class ReusedReads {
     }
     return undefined;
   }
+}
+
+function unrequested(): Error {
+  return new Error("the server sent data before a request");
 }

@@ -23,7 +23,7 @@ const SET = 0x31;
 const BIT_STRING = 0x03;
 const OBJECT_IDENTIFIER = 0x06;
 const ORGANIZATION = "55040a";
-/** Text types of names that are not UTF-8: BMPString and UniversalString. */
+/** Text of two bytes for each character. */
 const BMP_STRING = 0x1e;
 
 const RSA = "2a864886f70d0101";
@@ -101,8 +101,14 @@ function organizationsOf(subject: Buffer): string[] {
   return attributes.flatMap((attribute) => {
     const [type, value] = elements(of(attribute, SEQUENCE));
     if (of(type, OBJECT_IDENTIFIER).toString("hex") !== ORGANIZATION || value === undefined) return [];
-    return [value.tag === BMP_STRING ? value.content.swap16().toString("utf16le") : value.content.toString("utf8")];
+    return [value.tag === BMP_STRING ? utf16Of(value.content) : value.content.toString("utf8")];
   });
+}
+
+/** Decodes a copy: the signature is over the bytes as they are. */
+function utf16Of(bigEndian: Buffer): string {
+  if (bigEndian.length % 2 !== 0) throw malformed();
+  return Buffer.from(bigEndian).swap16().toString("utf16le");
 }
 
 function of(element: Element | undefined, tag: number): Buffer {

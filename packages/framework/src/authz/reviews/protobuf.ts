@@ -1,17 +1,7 @@
-import type { ProtobufField, ProtobufMessage } from "../../body/protobuf/message.ts";
-import { PROTOBUF_METADATA } from "../../body/protobuf/meta.ts";
+import type { ProtobufMessage } from "../../body/protobuf/message.ts";
+import { lists, PROTOBUF_METADATA, texts } from "../../body/protobuf/meta.ts";
 
 // Field numbers from k8s.io/api's generated.proto. Fields of self reviews that clients do not send are omitted.
-
-const texts = (name: string): ProtobufField => ({ name, form: "list" });
-
-/** A map to lists of strings; each list is a message of its own in protobuf. */
-const lists = (name: string): ProtobufField => ({
-  name,
-  of: { 1: texts("items") },
-  form: "map",
-  to: ({ items = [] }) => items,
-});
 
 const requirement: ProtobufMessage = {
   1: { name: "key", empty: "kept" },

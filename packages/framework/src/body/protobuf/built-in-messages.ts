@@ -1,6 +1,6 @@
 import { mutatingWebhookConfigurationMessage, validatingWebhookConfigurationMessage } from "./admission-messages.ts";
 import type { ProtobufField, ProtobufMessage } from "./message.ts";
-import { labelSelector, PROTOBUF_METADATA, texts } from "./meta.ts";
+import { labelSelector, lists, PROTOBUF_METADATA, texts } from "./meta.ts";
 import {
   mutatingAdmissionPolicyBindingMessage,
   mutatingAdmissionPolicyMessage,
@@ -198,9 +198,6 @@ const certificateCondition: ProtobufMessage = {
   6: { name: "status", empty: "kept" },
 };
 
-/** A map to lists of strings; each list is a message of its own. */
-const extra: ProtobufField = { name: "extra", of: { 1: texts("items") }, form: "map", to: ({ items = [] }) => items };
-
 /** `certificates.k8s.io/v1` CertificateSigningRequest. */
 const certificateSigningRequestMessage: ProtobufMessage = {
   1: PROTOBUF_METADATA,
@@ -212,7 +209,7 @@ const certificateSigningRequestMessage: ProtobufMessage = {
       3: { name: "uid" },
       4: texts("groups"),
       5: texts("usages"),
-      6: extra,
+      6: lists("extra"),
       7: { name: "signerName", empty: "kept" },
       8: { name: "expirationSeconds", of: "integer", empty: "kept" },
     },

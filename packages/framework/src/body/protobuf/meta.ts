@@ -57,6 +57,14 @@ export const PROTOBUF_DELETE_OPTIONS: ProtobufMessage = {
 /** Field with a list of texts. */
 export const texts = (name: string): ProtobufField => ({ name, form: "list" });
 
+/** A map to lists of strings; each list is a message of its own in protobuf. */
+export const lists = (name: string): ProtobufField => ({
+  name,
+  of: { 1: texts("items") },
+  form: "map",
+  to: ({ items = [] }) => items,
+});
+
 /** Kubernetes' LabelSelector. */
 export const labelSelector: ProtobufMessage = {
   1: { name: "matchLabels", form: "map" },
