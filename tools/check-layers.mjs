@@ -14,7 +14,7 @@ const ROWS = [
   ["framework", "client"],
   ["store", "forwarding"],
   ["kcp"],
-  ["workspaces", "plugins/apiexport", "plugins/mounts", "plugins/lifecycle", "plugins/cluster-proxy", "plugins/spaces"],
+  ["workspaces", "plugins/apiexport", "plugins/mounts", "plugins/lifecycle", "plugins/cluster-proxy", "plugins/query", "plugins/spaces"],
   ["front-proxy", "workspace-server"],
   ["testing"],
   ["cli"],

@@ -93,6 +93,8 @@ export interface ItemList<T extends KubeObject = KubeObject> {
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  /** Further fields of the list's metadata, as JSON. Kubernetes' clients ignore them. @default none */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** A list as the bytes of its whole body, forwarded unread. Only from a storage that {@link Storage.appliesSelectors}. */

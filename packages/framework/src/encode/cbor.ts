@@ -34,10 +34,12 @@ export function cborListHead(members: object, items: string, count: number): Buf
   return Buffer.concat([SELF_DESCRIBED, writer.bytes()]);
 }
 
-/** Returns a watch event up to its object, which is a document. */
-export function cborEventHead(type: string): Buffer {
-  const writer = new CborWriter().head(MAP, 2).string("type").string(type).string("object");
-  return Buffer.concat([SELF_DESCRIBED, writer.bytes()]);
+/** Returns a watch event up to its object, which is a document. @param details further members of the event */
+export function cborEventHead(type: string, details: object): Buffer {
+  const others = Object.entries(details);
+  const writer = new CborWriter().head(MAP, others.length + 2).string("type").string(type);
+  for (const [name, value] of others) writer.string(name).value(value);
+  return Buffer.concat([SELF_DESCRIBED, writer.string("object").bytes()]);
 }
 
 /**

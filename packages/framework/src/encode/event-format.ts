@@ -1,5 +1,5 @@
 import type { ApiError } from "@virtual-workspaces/apimachinery";
-import type { EventType } from "../watch/cache/cache-event.ts";
+import type { EventDetails, EventType } from "../watch/cache/cache-event.ts";
 import { cborDocument, cborEventHead } from "./cbor.ts";
 
 type AnyEvent = EventType | "BOOKMARK" | "ERROR";
@@ -10,8 +10,12 @@ export interface EventFormat {
   readonly contentType: string;
   /** Whether events are text, so that a WebSocket sends them in text messages. */
   readonly isText: boolean;
-  /** Returns an event around the bytes of its object, in pieces to be joined. */
-  pieces(type: AnyEvent, object: Buffer): readonly Buffer[];
+  /**
+   * Returns an event around the bytes of its object, in pieces to be joined.
+   *
+   * @param details further members of the event
+   */
+  pieces(type: AnyEvent, object: Buffer, details?: EventDetails): readonly Buffer[];
   /** Returns the last event of a watch that cannot be continued. */
   error(error: ApiError): Buffer;
 }
@@ -20,7 +24,7 @@ export interface EventFormat {
 export const JSON_EVENTS: EventFormat = formatOf({
   contentType: "application/json",
   isText: true,
-  opening: (type) => Buffer.from(`{"type":"${type}","object":`),
+  opening: (type, details) => Buffer.from(`{"type":"${type}",${membersText(details)}"object":`),
   document: (json) => json,
   closing: [Buffer.from("}\n")],
 });
@@ -37,20 +41,30 @@ export const CBOR_EVENTS: EventFormat = formatOf({
 interface Framing {
   readonly contentType: string;
   readonly isText: boolean;
-  readonly opening: (type: AnyEvent) => Buffer;
+  readonly opening: (type: AnyEvent, details: EventDetails) => Buffer;
   readonly document: (json: Buffer) => Buffer;
   readonly closing: readonly Buffer[];
 }
 
+/** Returns members of an object as JSON, each with a comma behind it. */
+function membersText(details: EventDetails): string {
+  const members = Object.entries(details).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`);
+  return members.join("");
+}
+
 function formatOf({ contentType, isText, opening, document, closing }: Framing): EventFormat {
   const openings: Readonly<Record<AnyEvent, Buffer>> = {
-    ADDED: opening("ADDED"),
-    MODIFIED: opening("MODIFIED"),
-    DELETED: opening("DELETED"),
-    BOOKMARK: opening("BOOKMARK"),
-    ERROR: opening("ERROR"),
+    ADDED: opening("ADDED", {}),
+    MODIFIED: opening("MODIFIED", {}),
+    DELETED: opening("DELETED", {}),
+    BOOKMARK: opening("BOOKMARK", {}),
+    ERROR: opening("ERROR", {}),
   };
-  const pieces = (type: AnyEvent, object: Buffer): readonly Buffer[] => [openings[type], object, ...closing];
+  const pieces: EventFormat["pieces"] = (type, object, details) => [
+    details === undefined ? openings[type] : opening(type, details),
+    object,
+    ...closing,
+  ];
   return {
     contentType,
     isText,

@@ -38,6 +38,7 @@ export type { Awaitable } from "../util/awaitable.ts";
 export {
   CacheEvent,
   type CacheListener,
+  type EventDetails,
   type EventType,
   type Objects,
   type Position,

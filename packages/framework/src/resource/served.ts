@@ -114,6 +114,12 @@ export interface ServedResource extends Advertised {
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
   readonly admit: Admit | undefined;
+  /**
+   * Returns the resource that answers a list or a watch with these query parameters, of the same kind, for parameters besides
+   * Kubernetes' own; `undefined` for this resource. An exception is the response. Called after authorization.
+   * @default this resource answers all
+   */
+  readonly queried?: (query: URLSearchParams) => ServedResource | undefined;
   /** @internal Converter to and from Scales, where the kind has `/scale`. */
   readonly scaling: Scaling | undefined;
   /** @internal The author's subresources. */

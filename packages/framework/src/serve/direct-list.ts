@@ -75,9 +75,9 @@ async function pageFrom(
   resource: ServedResource,
   { selection, list }: PageRequest & { readonly list: ListResult },
 ): Promise<Page> {
-  const { items, ...meta } = isEncodedList(list) ? await readItems(exchange, resource, list) : list;
+  const { items, details, ...meta } = isEncodedList(list) ? await readItems(exchange, resource, list) : list;
   const encoded = Array.from(items, (item) => encode(item, { exchange, resource }));
-  const page = { items: encoded, meta: { ...meta, resourceVersion: meta.resourceVersion ?? "" } };
+  const page = { items: encoded, meta: { ...meta, resourceVersion: meta.resourceVersion ?? "", ...details } };
   if (resource.storage.appliesSelectors !== true)
     return inShard({ ...page, items: encoded.filter((item) => selection.matches(item)) }, selection);
   // Most API servers ignore shard selectors. A page may then have fewer items than its limit, even none.

@@ -173,7 +173,8 @@ function serveHere(exchange: AuthorizedExchange, resource: ServedResource): void
     throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), named);
   }
   if (info.name === "" && (verb === "update" || verb === "patch")) throw ApiError.badRequest("name must be provided");
-  return SERVE[verb](exchange, resource);
+  const isRead = verb === "list" || verb === "watch";
+  return SERVE[verb](exchange, (isRead && resource.queried?.(exchange.query)) || resource);
 }
 
 const READS: readonly string[] = ["get", "list", "watch"];

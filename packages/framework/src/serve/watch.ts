@@ -88,7 +88,7 @@ function open(exchange: AuthorizedExchange, resource: ServedResource, opening: O
   exchange.watch = subscriber;
   fanout.add(subscriber, lane);
   const fail = (error: ApiError): void => subscriber.fail(error);
-  const revalidation = core.revalidation.add(exchange, resource, fail);
+  const revalidation = core.revalidation.add(exchange, exchange.served ?? resource, fail);
   const permission = core.permissions.add(exchange, fail);
   const timeout = setTimeout(() => subscriber.end(), core.watchTimeout(options.timeoutSeconds)).unref();
   stream.onceClosed(() => {

@@ -91,7 +91,8 @@ export class Lane {
   /** Returns a bookmark in pieces. */
   bookmarkPieces(version: string, initialEventsEnd: boolean): readonly Buffer[] {
     const { representation } = this;
-    return representation.events.pieces("BOOKMARK", representation.bookmark(version, initialEventsEnd));
+    const object = representation.bookmark(version, initialEventsEnd);
+    return representation.events.pieces("BOOKMARK", object, this.cache.bookmarkDetails?.());
   }
 
   /** Returns a bookmark at the version that live subscribers have received. */
@@ -137,7 +138,7 @@ export class Lane {
         const made = representation.object(object);
         return representation.verbatim ? made : keptBytes(made);
       });
-      events.push(representation.events.pieces(step, bytes));
+      events.push(representation.events.pieces(step, bytes, event.details));
     }
   }
 

@@ -29,7 +29,15 @@ export interface ReadableCache {
   event(position: number): CacheEvent;
   /** As {@link WatchCache.listen}. */
   listen(listener: CacheListener): Disposable;
+  /** Returns further members of BOOKMARK events, for the current state. @default none */
+  bookmarkDetails?(): EventDetails;
 }
+
+/**
+ * Further members of a watch event beside `type` and `object`, as JSON. Kubernetes' clients ignore them. The server sends them to
+ * all watches of the cache.
+ */
+export type EventDetails = Readonly<Record<string, unknown>>;
 
 /** Receives every change synchronously, in order, before the next one is applied. Must not throw. */
 export interface CacheListener {
@@ -43,6 +51,8 @@ export interface CacheListener {
   expired(message: string, rejected: boolean): void;
   /** Called on a new version without changes (a source's progress). */
   advanced?(): void;
+  /** Called when watches with bookmarks should get one now, such as after new {@link ReadableCache.bookmarkDetails}. */
+  bookmark?(): void;
   /** Called before the cache drops the events before this position: the last chance to read them. */
   forgetting?(before: number): void;
 }
@@ -65,13 +75,21 @@ export class CacheEvent {
   readonly version: string;
   readonly object: Encoded | undefined;
   readonly previous: Encoded | undefined;
+  /** Further members of the event. @default none */
+  readonly details: EventDetails | undefined;
   #removed: Encoded | undefined;
   #rendered: Map<string, Buffer> | undefined;
 
-  constructor(version: string, object: Encoded | undefined, previous: Encoded | undefined) {
+  constructor(
+    version: string,
+    object: Encoded | undefined,
+    previous: Encoded | undefined,
+    details?: EventDetails,
+  ) {
     this.version = version;
     this.object = object;
     this.previous = previous;
+    this.details = details;
   }
 
   /** Key of the changed object. */

@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type AuthorizeRequest, type Authorizer, type Identity, User } from "@virtual-workspaces/framework";
+import type { ReadableCache } from "@virtual-workspaces/framework/storage";
+import { ClusterNames } from "./cluster-names.ts";
+import { type ClusterSet, EVERY_CLUSTER } from "./cluster-set.ts";
+
+/** A list over all logical clusters to authorize: attributes of the request, and path parameters besides the logical cluster. */
+export type ListQuestion = Omit<AuthorizeRequest, "user" | "signal">;
+
+/** Options of {@link Readers}. */
+export interface ReadersOptions {
+  /** Rule of the source. */
+  readonly authorize: () => Authorizer;
+  /** Interval at which a reader's rights are checked again, in ms. */
+  readonly every: number;
+}
+
+/** Longest blocking of other work, in milliseconds. */
+const SLICE = 5;
+
+/**
+ * Rights of one user on one resource: the logical clusters in which the source allows the user to list it. Security: they are
+ * at most `every` ms old, a logical cluster that is not known yet is not in the set, and one whose rule throws is not either.
+ */
+class Reader {
+  readonly #options: ReadersOptions;
+  readonly #user: User;
+  readonly #question: ListQuestion;
+  readonly #names: ClusterNames;
+  readonly #listeners = new Set<() => void>();
+  #set: ClusterSet | undefined;
+  #checked = 0;
+  #known = 0;
+  #checking: Promise<ClusterSet> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #following: Disposable | undefined;
+  readonly #over = new AbortController();
+
+  constructor(options: ReadersOptions, user: User, question: ListQuestion, names: ClusterNames) {
+    this.#options = options;
+    this.#user = user;
+    this.#question = question;
+    this.#names = names;
+  }
+
+  get isIdle(): boolean {
+    return this.#listeners.size === 0 && Date.now() - this.#checked > this.#options.every;
+  }
+
+  /** Returns the logical clusters, checked recently. */
+  current(): Promise<ClusterSet> | ClusterSet {
+    const isNew = Date.now() - this.#checked <= this.#options.every && this.#known === this.#names.names.size;
+    if (this.#set !== undefined && isNew) return this.#set;
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  /** Notifies when the set is no longer the one that the caller got. */
+  listen(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    this.#following ??= this.#names.listen(() => this.#look());
+    this.#timer ??= setInterval(() => this.#look(), this.#options.every).unref();
+    return {
+      [Symbol.dispose]: () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size > 0) return;
+        clearInterval(this.#timer);
+        this.#following?.[Symbol.dispose]();
+        this.#timer = undefined;
+        this.#following = undefined;
+      },
+    };
+  }
+
+  /** A rule that throws decides nothing about open watches. */
+  #look(): void {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    this.#checking.catch(() => undefined);
+  }
+
+  async #check(): Promise<ClusterSet> {
+    const began = Date.now();
+    const before = this.#set;
+    const known = this.#names.names.size;
+    const set = (await this.#allows("*")) ? EVERY_CLUSTER : await this.#allowed([...this.#names.names]);
+    this.#set = set;
+    this.#checked = began;
+    this.#known = known;
+    if (before !== undefined && before.text !== set.text) for (const listener of [...this.#listeners]) listener();
+    return set;
+  }
+
+  async #allowed(clusters: readonly string[]): Promise<ClusterSet> {
+    const allowed = new Set<string>();
+    let began = performance.now();
+    for (const cluster of clusters) {
+      if (await this.#allows(cluster)) allowed.add(cluster);
+      if (performance.now() - began < SLICE) continue;
+      await nextTurn();
+      began = performance.now();
+    }
+    const text = createHash("sha256").update([...allowed].sort().join("\n")).digest("base64");
+    return { has: (cluster) => allowed.has(cluster), text };
+  }
+
+  async #allows(cluster: string): Promise<boolean> {
+    const { signal } = this.#over;
+    const params = { ...this.#question.params, cluster };
+    try {
+      const decision = this.#options.authorize()({ ...this.#question, params, user: this.#user, signal });
+      return (decision instanceof Promise ? await decision : decision).allowed === true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** A user's rights, and a notification of changes. */
+export interface ReaderRights {
+  readonly clusters: ClusterSet;
+  /** Calls `changed` once `clusters` are no longer the user's rights. */
+  readonly listen: (changed: () => void) => Disposable;
+}
+
+/** Rights of all users who have read lately. Memory: a reference for each of a reader's logical clusters. */
+export class Readers {
+  readonly #options: ReadersOptions;
+  readonly #names = new WeakMap<ReadableCache, { readonly names: ClusterNames; readonly readers: Map<string, Reader> }>();
+
+  constructor(options: ReadersOptions) {
+    this.#options = options;
+  }
+
+  /** Returns in which logical clusters of a cache a user may list. */
+  async rightsOf(identity: Identity, question: ListQuestion, cache: ReadableCache): Promise<ReaderRights> {
+    let known = this.#names.get(cache);
+    if (known === undefined) {
+      known = { names: new ClusterNames(cache), readers: new Map() };
+      this.#names.set(cache, known);
+    }
+    const { name, uid, groups, extra } = identity;
+    const key = JSON.stringify([name, uid, [...groups].sort(), extra, question.params, question.path]);
+    let reader = known.readers.get(key);
+    if (reader === undefined) {
+      for (const [other, { isIdle }] of known.readers) if (isIdle) known.readers.delete(other);
+      reader = new Reader(this.#options, new User(identity), question, known.names);
+      known.readers.set(key, reader);
+    }
+    const of = reader;
+    const clusters = await of.current();
+    return { clusters, listen: (changed) => of.listen(changed) };
+  }
+}
