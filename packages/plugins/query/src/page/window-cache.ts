@@ -114,7 +114,7 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
   }
 
   bookmarkDetails(): EventDetails {
-    return { query: { total: this.#index.order.size } };
+    return { query: { total: this.#index.order.size, offset: this.#window.offset } };
   }
 
   /** Returns the history of a client that holds a window, as of its version: what leads from there to this window now. */
@@ -181,6 +181,7 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
     }
     if (this.#window.offset !== held.offset || this.#window.limit !== held.limit)
       events.push(...steps.transition(now, this.#window, { version, before: after }));
+    if (this.#isHeld) this.#bookmark ??= setTimeout(this.#tell, 0).unref(); // also if the two windows have the same objects
     this.#isHeld = false;
     return { events, version };
   }

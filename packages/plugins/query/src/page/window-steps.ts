@@ -12,9 +12,24 @@ export interface StepVersions {
 }
 
 /**
- * Event of a window. A change of the source may take several: one object leaves and another one enters. Clients resume from
- * the version of the last object that they received, so only the last event of a change shows the change's version; earlier
- * ones show a smaller one, and a client that got only those gets them again.
+ * Members of an event of a window. A client resumes exactly from the last `resourceVersion` here, or from a bookmark's: its list
+ * is then that of the window at this version.
+ */
+export interface EventOfWindow {
+  /** Index of the object in the window; none for DELETED. */
+  readonly position?: number;
+  /** Number of objects that match the query. */
+  readonly total: number;
+  /** Version after this event; none if the change of the source has further events. */
+  readonly resourceVersion?: string;
+  /** Offset of the window, at the end of the events that lead there from another one. */
+  readonly offset?: number;
+}
+
+/**
+ * Event of a window. A change of the source may take several: one object leaves and another one enters. Informers resume from the
+ * version of the last object that they received, so only the last event of a change shows the change's version; earlier ones show
+ * a smaller one, and a client that got only those gets them again.
  */
 class WindowEvent extends CacheEvent {
   readonly #shown: string;
@@ -22,7 +37,7 @@ class WindowEvent extends CacheEvent {
 
   constructor(
     change: { readonly version: string; readonly object: Encoded | undefined; readonly previous: Encoded | undefined },
-    details: { readonly position?: number; readonly total: number },
+    details: EventOfWindow,
     shown: string,
   ) {
     super(change.version, change.object, change.previous, { query: details });
@@ -68,15 +83,19 @@ export class WindowSteps {
     if (limit === undefined) return streamed({ event, before, after }, order.size);
     const end = offset + limit;
     if ((before ?? end) >= end && (after ?? end) >= end) return [];
-    return this.#moveTo(sliceOf(order, this.#window), order.size, versions);
+    return this.#moveTo(sliceOf(order, this.#window), { total: order.size }, versions);
   }
 
   /** Returns the events that lead to another window. */
   transition(order: OrderedList<SortKey>, window: Window, versions: StepVersions): CacheEvent[] {
-    return this.#moveTo(sliceOf(order, window), order.size, versions);
+    return this.#moveTo(sliceOf(order, window), { total: order.size, offset: window.offset }, versions);
   }
 
-  #moveTo(next: readonly Encoded[], total: number, { version, before }: StepVersions): CacheEvent[] {
+  #moveTo(
+    next: readonly Encoded[],
+    { total, offset }: Pick<EventOfWindow, "total" | "offset">,
+    { version, before }: StepVersions,
+  ): CacheEvent[] {
     const had = new Set(this.#contents);
     const has = new Set(next);
     const gone = new Map<string, Encoded>();
@@ -89,13 +108,18 @@ export class WindowSteps {
       gone.delete(text);
     }
     this.#contents = next;
-    const left = [...gone.values()];
-    const events = left.map((previous, at) => {
-      const isLast = came.length === 0 && at === left.length - 1;
-      return new WindowEvent({ version, object: undefined, previous }, { total }, isLast ? version : before);
-    });
-    for (const { position, object, previous } of came)
-      events.push(new WindowEvent({ version, object, previous }, { position, total }, before));
+    const count = gone.size + came.length;
+    const events: CacheEvent[] = [];
+    const end = { resourceVersion: version, ...(offset !== undefined && { offset }) };
+    const isLast = (): boolean => events.length === count - 1;
+    for (const previous of gone.values()) {
+      const details = { total, ...(isLast() && end) };
+      events.push(new WindowEvent({ version, object: undefined, previous }, details, isLast() ? version : before));
+    }
+    for (const { position, object, previous } of came) {
+      const details = { position, total, ...(isLast() && end) };
+      events.push(new WindowEvent({ version, object, previous }, details, before));
+    }
     return events;
   }
 }
@@ -105,7 +129,7 @@ function streamed({ event, before, after }: IndexChange, total: number): CacheEv
   if (before === undefined && after === undefined) return [];
   const object = after === undefined ? undefined : event.object;
   const previous = before === undefined ? undefined : event.previous;
-  const details = { ...(after === undefined ? {} : { position: after }), total };
+  const details: EventOfWindow = { ...(after !== undefined && { position: after }), total, resourceVersion: event.version };
   return [new CacheEvent(event.version, object, previous, { query: details })];
 }
 

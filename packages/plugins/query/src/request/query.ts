@@ -75,6 +75,9 @@ function heldOf(parameters: URLSearchParams): Window | undefined {
   if (offset === undefined && limit === undefined) return undefined;
   if (offset === undefined || limit === undefined || limit === 0)
     throw ApiError.badRequest("invalid heldOffset or heldLimit: set both, to the window that the client holds");
+  const version = parameters.get("resourceVersion") ?? "0";
+  if (version === "0" || version === "")
+    throw ApiError.badRequest("invalid heldOffset: set resourceVersion to the version of the window that the client holds");
   return { offset, limit };
 }
 
