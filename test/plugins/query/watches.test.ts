@@ -50,6 +50,7 @@ class WindowClient {
   offset = 0;
   /** Version to resume from. */
   version = "";
+  #events: (WatchEvent & Details)[] = [];
 
   list(body: { items: { metadata: { name: string } }[]; metadata: { resourceVersion: string; query: { total: number } } }): void {
     this.items = body.items.map(({ metadata: { name } }) => name);
@@ -57,16 +58,26 @@ class WindowClient {
     this.total = body.metadata.query.total;
   }
 
+  /** Collects the events of a change, and applies them together: the last one has a version. */
   apply(event: WatchEvent & Details): void {
-    const { type, object, query } = event;
+    this.#events.push(event);
+    if (event.type !== "BOOKMARK" && event.query?.resourceVersion === undefined) return;
+    for (const one of this.#events.splice(0)) this.#applyOne(one);
+  }
+
+  #applyOne({ type, object, query }: WatchEvent & Details): void {
     const name = object.metadata?.name ?? "";
     this.total = query?.total ?? this.total;
     this.offset = query?.offset ?? this.offset;
     this.version = (type === "BOOKMARK" ? object.metadata?.resourceVersion : query?.resourceVersion) ?? this.version;
     if (type === "BOOKMARK") return;
     this.items = this.items.filter((item) => item !== name);
-    // Initial events have no position: they come in order.
-    if (type !== "DELETED") this.items.splice(query?.position ?? this.items.length, 0, name);
+    if (type !== "DELETED") this.items.splice(query?.position ?? -1, 0, name);
+  }
+
+  /** Forgets the events of a change that the connection cut. */
+  cut(): void {
+    this.#events = [];
   }
 }
 
@@ -186,6 +197,7 @@ describe("watches of a window of a query view", () => {
         seen += 1;
         done = client.version === mark && client.offset === window.offset;
       }
+      client.cut();
       if (client.offset === window.offset) held = window;
       if (!done) continue;
       const now = await own.server.get(`${ROOT}?${parameters(window)}`);
