@@ -11,6 +11,7 @@ guideTests(
   "how-to/install",
   "how-to/kubectl-ws",
   "how-to/browser",
+  "how-to/query-views",
   "how-to/quotas",
   "how-to/several-shards",
   "how-to/virtual-storage",

@@ -5,7 +5,7 @@ import { type Loopback, loopback } from "./loopback/loopback.ts";
 import { OwnServices } from "./loopback/own-services.ts";
 import { Mounts } from "./mounts/mounts.ts";
 import { commonListenerOptions, meetOf, shardOptions, type WorkspaceServerOptions } from "./server-options.ts";
-import { listenerOptions, ownViews } from "./serving/listener.ts";
+import { listenerOptions, ownViews, workspacesOf } from "./serving/listener.ts";
 import { clustersOf } from "./serving/served-shard.ts";
 import type { ShardUrls } from "./shard-urls.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
@@ -64,18 +64,18 @@ export class WorkspaceServer implements AsyncDisposable {
       mounts: this.#mounts,
     };
     const besides = { registry: common.registry, ready: () => root.started, log: options.log };
-    this.#server = createServer(
-      listenerOptions(listeners, {
-        ...served,
-        root,
-        virtualWorkspaces: [...[treeView, cacheView].map((view) => view(besides)), ...virtualWorkspaces],
-        checks: {
-          store: async ({ signal }) => void (await store.head({ signal })),
-          ...(all && { shards: (context) => all.check(context) }),
-        },
-      }),
-    );
-    itself.serve({ ...loopbackViews(ownViews(served), besides), within: this.#server });
+    const serverOptions = listenerOptions(listeners, {
+      ...served,
+      root,
+      virtualWorkspaces: [...[treeView, cacheView].map((view) => view(besides)), ...virtualWorkspaces],
+      checks: {
+        store: async ({ signal }) => void (await store.head({ signal })),
+        ...(all && { shards: (context) => all.check(context) }),
+      },
+    });
+    this.#server = createServer(serverOptions);
+    const own = { ...loopbackViews(ownViews(served), besides), within: this.#server };
+    itself.serve(own, workspacesOf(serverOptions));
     services.serve({ virtualWorkspaces, urls: () => this.#urls(), log: options.log, within: this.#server });
   }
 

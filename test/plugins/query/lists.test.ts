@@ -1,5 +1,11 @@
 // Lists of a query view: sorted, filtered, searched, counted and paged by the server.
-import { allow, type AuthorizeRequest, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
+import {
+  type AuthorizeRequest,
+  allow,
+  defineResource,
+  defineVirtualWorkspace,
+  deny,
+} from "@virtual-workspaces/framework";
 import { queryView } from "@virtual-workspaces/query";
 import { expect } from "chai";
 import { type Answer, outcome, startPlain } from "../../_support/plain.ts";
@@ -11,7 +17,11 @@ const Book = defineResource({
   scope: "Namespaced",
   spec: {
     type: "object",
-    properties: { title: { type: "string" }, pages: { type: "integer" }, tags: { type: "array", items: { type: "string" } } },
+    properties: {
+      title: { type: "string" },
+      pages: { type: "integer" },
+      tags: { type: "array", items: { type: "string" } },
+    },
   },
   columns: [
     { name: "Title", type: "string", jsonPath: ".spec.title" },
@@ -41,7 +51,9 @@ function authorize({ user, params, verb }: AuthorizeRequest<{ readonly cluster: 
 async function start(options: { readonly indexes?: number } = {}) {
   const books = Book.collection();
   for (const [name, title, pages] of BOOKS)
-    books.in("root", "shelf").set(name, { title, ...(pages !== undefined && { pages }) }, { labels: { odd: String((pages ?? 0) % 2) } });
+    books
+      .in("root", "shelf")
+      .set(name, { title, ...(pages !== undefined && { pages }) }, { labels: { odd: String((pages ?? 0) % 2) } });
   books.in("team", "shelf").set("team-book", { title: "Teamwork", pages: 250 });
   books.in("secret", "shelf").set("secret-book", { title: "Secrets", pages: 1 });
   const over = defineVirtualWorkspace({
@@ -55,7 +67,8 @@ async function start(options: { readonly indexes?: number } = {}) {
   return { books, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-const names = ({ body }: Answer): string[] => body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+const names = ({ body }: Answer): string[] =>
+  body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
 const query = (parameters: Record<string, string>): string => `${ROOT}?${new URLSearchParams(parameters)}`;
 
 describe("lists of a query view", () => {
@@ -139,14 +152,22 @@ describe("lists of a query view", () => {
   it("counts the values of fields", async () => {
     const { body } = await get({ countBy: ".metadata.labels.odd,Pages", limit: "1" });
     expect(body.metadata.query.total).to.equal(5);
-    expect(body.metadata.query.counts[".metadata.labels.odd"]).to.deep.equal({ values: [{ value: "0", count: 5 }], others: 0 });
+    expect(body.metadata.query.counts[".metadata.labels.odd"]).to.deep.equal({
+      values: [{ value: "0", count: 5 }],
+      others: 0,
+    });
     expect(body.metadata.query.counts["Pages"].values).to.deep.include({ value: null, count: 1 });
   });
 
   it("shows the requested columns in a Table", async () => {
     const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
-    const table = await shelf.server.get(query({ columns: ".spec.pages,Name", sortBy: "Name", limit: "1" }), { headers });
-    expect(table.body.columnDefinitions.map(({ name }: { name: string }) => name)).to.deep.equal([".spec.pages", "Name"]);
+    const table = await shelf.server.get(query({ columns: ".spec.pages,Name", sortBy: "Name", limit: "1" }), {
+      headers,
+    });
+    expect(table.body.columnDefinitions.map(({ name }: { name: string }) => name)).to.deep.equal([
+      ".spec.pages",
+      "Name",
+    ]);
     expect(table.body.rows[0].cells).to.deep.equal([null, "blank"]);
     expect(table.body.metadata.query.total).to.equal(5);
   });
@@ -164,12 +185,20 @@ describe("lists of a query view", () => {
     expect(names(await shelf.server.get(ALL))).to.have.length(6);
     expect(names(await shelf.server.get(`${ALL}?sortBy=Name`, { user: "admin" }))).to.have.length(7);
     const bob = await shelf.server.get(`${ALL}?sortBy=Name&countBy=Title`, { user: "bob" });
-    expect(bob.body.metadata.query).to.deep.equal({ total: 0, offset: 0, counts: { Title: { values: [], others: 0 } } });
+    expect(bob.body.metadata.query).to.deep.equal({
+      total: 0,
+      offset: 0,
+      counts: { Title: { values: [], others: 0 } },
+    });
     expect((await shelf.server.get(`${ROOT}?sortBy=Name`, { user: "bob" })).status).to.equal(403);
   });
 
   it("is read-only", async () => {
-    const created = await shelf.server.send(`POST ${ROOT.replace("/books", "/namespaces/shelf/books")}`, {}, { user: "admin" });
+    const created = await shelf.server.send(
+      `POST ${ROOT.replace("/books", "/namespaces/shelf/books")}`,
+      {},
+      { user: "admin" },
+    );
     expect(created.status).to.equal(405);
   });
 
@@ -179,11 +208,20 @@ describe("lists of a query view", () => {
       'invalid sortBy "Weight": use a column (Name, Namespace, Cluster, Age, Title, Pages) or a path such as .spec.replicas',
     ],
     "a malformed path": [{ sortBy: ".spec[" }, 'invalid sortBy ".spec["'],
-    "a filter that does not compile": [{ filter: "object." }, 'invalid filter: use a CEL expression over "object" that is true or false'],
-    "a filter of another type": [{ filter: "1 + 1" }, 'invalid filter: use a CEL expression over "object" that is true or false'],
+    "a filter that does not compile": [
+      { filter: "object." },
+      'invalid filter: use a CEL expression over "object" that is true or false',
+    ],
+    "a filter of another type": [
+      { filter: "1 + 1" },
+      'invalid filter: use a CEL expression over "object" that is true or false',
+    ],
     "an offset that is no number": [{ offset: "-1" }, 'invalid offset "-1": use a number from 0 to 999999999'],
     "too many fields": [{ sortBy: "Name,Age,Title,Pages,Cluster" }, "invalid sortBy: it names 5 fields, use at most 4"],
-    "half of a held window": [{ heldOffset: "1" }, "invalid heldOffset or heldLimit: set both, to the window that the client holds"],
+    "half of a held window": [
+      { heldOffset: "1" },
+      "invalid heldOffset or heldLimit: set both, to the window that the client holds",
+    ],
     "a long search": [{ search: "x".repeat(300) }, "invalid search: it has 300 characters, use at most 256"],
   };
   for (const [what, [parameters, message]] of Object.entries(INVALID))
@@ -196,7 +234,9 @@ describe("lists of a query view", () => {
   it("warns of objects on which the filter fails, and leaves them out", async () => {
     const answer = await get({ filter: "object.spec.pages > 300", sortBy: "Name" });
     expect(names(answer)).to.deep.equal(["dune", "emma", "momo"]);
-    expect(String(answer.headers["warning"])).to.contain("filter failed for some objects, which are left out: no such key: pages");
+    expect(String(answer.headers["warning"])).to.contain(
+      "filter failed for some objects, which are left out: no such key: pages",
+    );
   });
 
   it("drops the index that has been idle longest, and rejects queries only when all are read", async () => {

@@ -1,5 +1,11 @@
 // Watches of a window of a sorted list: what enters, leaves, moves and changes, the total, resumed and moved windows.
-import { allow, type AuthorizeRequest, defineResource, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
+import {
+  type AuthorizeRequest,
+  allow,
+  defineResource,
+  defineVirtualWorkspace,
+  deny,
+} from "@virtual-workspaces/framework";
 import { queryView } from "@virtual-workspaces/query";
 import { expect } from "chai";
 import { outcome, startPlain, type WatchEvent, type WatchStream } from "../../_support/plain.ts";
@@ -52,7 +58,10 @@ class WindowClient {
   version = "";
   #events: (WatchEvent & Details)[] = [];
 
-  list(body: { items: { metadata: { name: string } }[]; metadata: { resourceVersion: string; query: { total: number } } }): void {
+  list(body: {
+    items: { metadata: { name: string } }[];
+    metadata: { resourceVersion: string; query: { total: number } };
+  }): void {
     this.items = body.items.map(({ metadata: { name } }) => name);
     this.version = body.metadata.resourceVersion;
     this.total = body.metadata.query.total;
@@ -118,7 +127,9 @@ describe("watches of a window of a query view", () => {
     await using watch = await own.server.watch(`${ROOT}?${parameters(window)}`);
     expect(await take(watch, 1)).to.deep.equal(["ADDED a -/undefined"]);
     own.root.set("z", { rank: 9 });
-    const events: (WatchEvent & Details)[] = await watch.until((event: WatchEvent & Details) => event.query?.total === 2);
+    const events: (WatchEvent & Details)[] = await watch.until(
+      (event: WatchEvent & Details) => event.query?.total === 2,
+    );
     expect(events.map(({ type, query }) => [type, query])).to.deep.equal([
       ["BOOKMARK", { total: 1, offset: 0 }],
       ["BOOKMARK", { total: 2, offset: 0 }],
@@ -141,7 +152,12 @@ describe("watches of a window of a query view", () => {
 
   it("sends the window as initial events, in its order", async () => {
     await using own = await start();
-    for (const [name, rank] of [["a", 3], ["b", 2], ["c", 1]] as const) own.root.set(name, { rank });
+    for (const [name, rank] of [
+      ["a", 3],
+      ["b", 2],
+      ["c", 1],
+    ] as const)
+      own.root.set(name, { rank });
     const initial = { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: "true" };
     const window = { sortBy: "Rank", limit: 2, watch: "true", ...initial };
     await using watch = await own.server.watch(`${ROOT}?${parameters(window)}`);
@@ -153,7 +169,9 @@ describe("watches of a window of a query view", () => {
 
   it("sends every change of a sorted list without a limit", async () => {
     await using own = await start();
-    await using watch = await own.server.watch(`${ROOT}?${parameters({ filter: "object.spec.rank < 5", watch: "true" })}`);
+    await using watch = await own.server.watch(
+      `${ROOT}?${parameters({ filter: "object.spec.rank < 5", watch: "true" })}`,
+    );
     own.root.set("a", { rank: 1 });
     own.root.set("b", { rank: 9 });
     own.root.set("b", { rank: 2 });
@@ -249,7 +267,9 @@ describe("watches of a window of a query view", () => {
     const first = await own.server.get(`${ROOT}?sortBy=Rank`);
     for (let at = 0; at < 4200; at++) own.root.set("a", { rank: at });
     const { resourceVersion } = first.body.metadata;
-    await using watch = await own.server.watch(`${ROOT}?${parameters({ sortBy: "Rank", limit: 1, watch: "true", resourceVersion })}`);
+    await using watch = await own.server.watch(
+      `${ROOT}?${parameters({ sortBy: "Rank", limit: 1, watch: "true", resourceVersion })}`,
+    );
     const event = await watch.next();
     expect([event.type, event.object.code, event.object.reason]).to.deep.equal(["ERROR", 410, "Expired"]);
   });

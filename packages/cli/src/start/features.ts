@@ -4,6 +4,7 @@ import { clusterProxy } from "./features/cluster-proxy.ts";
 import { kcpViews } from "./features/kcp-views.ts";
 import { mounts, workspaceMounts } from "./features/mounts.ts";
 import { pathMappings } from "./features/path-mappings.ts";
+import { query } from "./features/query.ts";
 import { spaces } from "./features/spaces.ts";
 import { viewFiles } from "./features/view-files.ts";
 
@@ -34,6 +35,7 @@ export function startFeatures(modules: readonly ListedFeature[] = []): readonly 
     { feature: workspaceMounts },
     { feature: admissionWebhooks },
     { feature: kcpViews },
+    { feature: query },
     { feature: pathMappings },
     // After those of the command, so that modules find their kinds, and can replace kcp's views.
     ...modules,

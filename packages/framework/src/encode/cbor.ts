@@ -37,7 +37,10 @@ export function cborListHead(members: object, items: string, count: number): Buf
 /** Returns a watch event up to its object, which is a document. @param details further members of the event */
 export function cborEventHead(type: string, details: object): Buffer {
   const others = Object.entries(details);
-  const writer = new CborWriter().head(MAP, others.length + 2).string("type").string(type);
+  const writer = new CborWriter()
+    .head(MAP, others.length + 2)
+    .string("type")
+    .string(type);
   for (const [name, value] of others) writer.string(name).value(value);
   return Buffer.concat([SELF_DESCRIBED, writer.string("object").bytes()]);
 }

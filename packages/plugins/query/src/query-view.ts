@@ -113,7 +113,10 @@ export function queryView(options: QueryViewOptions): VirtualWorkspace {
 class QueriedResources {
   readonly #state: QueryState;
   readonly #lists = [new WeakMap(), new WeakMap()] as const;
-  readonly #made = [new WeakMap<ServedResource, ServedResource>(), new WeakMap<ServedResource, ServedResource>()] as const;
+  readonly #made = [
+    new WeakMap<ServedResource, ServedResource>(),
+    new WeakMap<ServedResource, ServedResource>(),
+  ] as const;
 
   constructor(state: QueryState) {
     this.#state = state;
@@ -149,7 +152,9 @@ class QueriedResources {
     const queried = (parameters: URLSearchParams): ServedResource | undefined => {
       if (!everywhere && !isQuery(parameters)) return undefined;
       if (!verbs.includes("watch"))
-        throw ApiError.badRequest(`${served.definition.plural} cannot be queried: their storage has no changes to follow`);
+        throw ApiError.badRequest(
+          `${served.definition.plural} cannot be queried: their storage has no changes to follow`,
+        );
       const query = parseQuery(served.definition, parameters);
       const storage = new QueryStorage(this.#state, served, query);
       const columns = query.columns?.map(({ column }) => column);

@@ -113,12 +113,13 @@ interface ShardPlace {
 /** Returns a function that gives each feature its view of a shard. */
 function shardsFor(
   host: FeatureHost,
-  { name, loopback: { upstream, identity }, listening, own }: ShardPlace,
+  { name, loopback, listening, own }: ShardPlace,
 ): (feature: NamedFeature) => FeatureShard {
+  const { upstream, identity } = loopback;
   let store: Promise<Store> | undefined;
   const shard = {
     ...{ shard: name, upstream, identity, everywhere: host.loopback.upstream, isRoot: name === ROOT_SHARD },
-    ...{ ca: host.ca, log: host.log },
+    ...{ ca: host.ca, log: host.log, workspaces: () => loopback.workspaces },
     address: listening.then((place) => host.address(name, place)),
     openStore: () => {
       store ??= host.openStore(name, own);

@@ -78,6 +78,13 @@ export type FeatureServerOptions = Pick<WorkspaceServerOptions, "admissionWebhoo
 export interface FeatureShard extends Required<Omit<Workspaces, "identity" | "workspace" | "connectionTo">> {
   /** Identity for requests on behalf of a caller: that caller. See {@link Workspaces.identity}. */
   readonly identity: Workspaces["identity"];
+  /**
+   * Returns the workspaces of the shard as the server serves them below `/clusters`, for views that read its resources in the
+   * process, such as `queryView` of `@virtual-workspaces/query`. {@link FeatureParts.views} must not call it yet.
+   *
+   * Security: call its `authorize` before its resources.
+   */
+  workspaces(): VirtualWorkspace;
   /** Whether this is the shard `root`, of which a process has exactly one: singletons of the process run there. */
   readonly isRoot: boolean;
   /** Opens the store for objects of the shard's views, shared by all features. The server closes it. */

@@ -1,7 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { sameCaller, type Workspaces } from "@virtual-workspaces/forwarding";
-import { createServer, type Server, type ServerOptions, staticTokens } from "@virtual-workspaces/framework";
+import {
+  createServer,
+  type Server,
+  type ServerOptions,
+  staticTokens,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 
 /** User of loopback requests that name no other identity (Kubernetes' `user.APIServerUser`). */
@@ -24,6 +30,7 @@ export class Loopback implements Workspaces, AsyncDisposable {
   readonly #token = randomBytes(32).toString("base64url");
   readonly #started = Promise.withResolvers<void>();
   #server: Server | undefined;
+  #workspaces: VirtualWorkspace | undefined;
 
   constructor() {
     const headers = Object.freeze(["Authorization", `Bearer ${this.#token}`]);
@@ -43,11 +50,16 @@ export class Loopback implements Workspaces, AsyncDisposable {
 
   /**
    * Serves the server to itself, with the audit log and metrics of `within`. The server calls it once.
+   * @param workspaces the view below `/clusters` that clients use
    * @throws Error when another server already uses this loopback
    */
-  serve(options: Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log" | "within">): void {
+  serve(
+    options: Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log" | "within">,
+    workspaces?: VirtualWorkspace,
+  ): void {
     if (this.#server !== undefined)
       throw new Error("the loopback already serves another server: create one for each server");
+    this.#workspaces = workspaces;
     this.#server = createServer({
       ...options,
       // Only this process sends requests here: a token that a request names is its caller's.
@@ -66,6 +78,18 @@ export class Loopback implements Workspaces, AsyncDisposable {
   async start(known?: Promise<void>): Promise<void> {
     await this.#server?.start();
     this.#started.resolve(known);
+  }
+
+  /**
+   * Workspaces as the view below `/clusters` serves them to clients, for views that read its resources in the process. The
+   * server runs it.
+   *
+   * Security: call its `authorize` before its resources.
+   * @throws Error before the server has it
+   */
+  get workspaces(): VirtualWorkspace {
+    if (this.#workspaces === undefined) throw new Error("the loopback has no server yet: create that first");
+    return this.#workspaces;
   }
 
   /** Aborts all requests in flight. */

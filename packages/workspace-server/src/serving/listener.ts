@@ -102,6 +102,11 @@ export function listenerOptions(
   };
 }
 
+/** Returns the view of the logical clusters of a listener. */
+export function workspacesOf({ virtualWorkspaces }: ServerOptions): VirtualWorkspace | undefined {
+  return virtualWorkspaces.find(({ prefix }) => prefix === "/clusters");
+}
+
 /**
  * Returns the audit log of a further shard. Servers cannot share a file: instead of `audit.log` it uses `audit-shard-1.log`.
  * Streams and functions are shared.

@@ -3,7 +3,7 @@ import type { Listening, ListenOptions } from "@virtual-workspaces/framework/ser
 import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
 import { OwnServices } from "../loopback/own-services.ts";
-import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "../serving/listener.ts";
+import { auditOf, type CommonListenerOptions, listenerOptions, ownViews, workspacesOf } from "../serving/listener.ts";
 import { clustersOf } from "../serving/served-shard.ts";
 import type { ShardUrls } from "../shard-urls.ts";
 import { loopbackViews } from "../views/cache-view.ts";
@@ -69,22 +69,14 @@ export class RunningShard implements AsyncDisposable {
       const virtualWorkspaces = (await shards.virtualWorkspaces?.(name, viewsContext)) ?? [];
       const { documents, mounts } = listeners;
       const served = { shard, clusters: clustersOf(shard), documents, mounts };
-      const server = stack.use(
-        createServer(
-          listenerOptions(
-            { ...listeners, ...(ownAudit && { audit: ownAudit }) },
-            {
-              ...served,
-              root,
-              virtualWorkspaces,
-              checks: { store: async (context) => void (await store.head(context)) },
-            },
-          ),
-        ),
+      const serverOptions = listenerOptions(
+        { ...listeners, ...(ownAudit && { audit: ownAudit }) },
+        { ...served, root, virtualWorkspaces, checks: { store: async (context) => void (await store.head(context)) } },
       );
+      const server = stack.use(createServer(serverOptions));
       const { registry, log } = common;
       const own = loopbackViews(ownViews(served), { registry, ready: () => root.started, log });
-      itself.serve({ ...own, within: server });
+      itself.serve({ ...own, within: server }, workspacesOf(serverOptions));
       stack.defer(() => services.leave());
       services.serve({ virtualWorkspaces, urls, log, within: server });
       stack.defer(() => controllers.disposeAsync()); // before the listener, which they call

@@ -80,12 +80,7 @@ export class CacheEvent {
   #removed: Encoded | undefined;
   #rendered: Map<string, Buffer> | undefined;
 
-  constructor(
-    version: string,
-    object: Encoded | undefined,
-    previous: Encoded | undefined,
-    details?: EventDetails,
-  ) {
+  constructor(version: string, object: Encoded | undefined, previous: Encoded | undefined, details?: EventDetails) {
     this.version = version;
     this.object = object;
     this.previous = previous;

@@ -104,7 +104,9 @@ class Reader {
       await nextTurn();
       began = performance.now();
     }
-    const text = createHash("sha256").update([...allowed].sort().join("\n")).digest("base64");
+    const text = createHash("sha256")
+      .update([...allowed].sort().join("\n"))
+      .digest("base64");
     return { has: (cluster) => allowed.has(cluster), text };
   }
 
@@ -130,7 +132,10 @@ export interface ReaderRights {
 /** Rights of all users who have read lately. Memory: a reference for each of a reader's logical clusters. */
 export class Readers {
   readonly #options: ReadersOptions;
-  readonly #names = new WeakMap<ReadableCache, { readonly names: ClusterNames; readonly readers: Map<string, Reader> }>();
+  readonly #names = new WeakMap<
+    ReadableCache,
+    { readonly names: ClusterNames; readonly readers: Map<string, Reader> }
+  >();
 
   constructor(options: ReadersOptions) {
     this.#options = options;

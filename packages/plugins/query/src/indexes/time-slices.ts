@@ -41,7 +41,9 @@ export function* sortSteps<T>(items: T[], compare: (one: T, other: T) => number)
   while (runs.length > 1) {
     const next: T[][] = [];
     for (let at = 0; at < runs.length; at += 2)
-      next.push(at + 1 < runs.length ? yield* mergeSteps(runs[at] as T[], runs[at + 1] as T[], compare) : (runs[at] as T[]));
+      next.push(
+        at + 1 < runs.length ? yield* mergeSteps(runs[at] as T[], runs[at + 1] as T[], compare) : (runs[at] as T[]),
+      );
     runs = next;
   }
   return runs[0] ?? [];

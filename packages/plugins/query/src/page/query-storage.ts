@@ -30,14 +30,19 @@ export class QueryState implements AsyncDisposable {
   readonly #feeds = new Map<Storage, SourceFeeds>();
   readonly #windows = new WeakMap<QueryIndex, Map<string, { readonly cache: WindowCache; holders: number }>>();
 
-  constructor(options: Pick<QueryState, "indexes" | "readers"> & { readonly onError: (error: unknown, resource: string) => void }) {
+  constructor(
+    options: Pick<QueryState, "indexes" | "readers"> & { readonly onError: (error: unknown, resource: string) => void },
+  ) {
     this.indexes = options.indexes;
     this.readers = options.readers;
     this.#onError = options.onError;
   }
 
   /** Leases the cache of a source: its own, or one that follows it. */
-  async source({ storage, definition }: Pick<ServedResource, "storage" | "definition">, scope: Scope): Promise<CacheLease> {
+  async source(
+    { storage, definition }: Pick<ServedResource, "storage" | "definition">,
+    scope: Scope,
+  ): Promise<CacheLease> {
     if (storage.cache !== undefined) return storage.cache(scope);
     let feeds = this.#feeds.get(storage);
     if (feeds === undefined) {
@@ -118,7 +123,9 @@ export class QueryStorage implements Storage {
       ? { cache: stack.use(new WindowCache(index, window, held !== undefined)) }
       : stack.use(this.#state.window(index, this.#query));
     if (rights !== undefined)
-      stack.use(rights.listen(() => cache.expired("your permissions or the workspaces have changed: list again", false)));
+      stack.use(
+        rights.listen(() => cache.expired("your permissions or the workspaces have changed: list again", false)),
+      );
     const kept = stack.move();
     return {
       cache,
@@ -141,7 +148,9 @@ export class QueryStorage implements Storage {
     const last = items.at(-1);
     const remaining = order.size - offset - items.length;
     if (filterFailure !== undefined) warn(`filter failed for some objects, which are left out: ${filterFailure}`);
-    const details = { query: { total: order.size, offset, ...(this.#query.counts.size > 0 && { counts: index.counted() }) } };
+    const details = {
+      query: { total: order.size, offset, ...(this.#query.counts.size > 0 && { counts: index.counted() }) },
+    };
     if (last === undefined || remaining <= 0) return { items, resourceVersion, details };
     const next = encodeCursor({ key: index.keyOf(last), object: last }, text);
     return { items, resourceVersion, continue: next, remainingItemCount: remaining, details };

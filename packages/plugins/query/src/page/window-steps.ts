@@ -129,7 +129,11 @@ function streamed({ event, before, after }: IndexChange, total: number): CacheEv
   if (before === undefined && after === undefined) return [];
   const object = after === undefined ? undefined : event.object;
   const previous = before === undefined ? undefined : event.previous;
-  const details: EventOfWindow = { ...(after !== undefined && { position: after }), total, resourceVersion: event.version };
+  const details: EventOfWindow = {
+    ...(after !== undefined && { position: after }),
+    total,
+    resourceVersion: event.version,
+  };
   return [new CacheEvent(event.version, object, previous, { query: details })];
 }
 

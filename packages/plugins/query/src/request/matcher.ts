@@ -57,7 +57,9 @@ export class Matcher {
     const expressions = FILTERS.compose();
     const compiled = expressions.compile(source, "bool");
     if ("problem" in compiled)
-      throw ApiError.badRequest(`invalid filter: use a CEL expression over "object" that is true or false: ${compiled.problem}`);
+      throw ApiError.badRequest(
+        `invalid filter: use a CEL expression over "object" that is true or false: ${compiled.problem}`,
+      );
     return (object) => {
       const evaluation = expressions.evaluation({ values: { object } });
       evaluation.allow(STEPS);
@@ -74,5 +76,10 @@ export class Matcher {
 /** Finds a text in the names and columns of objects, whatever its case. */
 function searching(definition: ResourceDefinition, text: string): (object: KubeObject) => boolean {
   const fields = searchedFields(definition);
-  return (object) => fields.some(({ read }) => String(read(object) ?? "").toLowerCase().includes(text));
+  return (object) =>
+    fields.some(({ read }) =>
+      String(read(object) ?? "")
+        .toLowerCase()
+        .includes(text),
+    );
 }

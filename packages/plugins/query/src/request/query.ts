@@ -77,7 +77,9 @@ function heldOf(parameters: URLSearchParams): Window | undefined {
     throw ApiError.badRequest("invalid heldOffset or heldLimit: set both, to the window that the client holds");
   const version = parameters.get("resourceVersion") ?? "0";
   if (version === "0" || version === "")
-    throw ApiError.badRequest("invalid heldOffset: set resourceVersion to the version of the window that the client holds");
+    throw ApiError.badRequest(
+      "invalid heldOffset: set resourceVersion to the version of the window that the client holds",
+    );
   return { offset, limit };
 }
 
