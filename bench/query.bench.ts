@@ -91,7 +91,9 @@ async function page(parameters: Readonly<Record<string, string | number>>): Prom
 }
 
 function get(parameters: Readonly<Record<string, string | number>>): Promise<IncomingMessage> {
-  const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(
+    Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   const headers = { Authorization: "Bearer bench-token", Accept: "application/json" };
   return new Promise((resolve, reject) => {
     request({ host: "127.0.0.1", port, path: `${ITEMS}?${query}`, agent, headers }, (res) => {

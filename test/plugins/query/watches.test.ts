@@ -91,7 +91,7 @@ class WindowClient {
 }
 
 const parameters = (given: Record<string, string | number>): string =>
-  new URLSearchParams(Object.entries(given).map(([name, value]) => [name, String(value)])).toString();
+  new URLSearchParams(Object.entries(given).map(([name, value]): [string, string] => [name, String(value)])).toString();
 
 const shown = (event: WatchEvent & Details): string =>
   `${event.type} ${event.object.metadata?.name ?? ""} ${event.query?.position ?? "-"}/${event.query?.total}`;

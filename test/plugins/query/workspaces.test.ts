@@ -118,7 +118,7 @@ describe("a query view over workspaces", function () {
       (await server.get(`/services/query/clusters/root:cafe${MAPS}?sortBy=Name`, { user: "bob" })).status,
     ).to.equal(403);
     const anonymous = await fetch(`${server.url}${ALL_MAPS}`);
-    expect([anonymous.status, (await anonymous.json()).message]).to.deep.equal([
+    expect([anonymous.status, ((await anonymous.json()) as { message: string }).message]).to.deep.equal([
       403,
       'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" at the cluster scope: log in to list objects of all workspaces',
     ]);

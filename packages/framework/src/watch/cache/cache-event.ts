@@ -75,16 +75,18 @@ export class CacheEvent {
   readonly version: string;
   readonly object: Encoded | undefined;
   readonly previous: Encoded | undefined;
-  /** Further members of the event. @default none */
-  readonly details: EventDetails | undefined;
   #removed: Encoded | undefined;
   #rendered: Map<string, Buffer> | undefined;
 
-  constructor(version: string, object: Encoded | undefined, previous: Encoded | undefined, details?: EventDetails) {
+  constructor(version: string, object: Encoded | undefined, previous: Encoded | undefined) {
     this.version = version;
     this.object = object;
     this.previous = previous;
-    this.details = details;
+  }
+
+  /** Further members of the event. @default none */
+  get details(): EventDetails | undefined {
+    return undefined;
   }
 
   /** Key of the changed object. */

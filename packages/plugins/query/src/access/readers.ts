@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuthorizeRequest, type Authorizer, type Identity, User } from "@virtual-workspaces/framework";
-import type { ReadableCache } from "@virtual-workspaces/framework/storage";
-import { ClusterNames } from "./cluster-names.ts";
+import type { CacheEvent, CacheListener, ReadableCache } from "@virtual-workspaces/framework/storage";
 import { type ClusterSet, EVERY_CLUSTER } from "./cluster-set.ts";
 
 /** A list over all logical clusters to authorize: attributes of the request, and path parameters besides the logical cluster. */
@@ -18,6 +17,57 @@ export interface ReadersOptions {
 
 /** Longest blocking of other work, in milliseconds. */
 const SLICE = 5;
+
+/** Character after the slash behind the logical cluster in the keys of a cache. */
+const AFTER_SLASH = "0";
+
+/** Logical clusters that have, or had, objects in a cache. */
+class ClusterNames implements CacheListener {
+  readonly names: Set<string> = new Set();
+  readonly #cache: ReadableCache;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(cache: ReadableCache) {
+    this.#cache = cache;
+    cache.listen(this);
+    this.#read();
+  }
+
+  /** Notifies of further logical clusters. */
+  listen(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  event({ key: { cluster } }: CacheEvent): void {
+    if (this.names.has(cluster)) return;
+    this.names.add(cluster);
+    for (const listener of this.#listeners) listener();
+  }
+
+  expired(): void {
+    this.names.clear();
+    this.#read();
+  }
+
+  /** Reads one key of each logical cluster. */
+  #read(): void {
+    const { objects } = this.#cache.snapshot();
+    for (let from = ""; ; ) {
+      const [first] = objects.entries(from);
+      if (first === undefined) return;
+      const { cluster } = first[1].key;
+      this.names.add(cluster);
+      from = `${cluster}${AFTER_SLASH}`;
+    }
+  }
+}
+
+interface ReaderOptions extends ReadersOptions {
+  readonly user: User;
+  readonly question: ListQuestion;
+  readonly names: ClusterNames;
+}
 
 /**
  * Rights of one user on one resource: the logical clusters in which the source allows the user to list it. Security: they are
@@ -37,7 +87,7 @@ class Reader {
   #following: Disposable | undefined;
   readonly #over = new AbortController();
 
-  constructor(options: ReadersOptions, user: User, question: ListQuestion, names: ClusterNames) {
+  constructor({ user, question, names, ...options }: ReaderOptions) {
     this.#options = options;
     this.#user = user;
     this.#question = question;
@@ -153,7 +203,7 @@ export class Readers {
     let reader = known.readers.get(key);
     if (reader === undefined) {
       for (const [other, { isIdle }] of known.readers) if (isIdle) known.readers.delete(other);
-      reader = new Reader(this.#options, new User(identity), question, known.names);
+      reader = new Reader({ ...this.#options, user: new User(identity), question, names: known.names });
       known.readers.set(key, reader);
     }
     const of = reader;

@@ -7,13 +7,12 @@ import {
   type Encoded,
   type ReadableCache,
 } from "@virtual-workspaces/framework/storage";
-import { OrderedList } from "../order/ordered-list.ts";
+import { OrderedList, type SortedObject } from "../order/ordered-list.ts";
 import { compareBy, type FieldValue, type SortKey } from "../order/sort-key.ts";
 import type { Field } from "../request/fields.ts";
 import type { Matcher } from "../request/matcher.ts";
 import type { Query } from "../request/query.ts";
 import { inSlices, sortSteps } from "./time-slices.ts";
-import { type CountedValues, ValueCounts } from "./value-counts.ts";
 
 /** Source and content of an index. */
 export interface QueryIndexOptions {
@@ -45,15 +44,14 @@ export interface IndexListener {
 const MOST_CPU = 20_000;
 /** Number of past changes that {@link QueryIndex.at} undoes at most. Each may parse two objects. */
 const MOST_UNDONE = 1000;
-/** An object in the index: its sort key, and the values that are counted. */
-interface Entry {
-  readonly key: SortKey;
+/** An object in the index, with the values that are counted. */
+interface Entry extends SortedObject<SortKey> {
   readonly counted: readonly FieldValue[];
 }
 
 /**
  * Objects of a source that match a query, sorted, with counts. It follows the source's cache. Memory: the encoded objects are
- * the cache's own; the index adds two references and the sort key for each.
+ * the cache's own; the index adds some 50 bytes and the sort key for each.
  */
 export class QueryIndex implements CacheListener, Disposable {
   /** Cache of the source. */
@@ -139,10 +137,7 @@ export class QueryIndex implements CacheListener, Disposable {
   ): { readonly before: number | undefined; readonly after: number | undefined } {
     const before = from && this.#entry(from);
     const after = to && this.#entry(to);
-    return {
-      before: before && order.remove(before.key, from as Encoded),
-      after: after && order.insert(after.key, to as Encoded),
-    };
+    return { before: before && order.remove(before), after: after && order.insert(after) };
   }
 
   listen(listener: IndexListener): Disposable {
@@ -191,35 +186,32 @@ export class QueryIndex implements CacheListener, Disposable {
     const { cluster } = this.#options;
     const { objects } = this.cache.snapshot();
     const prefix = cluster === "*" || cluster === "" ? "" : `${cluster}/`;
-    const found: { readonly key: SortKey; readonly object: Encoded }[] = [];
+    const found: SortedObject<SortKey>[] = [];
     let seen = 0;
     for (const [text, object] of objects.entries(prefix)) {
       if (!text.startsWith(prefix)) break;
       const entry = this.#entry(object);
       if (entry !== undefined) {
-        found.push({ key: entry.key, object });
+        found.push({ key: entry.key, object: entry.object });
         this.#count(entry, 1);
       }
       seen += 1;
       if (seen % 64 === 0) yield;
     }
     const compare = compareBy(this.#options.query.sort.map(({ descending }) => descending));
-    const sorted = yield* sortSteps(found, (one, other) => compare(one.key, one.object, other.key, other.object));
-    const order = new OrderedList(compare);
-    for (const { key, object } of sorted) order.append(key, object);
-    this.#order = order;
+    this.#order = new OrderedList(compare, yield* sortSteps(found, compare));
   }
 
   #apply(event: CacheEvent): void {
     const { object, previous } = event;
     const before = previous && this.#entry(previous);
     const after = object && this.#entry(object);
-    const left = before && this.#order.remove(before.key, previous as Encoded);
+    const left = before && this.#order.remove(before);
     if (left === -1) {
       this.expired("the order of this query is no longer certain: list again", false);
       return;
     }
-    const entered = after && this.#order.insert(after.key, object as Encoded);
+    const entered = after && this.#order.insert(after);
     if (before !== undefined) this.#count(before, -1);
     if (after !== undefined) this.#count(after, 1);
     this.version = event.version;
@@ -229,14 +221,14 @@ export class QueryIndex implements CacheListener, Disposable {
   #entry(object: Encoded): Entry | undefined {
     const parsed = lazily(object);
     if (!this.#options.matcher.matches(object, parsed)) return undefined;
-    const counted = [...this.#counts.values()].map(({ field }) => valueOf(field, object, parsed));
-    return { key: this.#keyOf(object, parsed), counted };
+    const counted = [...this.#counts.values()].map(({ field }) => readField(field, object, parsed));
+    return { key: this.#keyOf(object, parsed), object, counted };
   }
 
   #keyOf(object: Encoded, parsed: () => KubeObject): SortKey {
     const { sort } = this.#options.query;
     if (sort.length === 0) return undefined;
-    const values = sort.map(({ field }) => valueOf(field, object, parsed));
+    const values = sort.map(({ field }) => readField(field, object, parsed));
     return values.length === 1 ? values[0] : values;
   }
 
@@ -250,7 +242,7 @@ export class QueryIndex implements CacheListener, Disposable {
   }
 }
 
-function valueOf({ ofEncoded, read }: Field, object: Encoded, parsed: () => KubeObject): FieldValue {
+function readField({ ofEncoded, read }: Field, object: Encoded, parsed: () => KubeObject): FieldValue {
   return ofEncoded === undefined ? read(parsed()) : ofEncoded(object);
 }
 
@@ -260,4 +252,43 @@ function lazily(object: Encoded): () => KubeObject {
     parsed ??= decodeObject(object);
     return parsed;
   };
+}
+
+/** Maximum number of values that are counted each; further ones are counted together. */
+const MOST_VALUES = 1000;
+
+/** Number of objects for each value of a field. */
+export interface CountedValues {
+  /** Values and their numbers of objects, most frequent first. A missing value is null. */
+  readonly values: readonly { readonly value: string | number | null; readonly count: number }[];
+  /** Number of objects with other values than the first 1,000. */
+  readonly others: number;
+}
+
+/** Counts the values of a field. Memory: at most 1,000 values. */
+class ValueCounts {
+  readonly #counts = new Map<FieldValue, number>();
+  #others = 0;
+
+  add(value: FieldValue): void {
+    const count = this.#counts.get(value);
+    // Once values are counted together, a new one joins them: which of them it was is not known.
+    if (count === undefined && (this.#others > 0 || this.#counts.size >= MOST_VALUES)) this.#others += 1;
+    else this.#counts.set(value, (count ?? 0) + 1);
+  }
+
+  remove(value: FieldValue): void {
+    const count = this.#counts.get(value);
+    if (count === undefined) this.#others -= 1;
+    else if (count > 1 || this.#others > 0) this.#counts.set(value, count - 1);
+    else this.#counts.delete(value);
+  }
+
+  values(): CountedValues {
+    const values = [...this.#counts]
+      .filter(([, count]) => count > 0)
+      .sort(([value, count], [other, otherCount]) => otherCount - count || (String(value) < String(other) ? -1 : 1))
+      .map(([value, count]) => ({ value: typeof value === "bigint" ? Number(value) : (value ?? null), count }));
+    return { values, others: this.#others };
+  }
 }

@@ -16,17 +16,17 @@ export type SortKey = FieldValue | readonly FieldValue[];
  */
 export function compareBy(descending: readonly boolean[]): Compare<SortKey> {
   const [first = false] = descending;
-  if (descending.length === 0) return (_key, object, _otherKey, other) => compareKeys(object, other);
+  if (descending.length === 0) return (one, other) => compareKeys(one.object, other.object);
   if (descending.length === 1)
-    return (key, object, otherKey, other) =>
-      compareValues(key as FieldValue, otherKey as FieldValue, first) || compareKeys(object, other);
-  return (key, object, otherKey, other) => {
+    return (one, other) =>
+      compareValues(one.key as FieldValue, other.key as FieldValue, first) || compareKeys(one.object, other.object);
+  return (one, other) => {
     for (let at = 0; at < descending.length; at++) {
-      const values = key as readonly FieldValue[];
-      const result = compareValues(values[at], (otherKey as readonly FieldValue[])[at], descending[at] === true);
+      const [value, against] = [one.key, other.key].map((key) => (key as readonly FieldValue[])[at]);
+      const result = compareValues(value, against, descending[at] === true);
       if (result !== 0) return result;
     }
-    return compareKeys(object, other);
+    return compareKeys(one.object, other.object);
   };
 }
 
@@ -40,7 +40,7 @@ function compareValues(value: FieldValue, other: FieldValue, descending: boolean
 }
 
 /** Compares by logical cluster, namespace and name. */
-export function compareKeys({ key }: Pick<Encoded, "key">, { key: other }: Pick<Encoded, "key">): number {
+function compareKeys({ key }: Pick<Encoded, "key">, { key: other }: Pick<Encoded, "key">): number {
   return (
     compareTexts(key.cluster, other.cluster) ||
     compareTexts(key.namespace, other.namespace) ||

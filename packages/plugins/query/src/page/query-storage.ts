@@ -14,9 +14,9 @@ import { EVERY_CLUSTER } from "../access/cluster-set.ts";
 import type { ReaderRights, Readers } from "../access/readers.ts";
 import type { QueryIndex } from "../indexes/query-index.ts";
 import type { IndexLease, QueryIndexes } from "../indexes/query-indexes.ts";
+import { decodeCursor, encodeCursor } from "../request/cursor.ts";
 import { Matcher } from "../request/matcher.ts";
 import { LARGEST_WINDOW, type Query } from "../request/query.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { WindowCache } from "./window-cache.ts";
 
 /** How long a list waits for a version that the source has not reached, in ms (Kubernetes' watch cache: 3 s). */
@@ -141,8 +141,7 @@ export class QueryStorage implements Storage {
     const text = this.#text(scope);
     let offset = window.offset;
     if (token !== undefined) {
-      const { key, object } = decodeCursor(token, text, sort.length);
-      offset = order.rankAfter(key, object);
+      offset = order.rankAfter(decodeCursor(token, text, sort.length));
     }
     const items = order.slice(offset, limit ?? order.size);
     const last = items.at(-1);

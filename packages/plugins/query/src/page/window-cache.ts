@@ -221,12 +221,7 @@ class WindowObjects implements Objects {
     return this.#objects;
   }
 
-  forRange(
-    _low: string,
-    _high: string,
-    _includeHigh: true,
-    tell: (key: string, object: Encoded) => { readonly break: true } | undefined,
-  ): undefined {
+  forRange(...[, , , tell]: Parameters<Objects["forRange"]>): undefined {
     for (const object of this.#objects) if (tell(textOf(object), object) !== undefined) return;
   }
 }

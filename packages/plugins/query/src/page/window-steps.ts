@@ -1,5 +1,11 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { CacheEvent, decodeObject, type Encoded, encodeObject } from "@virtual-workspaces/framework/storage";
+import {
+  CacheEvent,
+  decodeObject,
+  type Encoded,
+  type EventDetails,
+  encodeObject,
+} from "@virtual-workspaces/framework/storage";
 import type { IndexChange } from "../indexes/query-index.ts";
 import type { OrderedList } from "../order/ordered-list.ts";
 import type { SortKey } from "../order/sort-key.ts";
@@ -32,6 +38,7 @@ export interface EventOfWindow {
  * a smaller one, and a client that got only those gets them again.
  */
 class WindowEvent extends CacheEvent {
+  readonly #details: EventOfWindow;
   readonly #shown: string;
   #removed: Encoded | undefined;
 
@@ -40,8 +47,13 @@ class WindowEvent extends CacheEvent {
     details: EventOfWindow,
     shown: string,
   ) {
-    super(change.version, change.object, change.previous, { query: details });
+    super(change.version, change.object, change.previous);
+    this.#details = details;
     this.#shown = shown;
+  }
+
+  override get details(): EventDetails {
+    return { query: this.#details };
   }
 
   override removed(): Encoded {
@@ -134,7 +146,8 @@ function streamed({ event, before, after }: IndexChange, total: number): CacheEv
     total,
     resourceVersion: event.version,
   };
-  return [new CacheEvent(event.version, object, previous, { query: details })];
+  const { version } = event;
+  return [new WindowEvent({ version, object, previous }, details, version)];
 }
 
 function sliceOf(order: OrderedList<SortKey>, { offset, limit }: Window): readonly Encoded[] {

@@ -15,7 +15,7 @@ export interface SortTerm {
   readonly descending: boolean;
 }
 
-/** What a client requests besides Kubernetes' own parameters. */
+/** Parameters of a request besides Kubernetes' own parameters. */
 export interface Query {
   readonly sort: readonly SortTerm[];
   /** CEL expression over `object`, "" for none. */

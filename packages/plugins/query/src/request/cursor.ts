@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "@virtual-workspaces/framework/storage";
+import type { SortedPlace } from "../order/ordered-list.ts";
 import type { FieldValue, SortKey } from "../order/sort-key.ts";
 
 /** The last object of a page, after which the next one begins. */
-export interface Cursor {
-  readonly key: SortKey;
-  readonly object: Pick<Encoded, "key">;
-}
+export type Cursor = SortedPlace<SortKey>;
 
 /** Version of the format of tokens. */
 const FORMAT = 1;
@@ -34,7 +32,7 @@ export function decodeCursor(token: string, query: string, terms: number): Curso
   if (format !== FORMAT || !Array.isArray(values) || !texts || values.length !== Math.max(1, terms)) throw invalid();
   if (own !== hashOf(query))
     throw ApiError.badRequest("invalid continue token: it belongs to another query; repeat sortBy, filter and search");
-  const keys = values.map(valueOf);
+  const keys = values.map(fieldValueOf);
   const object = { key: { cluster, namespace, name } as Encoded["key"] };
   return { key: terms > 1 ? keys : keys[0], object };
 }
@@ -49,7 +47,7 @@ function parsed(token: string): readonly unknown[] {
   throw invalid();
 }
 
-function valueOf(value: unknown): FieldValue {
+function fieldValueOf(value: unknown): FieldValue {
   if (value === null) return undefined;
   if (typeof value === "string" || typeof value === "number") return value;
   const { n } = value as { readonly n?: unknown };
