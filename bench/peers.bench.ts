@@ -1,7 +1,9 @@
 // kcp's server and front proxy, given by KCP_KUBECONFIG and KCP_FRONT_PROXY (kubeconfigs), against `start` and `front-proxy` in turns; ours alone without them
 import assert from "node:assert/strict";
+import { cpus, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Body, type Peer, type PeerServer, peerOf, startOurs } from "./_harness/peers.ts";
+import { readRecorded, writeRecorded } from "./_harness/recorded.ts";
 import { type Figure, figure, report } from "./_harness/report.ts";
 import { interleave } from "./_harness/rounds.ts";
 import { tempFolder } from "./_harness/temp-folder.ts";
@@ -66,6 +68,14 @@ if (peers.every((peer) => peer.front !== undefined)) {
   compare("RSS of the front proxy, after this load", "MiB", ({ peer }) => frontOf(peer).rss);
 }
 report("peers", figures);
+if (shard === undefined) showRecorded();
+const version = process.argv.find((arg) => arg.startsWith("--record="))?.slice("--record=".length);
+if (version !== undefined) {
+  assert.ok(shard, "--record needs a kcp: set KCP_KUBECONFIG and KCP_FRONT_PROXY");
+  const machine = `Node.js ${process.versions.node}, ${cpus().length} cores, load ${loadavg()[1]?.toFixed(0)}`;
+  const date = new Date().toISOString().slice(0, 10);
+  console.log(`Recorded in ${writeRecorded({ date, kcp: version, machine, figures }).join(" and ")}.`);
+}
 for (const { shard: server, front: proxy } of peers.slice(1)) {
   await server[Symbol.asyncDispose]();
   await proxy?.[Symbol.asyncDispose]();
@@ -74,6 +84,17 @@ for (const { shard: server, front: proxy } of peers.slice(1)) {
 function frontOf({ front }: Peer): PeerServer {
   assert.ok(front);
   return front;
+}
+
+/** Prints the ratios of the last run against a kcp. */
+function showRecorded(): void {
+  const recorded = readRecorded();
+  if (recorded === undefined || process.argv.includes("--json")) return;
+  console.log(`\nRecorded on ${recorded.date} against kcp ${recorded.kcp} (${recorded.machine}):`);
+  report(
+    "peers, recorded",
+    recorded.figures.filter(({ unit }) => unit === "ratio"),
+  );
 }
 
 /** Adds what each peer came to, and the ratio. */

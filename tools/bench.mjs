@@ -1,9 +1,11 @@
 // Why: `npm run bench` is the one way to every benchmark. A benchmark is a program bench/<name>.bench.ts whose first
 // comment line says what it compares; --short runs all that take under a minute (those not
-// named *.long.bench.ts), each as short as it can be and two at a time: that answers are right counts there, and no figure.
+// named *.long.bench.ts), each as short as it can be and two at a time: that answers are right counts there, and no figure. --compare runs
+// some in turns with those of an older commit.
 import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { compareWith } from "./bench-compare.mjs";
 import { root } from "./install.mjs";
 import { inTurn } from "./share.mjs";
 
@@ -13,13 +15,21 @@ const files = globSync("bench/*.bench.ts", { cwd: root }).sort();
 /** @param {string} file */
 const nameOf = (file) => file.replace(/^bench[/\\]|(\.long)?\.bench\.ts$/g, "");
 const [name, ...args] = process.argv.slice(2);
+const compared = process.argv.indexOf("--compare");
 
 if (name === undefined) {
-  console.log("npm run bench -- NAME [--json]\n");
+  console.log("npm run bench -- NAME [--json]\nnpm run bench -- NAME... --compare COMMIT\n");
   for (const file of files) {
     const about = /^\/\/ *(.*)/.exec(readFileSync(join(root, file), "utf8"))?.[1] ?? "";
     console.log(`  ${nameOf(file).padEnd(16)} ${file.includes(".long.") ? "(long) " : ""}${about}`);
   }
+} else if (compared > 0) {
+  const commit = process.argv[compared + 1];
+  if (commit === undefined) throw new Error("--compare needs a commit: npm run bench -- get list --compare HEAD~1");
+  const names = process.argv.slice(2).filter((arg) => !arg.startsWith("--") && arg !== commit);
+  const unknown = names.find((one) => !files.some((file) => nameOf(file) === one));
+  if (unknown !== undefined) throw new Error(`no benchmark ${unknown}; \`npm run bench\` lists them`);
+  process.exitCode = (await compareWith({ root, names, commit })) ? 0 : 1;
 } else if (name === "--short") {
   const short = inTurn(files.filter((file) => !file.includes(".long.")));
   const waiting = [...short];

@@ -14,6 +14,8 @@ const LANGUAGES = /** @type {Record<string, string>} */ ({
   ".sh": "sh",
   ".proto": "proto",
 });
+/** Files that pages show: the site copies them. */
+const IMAGES = new Set([".svg"]);
 /** These are pages whether or not another page links to them. */
 const ALWAYS = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples"];
 const EXTERNAL = /^(?:[a-z][a-z+.-]*:|\/\/|#)/i;
@@ -46,6 +48,11 @@ export function writePages({ root, out }) {
     if (!existsSync(join(root, file))) {
       faults.push(`${from} links to ${target}, which does not exist: correct the link`);
       return target;
+    }
+    if (IMAGES.has(extname(file))) {
+      const to = file.startsWith("docs/") ? file.slice("docs/".length) : `source/${file}`;
+      write(join(out, to), readFileSync(join(root, file), "utf8"));
+      return relativePage(pageOf(from), to) + hash;
     }
     if (statSync(join(root, file)).isDirectory() && existsSync(join(root, file, "README.md"))) file += "/README.md";
     if (!seen.has(file)) queue.push(file);

@@ -1,0 +1,89 @@
+// Why: a figure on one day and another on the next say little, as machines differ and are busy. Here a benchmark runs in turns with the same
+// benchmark of an older commit, three times each, and only a change in all three counts.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const RUNS = 3;
+/** Ratio to the older commit above which a figure is worse. */
+const WORSE = 1.15;
+const BUFFER = 64 * 2 ** 20;
+
+/** @typedef {import("../bench/_harness/report.ts").Figure} Figure */
+/** A figure with its ratio to the older commit in each run; above 1 is worse. @typedef {{ what: string, ratios: number[], worse: boolean }} Compared */
+
+/**
+ * Compares the figures that have goals; the goal says which direction is better.
+ *
+ * @param {readonly { before: readonly Figure[], now: readonly Figure[] }[]} runs
+ * @returns {Compared[]}
+ */
+export function compareRuns(runs) {
+  const [first] = runs;
+  const compared = [];
+  for (const { what, goal } of first?.now ?? []) {
+    const higherIsBetter = goal?.startsWith("at least") === true;
+    if (goal === null || goal?.startsWith("exactly")) continue;
+    const ratios = runs.map(({ before, now }) => {
+      const [value, older] = [now, before].map(
+        (figures) => figures.find((one) => one.what === what)?.value ?? Number.NaN,
+      );
+      return higherIsBetter ? older / value : value / older;
+    });
+    // A figure that the older commit does not have has no ratio.
+    if (ratios.some(Number.isNaN)) continue;
+    compared.push({ what, ratios, worse: ratios.every((ratio) => ratio > WORSE) });
+  }
+  return compared;
+}
+
+/**
+ * Runs benchmarks in turns with those of a commit, and prints how each figure with a goal has changed.
+ *
+ * @param {{ root: string, names: readonly string[], commit: string }} options
+ * @returns {Promise<boolean>} whether no figure is worse
+ */
+export async function compareWith({ root, names, commit }) {
+  const folder = mkdtempSync(join(tmpdir(), "virtual-workspaces-bench-"));
+  const { stdout } = await run("git", ["rev-parse", "--verify", `${commit}^{commit}`], { cwd: root });
+  const hash = stdout.trim();
+  await run("git", ["worktree", "add", "--detach", folder, hash], { cwd: root });
+  try {
+    console.log(`Installing ${hash.slice(0, 12)} ...`);
+    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"], {
+      cwd: folder,
+      maxBuffer: BUFFER,
+    });
+    let fine = true;
+    for (const name of names) {
+      const runs = [];
+      for (let nth = 0; nth < RUNS; nth++)
+        runs.push({ before: await figuresOf(folder, name), now: await figuresOf(root, name) });
+      console.log(`\n${name}, against ${hash.slice(0, 12)}; above 1 is worse`);
+      for (const { what, ratios, worse } of compareRuns(runs)) {
+        console.log(`  ${worse ? "WORSE" : "     "} ${ratios.map((ratio) => ratio.toFixed(2)).join("  ")}  ${what}`);
+        if (worse)
+          console.log(
+            `not ok: bench ${name}: ${what} is more than ${WORSE} times the older commit's in ${RUNS} of ${RUNS} runs`,
+          );
+        fine &&= !worse;
+      }
+    }
+    return fine;
+  } finally {
+    await run("git", ["worktree", "remove", "--force", folder], { cwd: root });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} root @param {string} name @returns {Promise<Figure[]>} */
+async function figuresOf(root, name) {
+  const args = ["tools/bootstrap.mjs", "tools/bench.mjs", name, "--json"];
+  const { stdout } = await run(process.execPath, args, { cwd: root, maxBuffer: BUFFER });
+  const line = stdout.split("\n").find((text) => text.startsWith("{"));
+  if (line === undefined) throw new Error(`benchmark ${name} printed no figures:\n${stdout}`);
+  return JSON.parse(line).figures;
+}
