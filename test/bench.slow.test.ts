@@ -32,6 +32,7 @@ const NAMES = [
     "mount-get",
     "mount-stream",
     "peers",
+    "query",
     "quotas",
     "spaces-view",
     "spaces",

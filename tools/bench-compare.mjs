@@ -28,7 +28,7 @@ export function compareRuns(runs) {
     const higherIsBetter = goal?.startsWith("at least") === true;
     if (goal === null || goal?.startsWith("exactly")) continue;
     const ratios = runs.map(({ before, now }) => {
-      const [value, older] = [now, before].map(
+      const [value = 0, older = 0] = [now, before].map(
         (figures) => figures.find((one) => one.what === what)?.value ?? Number.NaN,
       );
       return higherIsBetter ? older / value : value / older;
