@@ -55,7 +55,12 @@ const late = await watchWindow();
 
 const sorted = (values: readonly number[]): Float64Array => Float64Array.from(values).sort();
 report("query", [
-  figure({ what: `first page of ${COUNT} objects by a field, whose index is built`, value: first.ms, unit: "ms", atMost: 100 }),
+  figure({
+    what: `first page of ${COUNT} objects by a field, whose index is built`,
+    value: first.ms,
+    unit: "ms",
+    atMost: 100,
+  }),
   figure({ what: "the same by name, which needs no parsing", value: byName.ms, unit: "ms", atMost: 100 }),
   figure({ what: "the same with a CEL filter", value: filtered.ms, unit: "ms" }),
   figure({ what: "the same with a search", value: searched.ms, unit: "ms" }),

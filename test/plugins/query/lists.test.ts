@@ -239,18 +239,31 @@ describe("lists of a query view", () => {
     );
   });
 
-  it("drops the index that has been idle longest, and rejects queries only when all are read", async () => {
-    await using own = await start({ indexes: 2 });
-    for (const sortBy of ["Name", "Title", "Pages", "-Pages"])
-      expect((await own.server.get(query({ sortBy }))).status).to.equal(200);
+  it("drops the index that has been idle longest, and rejects queries of a user who has too many open", async () => {
+    await using own = await start({ indexes: 8 });
+    for (let limit = 1; limit < 12; limit++)
+      expect((await own.server.get(query({ filter: `object.spec.pages > ${limit}` }))).status).to.equal(200);
     const watches = await Promise.all(
       ["Name", "Title"].map((sortBy) => own.server.watch(query({ sortBy, watch: "true", limit: "2" }))),
     );
     expect(outcome(await own.server.get(query({ sortBy: "Pages" })))).to.deep.equal([
       429,
       "TooManyRequests",
-      "too many different queries are open: at most 2",
+      "too many different queries of this user are open: at most 2",
     ]);
+    expect((await own.server.get(query({ sortBy: "Title" }))).status).to.equal(200);
+    expect((await own.server.get(query({ sortBy: "Pages" }), { user: "admin" })).status).to.equal(200);
     for (const watch of watches) await watch[Symbol.asyncDispose]();
+  });
+
+  it("rejects queries while all indexes are read", async () => {
+    await using own = await start({ indexes: 1 });
+    await using watch = await own.server.watch(query({ sortBy: "Name", watch: "true", limit: "2" }));
+    expect(watch.status).to.equal(200);
+    expect(outcome(await own.server.get(query({ sortBy: "Pages" }), { user: "admin" }))).to.deep.equal([
+      429,
+      "TooManyRequests",
+      "too many different queries are open: at most 1",
+    ]);
   });
 });

@@ -246,6 +246,42 @@ describe("watches of a window of a query view", () => {
     expect((await own.server.get(`${ALL}?sortBy=Rank`)).body.metadata.query).to.deep.equal({ total: 1, offset: 0 });
   });
 
+  it("sends each watch of a window its own columns", async () => {
+    await using own = await start();
+    const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
+    const open = { sortBy: "Rank", limit: 2, watch: "true", resourceVersion: "0" };
+    const [ranks, named] = await Promise.all(
+      ["Rank,Name", "Name,Rank"].map((columns) =>
+        own.server.watch(`${ROOT}?${parameters({ ...open, columns })}`, { headers }),
+      ),
+    );
+    own.root.set("a", { rank: 7 });
+    const cells = async (watch: WatchStream | undefined): Promise<unknown> => {
+      const { object } = (await watch?.next()) ?? {};
+      return (object as unknown as { rows: { cells: unknown[] }[] }).rows[0]?.cells;
+    };
+    expect(await cells(ranks)).to.deep.equal([7, "a"]);
+    expect(await cells(named)).to.deep.equal(["a", 7]);
+    for (const watch of [ranks, named]) await watch?.[Symbol.asyncDispose]();
+  });
+
+  it("ends a watch that the source's rule no longer allows, where the rule is checked again", async () => {
+    const tasks = Task.collection();
+    let allowed = true;
+    const authorize = Object.assign(() => (allowed ? allow() : deny("closed")), { watchesEvery: 100 });
+    const over = defineVirtualWorkspace({
+      name: "tasks",
+      path: "/clusters/:cluster",
+      authorize,
+      resources: [Task.serve(tasks)],
+    });
+    await using server = await startPlain([over, queryView({ over })]);
+    await using watch = await server.watch(`${ROOT}?sortBy=Rank&limit=1&watch=true&resourceVersion=0`);
+    allowed = false;
+    const event = await watch.next();
+    expect([event.type, event.object.code]).to.deep.equal(["ERROR", 410]);
+  });
+
   const INVALID: Record<string, [Record<string, string | number>, string]> = {
     "an offset without a limit": [{ offset: 3 }, "invalid offset or heldOffset: a watch of a window needs a limit too"],
     "a large window": [{ sortBy: "Rank", limit: 1001 }, "invalid limit: a watch follows at most 1000 objects"],

@@ -7,6 +7,7 @@ import { memoryStore } from "@virtual-workspaces/store";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Answer, outcome } from "../../_support/plain.ts";
+import { untilAnswer } from "../../_support/until.ts";
 import { openWatch } from "../../_support/web-socket.ts";
 import { bind, makeAdmin, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
@@ -69,7 +70,7 @@ describe("a query view over workspaces", function () {
       await startWorkspaces(memoryStore(), {
         loopback: own,
         virtualWorkspaces: [
-          queryView({ over: () => own.workspaces }),
+          queryView({ over: () => own.workspaces, authorizeEvery: 200 }),
           forwarded,
           queryView({ name: "queried", over: forwarded }),
         ],
@@ -169,9 +170,34 @@ describe("a query view over workspaces", function () {
     const path = `/services/queried/clusters/${cafe}/api/v1/configmaps?sortBy=-Name&search=dish`;
     expect(names(await server.get(path))).to.deep.equal(["dish-soup", "dish-cake"]);
     expect((await server.get(path, { user: "bob" })).status).to.equal(403);
+    // Queries with different selectors share the stream of the source.
+    expect(names(await server.get(`${path}&labelSelector=none`))).to.deep.equal([]);
+    expect(names(await server.get(`${path}&fieldSelector=metadata.name=dish-cake`))).to.deep.equal(["dish-cake"]);
     await using watch = await server.watch(`${path}&limit=1&watch=true`);
     expect(await watch.take(1)).to.deep.equal(["ADDED dish-soup"]);
     await post(cafe, MAPS, { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "dish-tea" } });
     expect(await watch.take(2)).to.deep.equal(["DELETED dish-soup", "ADDED dish-tea"]);
+  });
+
+  it("needs the right to watch in a workspace for a watch of all", async () => {
+    const reader = {
+      metadata: { name: "lister" },
+      rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }],
+    };
+    const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    await post(cafe, roles, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", ...reader });
+    const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "bob" };
+    await bind(server, cafe, { name: "bob", role: "lister", subject });
+    await bind(server, cafe, { name: "bob-access", role: "system:kcp:workspace:access", subject });
+    const list = await untilAnswer(
+      () => server.get(`${ALL_MAPS}&sortBy=Name`, { user: "bob" }),
+      ({ body }) => body.metadata.query.total === 2,
+    );
+    expect(names(list)).to.deep.equal(["dish-cake", "dish-soup"]);
+    const open = `${ALL_MAPS}&limit=2&watch=true&allowWatchBookmarks=true`;
+    await using watch = await server.watch(open, { user: "bob" });
+    expect(await watch.next()).to.deep.include({ type: "BOOKMARK", query: { total: 0, offset: 0 } });
+    await using allowed = await server.watch(open);
+    expect(await allowed.take(2)).to.deep.equal(["ADDED dish-cake", "ADDED dish-soup"]);
   });
 });

@@ -167,7 +167,7 @@ class QueriedResources {
 
 /** The source's rule, except that all authenticated users may list and watch all logical clusters, and get those allowed. */
 function authorizerOver(over: () => VirtualWorkspace): Authorizer {
-  return (question) => {
+  const authorize: Authorizer = (question) => {
     const view = over();
     if (view.handleWhen?.(question) === true) return deny("mounted workspaces cannot be queried");
     const isEverywhere = question.params["cluster"] === WILDCARD;
@@ -175,6 +175,10 @@ function authorizerOver(over: () => VirtualWorkspace): Authorizer {
     if (!isEverywhere || !isList) return view.authorize(question);
     return everywhere(question.user.in(AUTHENTICATED));
   };
+  return Object.defineProperties(authorize, {
+    watchesEvery: { get: () => over().authorize.watchesEvery },
+    rules: { get: () => over().authorize.rules },
+  });
 }
 
 function everywhere(isAuthenticated: boolean): Decision {

@@ -4,7 +4,7 @@ import { type AuthorizeRequest, type Authorizer, type Identity, User } from "@vi
 import type { CacheEvent, CacheListener, ReadableCache } from "@virtual-workspaces/framework/storage";
 import { type ClusterSet, EVERY_CLUSTER } from "./cluster-set.ts";
 
-/** A list over all logical clusters to authorize: attributes of the request, and path parameters besides the logical cluster. */
+/** A list or watch over all logical clusters to authorize: attributes of the request, and path parameters besides the logical cluster. */
 export type ListQuestion = Omit<AuthorizeRequest, "user" | "signal">;
 
 /** Options of {@link Readers}. */
@@ -199,7 +199,7 @@ export class Readers {
       this.#names.set(cache, known);
     }
     const { name, uid, groups, extra } = identity;
-    const key = JSON.stringify([name, uid, [...groups].sort(), extra, question.params, question.path]);
+    const key = JSON.stringify([name, uid, [...groups].sort(), extra, question.params, question.path, question.verb]);
     let reader = known.readers.get(key);
     if (reader === undefined) {
       for (const [other, { isIdle }] of known.readers) if (isIdle) known.readers.delete(other);

@@ -165,6 +165,7 @@ export class QueryIndex implements CacheListener, Disposable {
 
   /** Ends the index; watches on it end with 410. */
   [Symbol.dispose](): void {
+    if (this.#over.signal.aborted) return;
     this.expired("the index of this query was dropped: list again", false);
     this.#over.abort();
     this.#listening[Symbol.dispose]();

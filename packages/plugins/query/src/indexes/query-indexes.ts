@@ -10,7 +10,16 @@ export interface QueryIndexesOptions {
   readonly linger: number;
 }
 
+/** Identification of an index. */
+export interface IndexName {
+  /** Text that is equal for queries with the same objects in the same order. */
+  readonly key: string;
+  /** User who requests the query. */
+  readonly owner: string;
+}
+
 interface Held {
+  readonly owner: string;
   readonly index: QueryIndex;
   readonly drop: () => void;
   holders: number;
@@ -42,11 +51,14 @@ export class QueryIndexes implements Disposable {
    * Leases the index of a query, once it is complete.
    *
    * @param source lease of the source's cache, which the index takes over or releases
-   * @param key text that is equal for queries with the same objects in the same order
-   * @throws ApiError 429 when there are too many, 400 when the query takes too long
+   * @throws ApiError 429 when there are too many, or too many of this user; 400 when the query takes too long
    */
-  async lease(source: CacheLease, key: string, options: () => Omit<QueryIndexOptions, "lease">): Promise<IndexLease> {
-    const held = this.#held(source, key, options);
+  async lease(
+    source: CacheLease,
+    name: IndexName,
+    options: () => Omit<QueryIndexOptions, "lease">,
+  ): Promise<IndexLease> {
+    const held = this.#held(source, name, options);
     held.holders += 1;
     clearTimeout(held.idle);
     let isOpen = true;
@@ -68,7 +80,7 @@ export class QueryIndexes implements Disposable {
     for (const held of [...this.#all]) held.drop();
   }
 
-  #held(source: CacheLease, key: string, options: () => Omit<QueryIndexOptions, "lease">): Held {
+  #held(source: CacheLease, { key, owner }: IndexName, options: () => Omit<QueryIndexOptions, "lease">): Held {
     const ofCache = this.#byCache.get(source.cache) ?? new Map<string, Held>();
     this.#byCache.set(source.cache, ofCache);
     const known = ofCache.get(key);
@@ -78,7 +90,7 @@ export class QueryIndexes implements Disposable {
     }
     known?.drop();
     try {
-      this.#makeRoom();
+      this.#makeRoom(owner);
       const index = new QueryIndex({ ...options(), lease: source });
       const drop = (): void => {
         if (ofCache.get(key) === held) ofCache.delete(key);
@@ -86,7 +98,7 @@ export class QueryIndexes implements Disposable {
         this.#all.delete(held);
         index[Symbol.dispose]();
       };
-      const held: Held = { index, drop, holders: 0, idle: undefined };
+      const held: Held = { owner, index, drop, holders: 0, idle: undefined };
       ofCache.set(key, held);
       this.#all.add(held);
       return held;
@@ -96,8 +108,14 @@ export class QueryIndexes implements Disposable {
     }
   }
 
-  #makeRoom(): void {
-    if (this.#all.size < this.#options.most) return;
+  /** Security: one user cannot take the indexes of all others. */
+  #makeRoom(owner: string): void {
+    const { most } = this.#options;
+    const own = [...this.#all].filter((held) => held.owner === owner && held.holders > 0).length;
+    const mostOwn = Math.ceil(most / 4);
+    if (own >= mostOwn)
+      throw ApiError.tooManyRequests(`too many different queries of this user are open: at most ${mostOwn}`, 10);
+    if (this.#all.size < most) return;
     for (const held of this.#all) {
       if (held.holders > 0) continue;
       held.drop();

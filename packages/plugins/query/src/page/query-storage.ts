@@ -1,5 +1,5 @@
 import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
-import type { FieldSelector } from "@virtual-workspaces/apimachinery/selectors";
+import { type FieldSelector, parseFieldSelector, parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { ResourceDefinition, ServedResource } from "@virtual-workspaces/framework";
 import {
   type CacheLease,
@@ -18,6 +18,9 @@ import { decodeCursor, encodeCursor } from "../request/cursor.ts";
 import { Matcher } from "../request/matcher.ts";
 import { LARGEST_WINDOW, type Query } from "../request/query.ts";
 import { WindowCache } from "./window-cache.ts";
+
+/** Selectors of a source, which queries with different ones share. */
+const EVERYTHING = { labels: parseLabelSelector(""), fields: parseFieldSelector("") } as const;
 
 /** How long a list waits for a version that the source has not reached, in ms (Kubernetes' watch cache: 3 s). */
 const PATIENCE = 3_000;
@@ -60,10 +63,11 @@ export class QueryState implements AsyncDisposable {
   }
 
   /** Leases the watched state of a window, shared by its watches. */
-  window(index: QueryIndex, { window }: Query): { readonly cache: WindowCache } & Disposable {
+  window(index: QueryIndex, { window, columns }: Query): { readonly cache: WindowCache } & Disposable {
     const ofIndex = this.#windows.get(index) ?? new Map();
     this.#windows.set(index, ofIndex);
-    const key = `${window.offset} ${window.limit}`;
+    // Tables of events are made once for all watches of a cache, so the columns belong to it.
+    const key = JSON.stringify([window, columns?.map(({ column }) => column)]);
     const shared = ofIndex.get(key) ?? { cache: new WindowCache(index, window), holders: 0 };
     ofIndex.set(key, shared);
     shared.holders += 1;
@@ -100,7 +104,7 @@ export class QueryStorage implements Storage {
   async list(scope: Scope, options: ListRequest): Promise<ItemList> {
     if (options.resourceVersionMatch === "Exact")
       throw ApiError.badRequest("invalid resourceVersionMatch: a query reads the current state, leave Exact out");
-    const { index, [Symbol.dispose]: release } = await this.#index(scope);
+    const { index, [Symbol.dispose]: release } = await this.#index(scope, "list");
     try {
       await fresh(index, options);
       return this.#page(index, scope, options);
@@ -116,7 +120,7 @@ export class QueryStorage implements Storage {
     if (Math.max(window.limit ?? 0, held?.limit ?? 0) > LARGEST_WINDOW)
       throw ApiError.badRequest(`invalid limit: a watch follows at most ${LARGEST_WINDOW} objects`);
     await using stack = new AsyncDisposableStack();
-    const { index, rights } = stack.use(await this.#index(scope));
+    const { index, rights } = stack.use(await this.#index(scope, "watch"));
     // The rights of one user may change, and other windows are held by one client.
     const isOwn = held !== undefined || rights !== undefined;
     const { cache } = isOwn
@@ -155,13 +159,16 @@ export class QueryStorage implements Storage {
     return { items, resourceVersion, continue: next, remainingItemCount: remaining, details };
   }
 
-  async #index(scope: Scope): Promise<IndexLease & { readonly rights: ReaderRights | undefined }> {
+  async #index(
+    scope: Scope,
+    verb: "list" | "watch",
+  ): Promise<IndexLease & { readonly rights: ReaderRights | undefined }> {
     const { definition } = this.#served;
     checkFields(definition, scope.fields);
-    const source = await this.#state.source(this.#served, { ...scope, namespace: "" });
+    const source = await this.#state.source(this.#served, { ...scope, namespace: "", ...EVERYTHING });
     let rights: ReaderRights | undefined;
     try {
-      if (scope.cluster === WILDCARD) rights = await this.#rights(scope, source);
+      if (scope.cluster === WILDCARD) rights = await this.#rights(scope, source, verb);
     } catch (error) {
       source[Symbol.dispose]();
       throw error;
@@ -169,7 +176,8 @@ export class QueryStorage implements Storage {
     const clusters: ClusterSet = rights?.clusters ?? EVERY_CLUSTER;
     const { cluster, namespace, labels, fields } = scope;
     const key = JSON.stringify([this.#text(scope), [...this.#query.counts.keys()], clusters.text]);
-    const lease = await this.#state.indexes.lease(source, key, () => ({
+    const owner = scope.identity.name;
+    const lease = await this.#state.indexes.lease(source, { key, owner }, () => ({
       query: this.#query,
       matcher: new Matcher(definition, this.#query, { cluster, namespace, labels, fields, clusters }),
       cluster,
@@ -184,14 +192,14 @@ export class QueryStorage implements Storage {
     return JSON.stringify([...resource, this.#query.key]);
   }
 
-  #rights(scope: Scope, { cache }: CacheLease): Promise<ReaderRights> {
+  #rights(scope: Scope, { cache }: CacheLease, verb: "list" | "watch"): Promise<ReaderRights> {
     const { definition, identity } = this.#served;
     const { group, version, plural: resource } = definition;
     const { namespace } = scope;
     const base = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
     const path = `${base}${namespace === "" ? "" : `/namespaces/${namespace}`}/${resource}`;
     const question = {
-      ...{ isResource: true, verb: "list", path, group, version, resource, identity, namespace, params: scope.params },
+      ...{ isResource: true, verb, path, group, version, resource, identity, namespace, params: scope.params },
       ...{ subresource: "", name: "", longRunning: false, upgrade: false },
     };
     return this.#state.readers.rightsOf(scope.identity, question, cache);
