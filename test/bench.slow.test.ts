@@ -34,6 +34,7 @@ const NAMES = [
     "peers",
     "query",
     "quotas",
+    "replication",
     "spaces-view",
     "spaces",
     "start-many",

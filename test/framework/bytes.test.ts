@@ -70,6 +70,22 @@ describe("a list split into items", () => {
     }
   });
 
+  it("has items with long strings, with escapes anywhere in them, and wherever a chunk ends", () => {
+    const plain = "x".repeat(130);
+    const texts = [
+      plain,
+      `${plain}"${plain}\\`,
+      `"]}\\"${plain}{[`,
+      `${plain}\\\\"`,
+      '\\"'.repeat(70),
+      `${"\n".repeat(90)}"`,
+    ];
+    const items = texts.map((text) => ({ [text]: [text, { text }], short: "" }));
+    const text = JSON.stringify({ items, metadata: { continue: plain } });
+    for (let size = 1; size < 500; size += size < 60 ? 1 : 37) expect(split(text, [size]).items).to.deep.equal(items);
+    expect(split(text, [text.length]).items).to.deep.equal(items);
+  });
+
   for (const [what, text] of Object.entries({
     "ends early": '{"items":[{"a":1}',
     "is an array": '[{"a":1}]',

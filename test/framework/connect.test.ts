@@ -8,6 +8,7 @@ import { createAuthority } from "../_support/server.ts";
 
 const notes = Note.collection();
 notes.in("root").set("a", { text: "here" });
+for (let at = 0; at < 1_000; at++) notes.in("many").set(`n${at}`, { text: `${at} `.repeat(600) });
 const PIECE = Buffer.alloc(64 * 1024);
 
 async function served() {
@@ -59,6 +60,25 @@ async function served() {
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
 describe("connections within the process", () => {
+  it("deliver large lists in memory that is not used for other bytes", async () => {
+    await using within = await served();
+    const { upstream } = within;
+    const list = `${NOTES.replace("/root/", "/many/")}?limit=1000`;
+    const kept = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        await using answer = await upstream.stream({ path: list });
+        const pieces = [];
+        for await (const piece of answer.body) pieces.push(piece);
+        return pieces;
+      }),
+    );
+    for (const pieces of kept) {
+      const { items } = JSON.parse(Buffer.concat(pieces).toString());
+      expect(items).to.have.length(1_000);
+      for (const { metadata, spec } of items) expect(spec.text).to.equal(`${metadata.name.slice(1)} `.repeat(600));
+    }
+  });
+
   it("are served like others: sequential and concurrent requests, watches too", async () => {
     await using within = await served();
     const { upstream } = within;

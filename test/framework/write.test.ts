@@ -72,6 +72,13 @@ describe("writes", () => {
     expect((await server.get(NOTES)).body.items).to.deep.equal([]);
   });
 
+  it("report invalid metadata of a new object before its content, as Kubernetes does", async () => {
+    await using server = await start();
+    const { body } = await server.send(`POST ${NOTES}`, note("Bad", "x".repeat(21), { labels: { a: "b c" } }));
+    const fields = body.details.causes.map(({ field }: { field: string }) => field);
+    expect(fields).to.deep.equal(["metadata.name", "metadata.labels", "spec.text"]);
+  });
+
   it("to all logical clusters at once are 405", async () => {
     const view = defineVirtualWorkspace({
       name: "notes",

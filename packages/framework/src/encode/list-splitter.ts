@@ -57,11 +57,18 @@ export class ListSplitter {
     let at = 0;
     const end = piece.length;
     while (at < end) {
-      const byte = piece[at] as number;
       if (this.#inString) {
         at = this.#string(piece, at);
         continue;
       }
+      if (this.#inItems && this.#depth > 2) {
+        at = this.#item(piece, at);
+        if (this.#depth > 2) continue;
+        this.#tellItem(piece.subarray(from, at));
+        from = at;
+        continue;
+      }
+      const byte = piece[at] as number;
       switch (byte) {
         case QUOTE:
           this.#quote();
@@ -81,10 +88,7 @@ export class ListSplitter {
         case CLOSE_OBJECT:
         case CLOSE_ARRAY:
           this.#close();
-          if (this.#inItems && this.#depth === 2) {
-            this.#tellItem(piece.subarray(from, at + 1));
-            from = at + 1;
-          } else if (this.#inItems && this.#depth === 1) {
+          if (this.#inItems && this.#depth === 1) {
             this.#tellOthers(piece, from, at);
             from = at;
             this.#inItems = false;
@@ -114,21 +118,31 @@ export class ListSplitter {
       this.#spell(piece[at] as number);
       at += 1;
     }
-    for (; at < end; at++) {
-      const byte = piece[at] as number;
+    const quote = closingQuote(piece, at);
+    if (this.#naming) for (const byte of piece.subarray(at, quote)) this.#spell(byte);
+    this.#escaped = quote > end;
+    this.#inString = quote >= end;
+    if (this.#naming && !this.#inString) this.#named();
+    return Math.min(quote + 1, end);
+  }
+
+  /** Returns the position after an item, or the end of the bytes. */
+  #item(piece: Buffer, start: number): number {
+    const end = piece.length;
+    let depth = this.#depth;
+    let at = start;
+    for (; at < end && depth > 2; at++) {
+      const byte = piece[at];
       if (byte === QUOTE) {
-        this.#inString = false;
-        if (this.#naming) this.#named();
-        return at + 1;
-      }
-      if (byte === BACKSLASH) {
-        this.#spell(byte);
-        at += 1;
-        if (at === end) this.#escaped = true;
-        else this.#spell(piece[at] as number);
-      } else if (this.#naming) this.#spell(byte);
+        const quote = closingQuote(piece, at + 1);
+        this.#escaped = quote > end;
+        this.#inString = quote >= end;
+        at = Math.min(quote, end - 1);
+      } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
     }
-    return end;
+    this.#depth = depth;
+    return at;
   }
 
   #spell(byte: number): void {
@@ -193,6 +207,31 @@ export class ListSplitter {
     if (this.#around > this.#limits.around)
       throw new RangeError(`the bytes outside the items are longer than ${this.#limits.around} bytes`);
     this.#parts.around(piece.subarray(from, to));
+  }
+}
+
+/** Length from which the end of a string is searched for by native code, which costs more for short strings. */
+const NEAR = 48;
+
+/**
+ * Returns the position of the next quote that is not escaped. Without one it is the number of bytes, and one more if the last one
+ * escapes the next.
+ */
+function closingQuote(bytes: Buffer, start: number): number {
+  const end = bytes.length;
+  let quote = 0;
+  for (let at = start; ; ) {
+    for (const near = Math.min(end, at + NEAR); at < near; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) at += 1;
+    }
+    if (at >= end) return at;
+    if (quote < at) quote = bytes.indexOf(QUOTE, at);
+    if (quote === -1) quote = end;
+    const escaped = bytes.subarray(at, quote).indexOf(BACKSLASH);
+    if (escaped === -1) return quote;
+    at += escaped;
   }
 }
 

@@ -1,8 +1,8 @@
 import { Duplex } from "node:stream";
 
 /**
- * Makes an in-process connection: bytes written to one end are read at the other, at its pace. Ends behave like a connection:
- * cutting one fails the other, ending one lets the other read to the end.
+ * Makes an in-process connection: bytes written to one end are read at the other, at its pace, in memory of their own. Ends behave
+ * like a connection: cutting one fails the other, ending one lets the other read to the end.
  */
 export function pipe(): readonly [Duplex, Duplex] {
   const [near, far] = [new End(), new End()];
@@ -35,7 +35,8 @@ class End extends Duplex {
       return;
     }
     this.bytesWritten += chunk.length;
-    if (other.push(chunk)) done();
+    // Security: a writer may use the memory for other bytes once this is done, such as those of another response.
+    if (other.push(Buffer.from(chunk))) done();
     else other.#waiting = done;
   }
 

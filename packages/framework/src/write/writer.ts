@@ -248,7 +248,7 @@ export class Writer {
     const asked = passes && found.length > 0 && !this.#keepsNothing;
     const meta = asked ? metadataProblems(next, undefined, definition) : known;
     const own = definition.strategy?.problems?.(next, before, part) ?? [];
-    const causes: StatusCause[] = before === undefined ? [...found, ...meta, ...own] : [...meta, ...found, ...own];
+    const causes: StatusCause[] = [...meta, ...found, ...own];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
     // A storage with a lifecycle of its own decides by itself.
     if (passes) return;

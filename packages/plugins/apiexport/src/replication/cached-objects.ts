@@ -12,7 +12,7 @@ import type {
   Storage,
 } from "@virtual-workspaces/framework/storage";
 import type { Upstream } from "@virtual-workspaces/transport";
-import { localLease, localTo } from "./local-cache.ts";
+import { LocalCaches, localTo } from "./local-cache.ts";
 
 /** Options of {@link CachedObjects}. */
 export interface CachedObjectsOptions {
@@ -38,11 +38,13 @@ export class CachedObjects implements Storage, AsyncDisposable {
   readonly #read: Forwarded<object>;
   /** Objects for watches, in their own logical cluster. */
   readonly #watched: Forwarded<object>;
+  readonly #local: LocalCaches;
   readonly #cluster: string;
   readonly #labels: LabelSelector;
 
   constructor({ kind, upstream, cluster, labels, onError }: CachedObjectsOptions) {
     this.resource = kind;
+    this.#local = new LocalCaches(cluster);
     this.#cluster = cluster;
     this.#labels = labels;
     const common = {
@@ -69,7 +71,7 @@ export class CachedObjects implements Storage, AsyncDisposable {
 
   async cache(scope: Scope): Promise<CacheLease> {
     const lease = await this.#watched.cache(this.#there(scope));
-    return localLease(lease, { from: this.#cluster, to: scope.cluster });
+    return this.#local.lease(lease, scope.cluster);
   }
 
   shareKey(scope: Scope): string {

@@ -36,15 +36,52 @@ export interface Relocation {
   readonly to: string;
 }
 
-/** Returns the lease of a cache with the same objects in another logical cluster. It stores nothing itself. */
-export function localLease(lease: CacheLease, relocation: Relocation): CacheLease {
-  const events = new LocalEvents(relocation);
-  return {
-    ...lease,
-    cache: new LocalCache(lease.cache, { ...relocation, events }),
-    ...(lease.past !== undefined && { past: events.past(lease.past) }),
-    [Symbol.dispose]: () => lease[Symbol.dispose](),
-  };
+/** A cache in use, with the number of its leases. */
+interface Used {
+  readonly cache: LocalCache;
+  readonly events: LocalEvents;
+  leases: number;
+}
+
+/**
+ * Caches with the objects of one logical cluster in others. They store nothing themselves. All leases of one cache in one logical
+ * cluster have the same cache, so that an event is encoded once for all their watches.
+ */
+export class LocalCaches {
+  readonly #from: string;
+  readonly #used = new WeakMap<ReadableCache, Map<string, Used>>();
+
+  /** @param from logical cluster of the objects */
+  constructor(from: string) {
+    this.#from = from;
+  }
+
+  /** Returns a lease of the cache as it appears in a logical cluster. */
+  lease(lease: CacheLease, to: string): CacheLease {
+    const all = this.#used.get(lease.cache) ?? new Map<string, Used>();
+    this.#used.set(lease.cache, all);
+    const used = all.get(to) ?? this.#made(lease.cache, to);
+    all.set(to, used);
+    used.leases += 1;
+    const release = new DisposableStack();
+    release.use(lease);
+    release.defer(() => {
+      used.leases -= 1;
+      if (used.leases === 0) all.delete(to);
+    });
+    return {
+      ...lease,
+      cache: used.cache,
+      ...(lease.past !== undefined && { past: used.events.past(lease.past) }),
+      [Symbol.dispose]: () => release.dispose(),
+    };
+  }
+
+  #made(source: ReadableCache, to: string): Used {
+    const relocation = { from: this.#from, to };
+    const events = new LocalEvents(relocation);
+    return { cache: new LocalCache(source, { ...relocation, events }), events, leases: 0 };
+  }
 }
 
 /** An object in the other logical cluster. Its bytes are made when they are read. */
