@@ -7,7 +7,7 @@ import type { ViewSummary } from "../../packages/cli/src/dev/dev-messages.ts";
 const URL_ = "https://127.0.0.1:6444";
 
 function summary(name: string, path = `/services/${name}/clusters/root`): ViewSummary {
-  return { name, path, resources: [], moves: false, denied: false };
+  return { name, path, resources: [], moves: false, denied: false, ready: true };
 }
 
 describe("the contexts of dev", () => {

@@ -42,6 +42,14 @@ The user guest is in no group of its own (only system:authenticated): the contex
     expect(readFileSync(join(dev.state, ".gitignore"), "utf8")).to.equal("*\n");
   });
 
+  it("names the views that are not ready, and serves all the same", async () => {
+    const more = 'ready: () => Promise.reject(new Error("no source")),';
+    await using dev = await Dev.start({
+      files: { "note.ts": viewText(), "task.ts": viewText({ name: "task", more }) },
+    });
+    expect(dev.lines(/^Ready/)[0]).to.match(/^Ready in \d+\.\d\d s: 2 views at \S+ \(1 not ready yet: task\)$/);
+  });
+
   const red = `authorize: ({ user }) => ({ allowed: user.in("red"), reason: "only red" })`;
   for (const path of ["/clusters/:cluster", "/"])
     it(`suggests commands as another user when the views at ${path} deny the admin`, async function () {

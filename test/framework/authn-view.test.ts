@@ -3,7 +3,9 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type Authenticator, allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 import { Wire } from "../_support/wire.ts";
 
 type Own = NonNullable<Parameters<typeof views>[0]>;
@@ -116,5 +118,21 @@ describe("a view's own authentication", () => {
       expect(await said(server, "/own/clusters/a/x", "alice")).to.equal("alice in a");
       if (code === 401) expectFault(/authenticator failed/);
     }
+  });
+
+  it("is not logged as unavailable while the view is not ready: the request is 503 anyway", async () => {
+    const away: Authenticator = {
+      name: "away",
+      authenticate: () => Promise.reject(ApiError.serviceUnavailable("the users are away: try again", 1)),
+    };
+    const { promise: started, resolve: begin } = Promise.withResolvers<void>();
+    const { log, records } = testLog();
+    const starting = views().map((view) => ({ ...view, ready: () => started }));
+    await using server = await startPlain(starting, { authentication: [away], log });
+    const logged = () => records.filter(({ message }) => message === "authenticator failed").length;
+    expect([(await server.get("/services/own/clusters/a/x")).status, logged()]).to.deep.equal([503, 0]);
+    begin();
+    await until(async () => (await server.get("/readyz")).status === 200 || undefined);
+    expect([(await server.get("/services/own/clusters/a/x")).status, logged()]).to.deep.equal([503, 1]);
   });
 });

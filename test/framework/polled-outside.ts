@@ -55,6 +55,8 @@ export class Outside {
   failure: Error | undefined;
   /** Changes what a write stores. */
   store = (object: BookObject): BookObject => object;
+  /** Called before a removal. */
+  removing = (): void => undefined;
   /** Largest number of calls at a time. */
   most = 0;
   #running = 0;
@@ -86,7 +88,10 @@ export class Outside {
     });
 
   readonly remove = ({ metadata: { name } }: BookObject): Promise<void> =>
-    this.#call(`remove ${name}`, () => void this.books.delete(name));
+    this.#call(`remove ${name}`, () => {
+      this.removing();
+      this.books.delete(name);
+    });
 
   /** A read returns the content at its beginning: a slow one is stale at its end. A write is done at its end. */
   async #call<R>(call: string, act: () => R): Promise<R> {

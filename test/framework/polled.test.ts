@@ -1,6 +1,8 @@
 // Sources outside that are read again and again: when they are read, what is served meanwhile, and what is reported.
 import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { allow, defineVirtualWorkspace, polled, view } from "@virtual-workspaces/framework";
+import type { LogRecord } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
@@ -268,6 +270,26 @@ describe("polled sources", () => {
       ({ status }) => status === 200,
     );
     expect(body.items).to.have.length(1);
+  });
+
+  it("log the causes of a failed read once, with each address of a host", async () => {
+    const unused = createServer().listen(0, "127.0.0.1");
+    await once(unused, "listening");
+    const { port } = unused.address() as AddressInfo;
+    await new Promise((resolve) => unused.close(resolve));
+    for (const [host, cause] of [
+      ["127.0.0.1", "connect ECONNREFUSED 127.0.0.1"],
+      ["localhost", "connect ECONNREFUSED "],
+    ] as const) {
+      const records: LogRecord[] = [];
+      const read = async (): Promise<never> => {
+        throw new Error("the library is closed", { cause: await fetch(`http://${host}:${port}`).catch((why) => why) });
+      };
+      const books = polled({ collection: Book.collection(), cluster: "root", every: 60_000, read });
+      await using _running = books.start({ log: (record) => void records.push(record) });
+      const [{ error }] = await until(() => (records.length > 0 ? (records as [LogRecord]) : undefined));
+      expect(error).to.include(`the library is closed: fetch failed: ${cause}`);
+    }
   });
 
   it("reject invalid options", () => {

@@ -131,7 +131,7 @@ describe("a storage of rows", () => {
     expect(table.asked).to.deep.equal([]);
   });
 
-  it("answers a patch with a conflict in the end when every update is one", async () => {
+  it("answers a patch with a conflict at once when an update is one and the row stays the same", async () => {
     const table = new Table();
     await using server = await start(table);
     await server.send(`POST ${ROWS}`, row("a"));
@@ -145,7 +145,7 @@ describe("a storage of rows", () => {
       409,
       'Operation cannot be fulfilled on rows.example.dev "a": always',
     ]);
-    expect(table.asked).to.have.length(100);
+    expect(table.asked).to.have.length(1);
   });
 });
 

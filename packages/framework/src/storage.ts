@@ -170,8 +170,8 @@ export interface Storage<T extends KubeObject = KubeObject> {
   /**
    * Replaces an object whole, if its version is still `object.metadata.resourceVersion`.
    * @returns the object as stored.
-   * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone; the framework then retries, unless the client
-   * insists on the version
+   * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone; the framework then retries if a new read gives
+   * another object, unless the client insists on the version
    */
   update?(scope: Scope, object: T, options: WriteOptions): Awaitable<T | Encoded>;
   /**

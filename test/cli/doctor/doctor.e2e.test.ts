@@ -275,6 +275,14 @@ describe("virtual-workspaces doctor", function () {
     expect(skipped).to.contain("-       its mount object exists and is Ready: the Workspace is not known\n");
     expect(skipped).to.contain("-       the workspace has taken over its status: the Workspace is not known\n");
     expect(skipped).to.contain("ok      the target answers and authenticates the user: as admin, who is carol here");
+
+    await run("delete", "secret", "remote", parent);
+    await run("wait", "mount/remote", "--for=condition=Ready=false", parent);
+    await fails(
+      ["mount", "root:lab:remote", "--token=carol-token"],
+      'the target answers and authenticates the user: 503: the workspace root:lab:remote is mounted on Mount "remote"',
+      'Secret "default/remote" (spec.ref) not found\n',
+    );
   });
 
   it("skips what a plain user may not read, and still checks the target", async () => {
@@ -299,6 +307,56 @@ describe("virtual-workspaces doctor", function () {
     await run("wait", "mount/empty", "--for=jsonpath={.status.phase}");
     const remedy = "have a user who may get Workspaces and their mount objects in this workspace run the same command";
     await fails(["mount", "empty", "--token=bob-token"], "the workspace has taken over its status: ", remedy);
+    await fails(
+      ["mount", "empty", "--token=bob-token"],
+      'the mount "empty" is not ready: Unknown since ',
+      'Secret "default/empty" (spec.ref) not found\n',
+    );
+  });
+
+  it("reports a wrong URL in the Secret of a mount", async () => {
+    const ca = readFileSync(server.path("apiserver.crt")).toString("base64");
+    for (const [name, path, condition, found, remedy] of [
+      [
+        "lost",
+        url("/clusters/root:nope"),
+        "Ready",
+        '404: workspaces.tenancy.kcp.io "root:nope" not found',
+        "correct the path of the URL in the Secret",
+      ],
+      [
+        "plain",
+        server.url.replace("https:", "http:"),
+        "Ready=false",
+        "does not answer like a Kubernetes API server",
+        "correct the URL in the Secret (scheme, port, path)",
+      ],
+    ] as const) {
+      await create(secret(name, { server: path, "certificate-authority-data": ca }, { token: "root-token" }));
+      await create(mount(name, { ref: { ...SECRET, name }, identity: { type: "Fixed" } }));
+      await create(mounted(name, { ...MOUNT, name }));
+      await run("wait", `mount/${name}`, `--for=condition=${condition}`);
+      await run("wait", `ws/${name}`, `--for=condition=WorkspaceMount${condition}`);
+      await fails(["mount", name], found, remedy);
+    }
+  });
+
+  it("sends a user from inside a mount that is not ready to its parent", async () => {
+    await create(mount("away", { type: "Workspace", path: "root:not-yet" }));
+    await create(mounted("away", { ...MOUNT, name: "away" }));
+    await run("wait", "mount/away", "--for=jsonpath={.status.phase}");
+    await fails(
+      [url("/clusters/root:away")],
+      'FAILED  the user has access: 503: the workspace root:away is mounted on Mount "away", which is not ready',
+      "go to the workspace that contains the mount (kubectl ws ..), and run: virtual-workspaces doctor mount away",
+    );
+  });
+
+  it("says that an impersonated user counts only in the workspace of the impersonation", async () => {
+    await create(mount("as", { type: "Workspace", path: "root:lab" }));
+    await create(mounted("as", { ...MOUNT, name: "as" }));
+    await run("wait", "ws/as", "--for=jsonpath={.status.phase}=Ready");
+    await fails(["mount", "as", "--as=bob"], "with --as the user counts only in this workspace");
   });
 
   it("reports a mount object that is missing", async () => {

@@ -64,6 +64,8 @@ export interface ViewSummary {
   readonly moves: boolean;
   /** Whether the view denies the admin discovery, as far as known. */
   readonly denied: boolean;
+  /** Whether its `ready` hook has passed right after the start. Requests of others are 503. */
+  readonly ready: boolean;
 }
 
 export interface ResourceSummary {

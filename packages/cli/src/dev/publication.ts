@@ -31,12 +31,12 @@ export class Publication {
     return readyText(this.#serving, seconds);
   }
 
-  /** Returns the text after a reload: the views and their store, if they differ. */
+  /** Returns the text after a reload: views that are not ready, and the views and their store, if they differ. */
   reloaded(loaded: Loaded): string {
     const before = contentText(this.#serving);
     this.#serving = this.#publish(loaded);
     const after = contentText(this.#serving);
-    return after === before ? "" : `\n\n${after}\n`;
+    return `${unreadyText(loaded)}${after === before ? "" : `\n\n${after}\n`}`;
   }
 
   /** Writes the kubeconfig only if its content differs: a reload keeps the context that the user selected in it. */
@@ -71,7 +71,7 @@ function readyText(serving: Serving, seconds: number): string {
   const { url, loaded, kubeconfig } = serving;
   const count = loaded.views.length;
   return [
-    `Ready in ${seconds.toFixed(2)} s: ${count} ${count === 1 ? "view" : "views"} at ${url}`,
+    `Ready in ${seconds.toFixed(2)} s: ${count} ${count === 1 ? "view" : "views"} at ${url}${unreadyText(loaded)}`,
     "",
     contentText(serving),
     "",
@@ -80,6 +80,12 @@ function readyText(serving: Serving, seconds: number): string {
     ...tryText(serving),
     "",
   ].join("\n");
+}
+
+/** Names the views whose requests are 503: the server logs why, and when they are ready. */
+function unreadyText({ views }: Loaded): string {
+  const names = views.filter(({ ready }) => !ready).map(({ name }) => name);
+  return names.length === 0 ? "" : ` (${names.length} not ready yet: ${names.join(", ")})`;
 }
 
 /** Lists the views, and describes where their objects are. */

@@ -9,6 +9,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { authenticatedUser, clientCertificates } from "@virtual-workspaces/framework/authn";
 import type { Log, RequestRecord } from "@virtual-workspaces/framework/server";
+import { untilAborted } from "@virtual-workspaces/transport";
 import { Failure } from "../process/failure.ts";
 import { isHosted, type Source, type ViewHost, viewsOf } from "../views/load.ts";
 import { ADMIN } from "./dev-kubeconfig.ts";
@@ -19,6 +20,8 @@ import { DISCOVERY, unionOf } from "./union.ts";
 const LAST_CALL = 1 / 6;
 /** Interval of the check for waiting connections, ms. */
 const LOOK = 5;
+/** How long a start waits for the `ready` hook of a view, ms. */
+const READY_WITHIN = 500;
 /** Time limit for requests in flight after that, ms. */
 const FINISH_WITHIN = 2_000;
 
@@ -162,7 +165,7 @@ async function summarise(
 }
 
 async function summaryOf(view: VirtualWorkspace): Promise<ViewSummary> {
-  const [resources, denied] = await Promise.all([resourcesOf(view), denies(view)]);
+  const [resources, denied, ready] = await Promise.all([resourcesOf(view), denies(view), isReady(view)]);
   return {
     name: view.name,
     path: `${view.prefix ?? `/services/${view.name}`}${view.path === "/" ? "" : view.path.replace(":cluster", CLUSTER)}`,
@@ -174,6 +177,7 @@ async function summaryOf(view: VirtualWorkspace): Promise<ViewSummary> {
       })),
     moves: view.setup !== undefined,
     denied,
+    ready,
   };
 }
 
@@ -191,6 +195,17 @@ async function resourcesOf({ resources = [] }: VirtualWorkspace): Promise<readon
 async function denies(view: VirtualWorkspace): Promise<boolean> {
   try {
     return !(await view.authorize({ ...adminRequest(), ...DISCOVERY })).allowed;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns whether the view is ready soon: the terminal says which are not. The server logs why. */
+async function isReady(view: VirtualWorkspace): Promise<boolean> {
+  const signal = AbortSignal.timeout(READY_WITHIN);
+  try {
+    await untilAborted((async () => view.ready?.({ signal }))(), signal);
+    return true;
   } catch {
     return false;
   }

@@ -1,6 +1,14 @@
-import { type ApiError, isApiError, isJsonObject, parseApiVersion } from "@virtual-workspaces/apimachinery";
+import {
+  type ApiError,
+  CLUSTER_ANNOTATION,
+  isApiError,
+  isJsonObject,
+  parseApiVersion,
+} from "@virtual-workspaces/apimachinery";
 import { ClusterProxy, MOUNT_READY_CONDITION, Mount, Workspace } from "@virtual-workspaces/kcp";
 import { getCondition, READY_CONDITION } from "@virtual-workspaces/kcp/conditions";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
+import { SCOPES_EXTRA } from "@virtual-workspaces/kcp/users";
 import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
 import { meantObject } from "./suggest.ts";
@@ -109,7 +117,7 @@ const taken: MountStep = {
         ? "no controller has reconciled it yet"
         : `${condition.reason ?? condition.status}: ${condition.message ?? ""}`;
     throw new StepFailure(
-      `the phase of the workspace is ${phase ?? "Scheduling"}: ${why}`,
+      `the phase of the workspace is ${phase ?? "Scheduling"}: ${why}${await reasonForUser(examined, found)}`,
       remedyFor(
         examined,
         "enable the feature gate WorkspaceMounts, whose controller does this, and read the server's log",
@@ -123,22 +131,26 @@ const answered: MountStep = {
   run: async (examined) => {
     const { patient, name } = examined;
     const path = `${patient.path}:${name}`;
-    await unless(patient.ask(`${path}/api`), (error) => {
-      if (error.code === 403)
+    await unless(patient.ask(`${path}/api`), async (error) => {
+      const { code, message } = error;
+      if (code === 403)
         return new StepFailure(
-          `the target denies access: ${error.message}`,
-          remedyFor(examined, remedyOfDenial(error.message)),
+          `the target denies access: ${message}`,
+          patient.impersonates ? SCOPED : remedyFor(examined, remedyOfDenial(message)),
         );
-      return new StepFailure(
-        `${error.code}: ${error.message}`,
-        remedyFor(examined, "check that the target runs, and read the log of the server that proxies to it"),
-      );
+      const reason =
+        code === 503 ? await reasonForUser(examined, examined.found ?? (await workspaceInTree(examined))) : "";
+      const remedy =
+        code === 404 ? WRONG_PATH : "check that the target runs, and read the log of the server that proxies to it";
+      return new StepFailure(`${code}: ${message}${reason}`, remedyFor(examined, remedy));
     });
     try {
       const said = objectIn(await patient.review(path));
       const status = isJsonObject(said?.["status"]) ? said["status"] : {};
-      const user = isJsonObject(status["userInfo"]) ? status["userInfo"]["username"] : undefined;
-      return `as ${String(user)}${user === patient.user ? "" : `, who is ${patient.user} here`}`;
+      const info = isJsonObject(status["userInfo"]) ? status["userInfo"] : {};
+      const user = info["username"];
+      const scoped = patient.impersonates && isJsonObject(info["extra"]) && SCOPES_EXTRA in info["extra"];
+      return `as ${String(user)}${user === patient.user ? "" : `, who is ${patient.user} here`}${scoped ? `; ${SCOPED}` : ""}`;
     } catch (error) {
       if (isApiError(error)) throw new Skipped(`the target answers, but does not name the user: ${error.message}`);
       throw error;
@@ -200,7 +212,10 @@ const REMEDIES: ReadonlyMap<string, string> = new Map(
         ["CredentialRefused"],
         "put a new credential into the Secret; the token of a workspace server's kcp-admin is new at each start",
       ],
-      [["Failing", "Redirects"], "look at the log of the target: /version answers an error or a redirect"],
+      [
+        ["Failing", "Redirects"],
+        "correct the URL in the Secret (scheme, port, path), or look at the log of the target: /version answers an error or a redirect",
+      ],
       [["Restricted", "Insecure"], "ask the operator to allow the host of the target with --mount-allow"],
       [["CallerRefused"], "ask the operator to add the host of the target to --mount-caller-hosts"],
       [["TargetNotFound", "TargetNotReady"], "look at the workspace at spec.path of the Mount, and at its own mount"],
@@ -212,9 +227,48 @@ const REMEDIES: ReadonlyMap<string, string> = new Map(
   ).flatMap(([reasons, remedy]) => reasons.map((reason) => [reason, remedy] as const)),
 );
 
+const WRONG_PATH = "correct the path of the URL in the Secret: the target has nothing there";
+/** What kcp does to an impersonated user: another workspace server does not accept its scope. */
+const SCOPED =
+  "with --as the user counts only in this workspace, so a target that is a workspace server may deny what it permits the user's own credential (--token, --user): use that";
+
+/** Returns the URL's own reason to a user who may not get the Mount, or "". Security: the server shows it to users who may enter. */
+async function reasonForUser(
+  { patient, hidden = false }: ExaminedMount,
+  found: Workspace | undefined,
+): Promise<string> {
+  const { kind, apiVersion, name } = found?.spec.mount?.ref ?? {};
+  const cluster = found?.metadata.annotations?.[CLUSTER_ANNOTATION];
+  if (!hidden || cluster === undefined || kind !== Mount.kind || !apiVersion?.startsWith(`${Mount.group}/`)) return "";
+  try {
+    await patient.ask(`/services/mounts/${cluster}/${name}/version`);
+    return "";
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return error.code === 503 ? `; ${error.message}` : "";
+  }
+}
+
+/** Returns the Workspace as the view of all workspaces shows it to users who may not get it in its parent. */
+async function workspaceInTree({ patient, name }: ExaminedMount): Promise<Workspace | undefined> {
+  const path = `/services/workspaces/clusters/*/apis/${Workspace.group}/${Workspace.version}/${Workspace.plural}`;
+  try {
+    const { items } = (objectIn(await patient.ask(`${path}?fieldSelector=metadata.name%3D${name}`)) ?? {}) as {
+      readonly items?: readonly Workspace[];
+    };
+    return items?.find(({ metadata }) => metadata.annotations?.[PATH_ANNOTATION] === patient.workspace);
+  } catch (error) {
+    if (isApiError(error)) return undefined; // kcp has no such view
+    throw error;
+  }
+}
+
 /** Returns whose rights to extend at the target, which names the user in its message. */
 function remedyOfDenial(message: string): string {
   const [, user, what] = /User "([^"]+)" cannot (\S+)/.exec(message) ?? [];
+  const [, path] = /cannot get path "(\/.+)\/api"/.exec(message) ?? [];
+  if (path !== undefined)
+    return `if ${path} is no path of the target, correct the URL in the Secret; otherwise, at the target, give ${user} this permission`;
   if (user === undefined) return "the target has rules of its own: give the user of the request this permission there";
   return what?.startsWith("impersonate") === true
     ? `at the target, give ${user} the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io`

@@ -97,7 +97,14 @@ async function deniedOrMissing(patient: ExaminedServer, error: ApiError): Promis
       `${wrong.meant}check the name, or ask the operator for access if it is right`,
     );
   if (code === 403) return denied(patient, message);
-  return new StepFailure(`${code}: ${message}`, remedyOf(code));
+  return new StepFailure(`${code}: ${message}`, ofMount(message) ?? remedyOf(code));
+}
+
+/** Returns the remedy inside a mounted workspace that is not ready. */
+function ofMount(message: string): string | undefined {
+  const [, name] = /^the workspace \S*?([^:\s]+) is mounted on .* not ready/.exec(message) ?? [];
+  if (name === undefined) return undefined;
+  return `go to the workspace that contains the mount (kubectl ws ..), and run: virtual-workspaces doctor mount ${name}`;
 }
 
 function remedyOf(code: number): string {

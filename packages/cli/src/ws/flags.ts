@@ -126,7 +126,7 @@ Examples:
     wsLine("get", GET, {
       words: "<kind> -r",
       summary: "list objects in all workspaces below",
-      description: `Lists objects in the current workspace and in all workspaces below it. Workspaces without the kind are left out; those that cannot be read are reported on stderr.
+      description: `Lists objects in the current workspace and in all workspaces below it. Workspaces without the kind are left out, and so are mounts; those that cannot be read are reported on stderr.
 
 Examples:
   kubectl ws get configmaps -r -A

@@ -56,8 +56,9 @@ export interface WritablePolledOptions<T extends object> extends PolledOptions<T
   /**
    * Creates or replaces an object at the source. The framework has checked it against the kind; it has no resource version.
    * Metadata that it does not store last as long as the process, except labels and annotations: these are as the source
-   * returns them. After an exception the source is read again. An `ApiError` is the answer to the client: throw a conflict
-   * when the source has changed since `before`. Any other exception is 500.
+   * returns them. After an exception the source is read again. An `ApiError` is the answer to the client. Throw a
+   * conflict when the source has changed since `before`: unless the client insists on its version, the framework retries if
+   * a new read gives another object. Any other exception is 500.
    */
   readonly write: (object: StoredObject<T>, context: SourceWriteContext<T>) => Awaitable<void>;
   /** Removes an object from the source. Finalizers and grace periods are over. Exceptions are those of {@link write}. */

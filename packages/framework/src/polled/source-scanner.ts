@@ -129,7 +129,7 @@ export class SourceScanner<T extends object> {
 
   #failed(error: unknown): void {
     this.#endFirst();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (message === this.#problem) return;
     this.#problem = message;
     const { onError } = this.#options;
@@ -142,6 +142,25 @@ export class SourceScanner<T extends object> {
         // Reads continue, whatever the author does about failures.
       }
   }
+}
+
+/** Maximum number of causes in the log. */
+const MOST_CAUSES = 5;
+
+/** Returns the message of an error and those of its causes: `fetch failed: connect ECONNREFUSED 127.0.0.1:80`. */
+function messageOf(error: unknown): string {
+  const texts: string[] = [];
+  for (let one = error; one !== undefined && texts.length <= MOST_CAUSES; ) {
+    const text = one instanceof AggregateError && one.message === "" ? one.errors.map(textOf).join(", ") : textOf(one);
+    // A wrapper often quotes its cause.
+    if (!texts.some((before) => before.includes(text))) texts.push(text);
+    one = one instanceof Error ? one.cause : undefined;
+  }
+  return texts.join(": ");
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
 }
 
 /** Waits for a function of the author, no longer than its signal allows. */

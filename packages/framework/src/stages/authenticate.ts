@@ -127,6 +127,8 @@ function broken(exchange: Exchange, { name }: Pick<Authenticator, "name">, error
   exchange.authenticatorFailed = true;
   const isAway = isApiError(error) && error.code === 503;
   if (isAway) exchange.unauthenticated ??= error;
+  // Starting servers answer so: the view of the request is not ready either, and has its own line.
+  if (isAway && exchange.mounted?.problem() !== undefined) return undefined;
   // The caller receives a 503 itself.
   const level = isAway ? "info" : "error";
   exchange.log({ level, message: "authenticator failed", authenticator: name, error: String(error) });

@@ -1,4 +1,5 @@
-import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { Pace } from "@virtual-workspaces/transport";
 
 /** A final conflict of a write: a retry in a layer above would be useless. */
@@ -23,22 +24,49 @@ export function createConflict(conflict: ApiError): unknown {
   return new Raced(conflict);
 }
 
+/** Object on which an attempt at a write is based. */
+interface Read {
+  readonly object: KubeObject;
+}
+
+/** Finds a conflict that lasts: one that was no race, because the object is still what the attempt before has read. */
+export class Basis {
+  #conflict: ApiError | undefined;
+  #read: Read | undefined;
+
+  /** Takes the object of the next attempt. @throws LastingConflict if the attempt before failed on an equal one */
+  take(read: Read | undefined): void {
+    const before = this.#read;
+    this.#read = read;
+    if (this.#conflict === undefined || before === undefined || read === undefined) return;
+    if (equalJson(before.object, read.object)) throw lasting(this.#conflict);
+  }
+
+  /** Takes the conflict of an attempt. */
+  failed(conflict: ApiError): void {
+    this.#conflict = conflict;
+  }
+}
+
 /** Maximum number of attempts at a write. In each failed one, another write succeeded. */
 const ATTEMPTS = 100;
 
 /**
  * Repeats a read and write until no other write comes between.
  *
- * @throws ApiError 409 when others always do
+ * @param attempt reads and writes; it may give the basis what it has read
+ * @throws ApiError 409 when others always do, or the basis stays the same
  */
-export async function untilUndisturbed<R>(signal: AbortSignal, attempt: () => Promise<R>): Promise<R> {
+export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (basis: Basis) => Promise<R>): Promise<R> {
   const pace = new Pace();
+  const basis = new Basis();
   for (let count = 1; ; count++) {
     try {
-      return await attempt();
+      return await attempt(basis);
     } catch (error) {
       if (!(error instanceof Raced)) throw error;
       if (count === ATTEMPTS) throw lasting(error.conflict);
+      basis.failed(error.conflict);
       if (pace.isOver) await pace.rest();
       signal.throwIfAborted();
     }

@@ -12,7 +12,7 @@ import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Storage, Written } from "../storage.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
-import { createConflict, untilUndisturbed } from "./conflicts.ts";
+import { type Basis, createConflict, untilUndisturbed } from "./conflicts.ts";
 import { metadataProblems, prepareCreate, taken, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { checkReadable } from "./identity.ts";
@@ -81,19 +81,30 @@ export class Writer {
   /** @throws ApiError 404, 409 when the version is not the current one, 422 on an invalid object, and errors of admission */
   async update(key: ObjectKey, change: Change, asked: WriteRequest): Promise<Written> {
     return settling(asked, (request) =>
-      untilUndisturbed(request.options.signal, () => this.#update(key, change, request)),
+      untilUndisturbed(request.options.signal, (basis) => this.#update(key, { change, basis }, request)),
     );
   }
 
   /** @throws ApiError 404, 409 when the preconditions do not hold, and errors of admission */
   async delete(key: ObjectKey, query: DeleteQuery, asked: WriteRequest): Promise<Deleted> {
     return settling(asked, (request) =>
-      untilUndisturbed(request.options.signal, () => this.#delete(key, query, request)),
+      untilUndisturbed(request.options.signal, (basis) => this.#delete(key, { query, basis }, request)),
     );
   }
 
-  async #update(key: ObjectKey, change: Change, request: WriteRequest): Promise<Written> {
+  /** Reads the object of an attempt. The reads of a storage with a lifecycle of its own may be older than its source. */
+  async #read(key: ObjectKey, basis: Basis, request: WriteRequest): Promise<StoredValue | undefined> {
     const kept = await this.#keeping.read(key, request);
+    if (this.#storage.lifecycle !== "storage") basis.take(kept);
+    return kept;
+  }
+
+  async #update(
+    key: ObjectKey,
+    { change, basis }: { readonly change: Change; readonly basis: Basis },
+    request: WriteRequest,
+  ): Promise<Written> {
+    const kept = await this.#read(key, basis, request);
     if (kept === undefined && request.mayCreate === undefined) throw this.#keeping.notFound(key);
     const draft = await change(() => kept?.copy());
     if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
@@ -131,8 +142,12 @@ export class Writer {
     }
   }
 
-  async #delete(key: ObjectKey, asked: DeleteQuery, request: WriteRequest): Promise<Deleted> {
-    const kept = await this.#keeping.read(key, request);
+  async #delete(
+    key: ObjectKey,
+    { query: asked, basis }: { readonly query: DeleteQuery; readonly basis: Basis },
+    request: WriteRequest,
+  ): Promise<Deleted> {
+    const kept = await this.#read(key, basis, request);
     if (kept === undefined) throw this.#keeping.notFound(key);
     const before = kept.object;
     const query = this.#asSeen(asked, before, request);

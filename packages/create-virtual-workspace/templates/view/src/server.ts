@@ -1,7 +1,8 @@
 // The production server. It reads these files again when they change: mount them, and renew them without a restart.
 import { once } from "node:events";
-import { createServer } from "@virtual-workspaces/framework";
+import { allow, createServer, deny } from "@virtual-workspaces/framework";
 import { tokenFile } from "@virtual-workspaces/framework/authn";
+import { jsonLog, metrics } from "@virtual-workspaces/framework/server";
 import view from "./view.ts";
 
 const {
@@ -13,10 +14,13 @@ const {
 } = process.env;
 
 try {
+  await using log = jsonLog(); // JSON lines on stderr
   await using server = createServer({
     virtualWorkspaces: [view],
     authentication: [tokenFile(TOKEN_FILE)],
     tls: { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE },
+    log,
+    metrics: metrics({ authorize: ({ user }) => (user.in("monitoring") ? allow() : deny("only for monitoring")) }),
   });
   const { url } = await server.listen({ host: HOST, port: Number(PORT) });
   console.log(`${view.name} is served at ${url}/services/${view.name}`);
