@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
+import { Cancellation } from "@virtual-workspaces/transport";
 import type { Decision } from "./authz/authorization.ts";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/respond.ts";
@@ -68,7 +69,7 @@ export class Exchange implements AuditedRequest {
   /** Query with its question mark, or "". */
   readonly search: string;
   #query: URLSearchParams | undefined;
-  #abort: AbortController | undefined;
+  #cancellation: Cancellation | undefined;
   #warnings: Warnings | undefined;
   #trace: TraceParent | null | undefined;
 
@@ -201,17 +202,22 @@ export class Exchange implements AuditedRequest {
     this.#warnings.add(text);
   };
 
-  /** Aborts when the client leaves, when the deadline passes, or when the server stops waiting. Made on first use. */
-  get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      const abort = new AbortController();
-      this.#abort = abort;
+  /** Is cancelled when the client leaves, when the deadline passes, or when the server stops waiting. Made on first use. */
+  get cancellation(): Cancellation {
+    if (this.#cancellation === undefined) {
+      const cancellation = new Cancellation();
+      this.#cancellation = cancellation;
       // An upgraded connection outlives its response.
       const stream = this.upgradeHead === undefined ? this.res : this.req.socket;
-      stream.once("close", () => abort.abort(OVER));
-      if (stream.destroyed || this.expired) abort.abort(OVER);
+      stream.on("close", () => cancellation.cancel(OVER));
+      if (stream.destroyed || this.expired) cancellation.cancel(OVER);
     }
-    return this.#abort.signal;
+    return this.#cancellation;
+  }
+
+  /** Aborts as {@link cancellation} does. Made on first use. */
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
   }
 
   /**
@@ -242,7 +248,7 @@ export class Exchange implements AuditedRequest {
   expire(reason: unknown): void {
     this.expired = true;
     if (this.seat?.turn !== undefined) this.seat.release();
-    this.#abort?.abort(reason);
+    this.#cancellation?.cancel(reason);
   }
 }
 

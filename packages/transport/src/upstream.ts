@@ -135,14 +135,15 @@ export class Upstream implements AsyncDisposable {
 
   async #call<R extends Head>(request: Sent, make: Make<R>): Promise<R> {
     checkOutgoing(request);
-    const { method = "GET", path, headers = [], signal } = request;
+    const { method = "GET", path, headers = [], signal, cancellation } = request;
     const own = this.#lines(headers);
     const { head, idle } = this.#deadlinesOf(request);
     signal?.throwIfAborted();
+    if (cancellation?.cancelled === true) throw cancellation.reason;
     const what = (): string => `${method} ${this.url}${path.split("?", 1)[0]}`;
     if (this.#closed) throw new TransportError("closed", `${what()}: the upstream was closed`, { delivered: false });
     this.#counts.requests += 1;
-    const call = new Call({ what, head, signal, over: this.#over });
+    const call = new Call({ what, head, signal, cancellation, over: this.#over });
     this.#calls.add(call);
     try {
       const answer = await this.#authenticated({ request, own, idle, call, make });

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
-import { isUpgraded, type Outgoing, type StreamedResponse, Upstream } from "@virtual-workspaces/transport";
+import { type Cancellation, isUpgraded, type Outgoing, type StreamedResponse, Upstream } from "@virtual-workspaces/transport";
+import { HandledRequest } from "../request/handled-request.ts";
 import type { RawRequest } from "../request/raw-request.ts";
 import { HOPS_HEADER, requestInfo } from "../request/request-info.ts";
 import type { ForwardingHandlers } from "../resource/served.ts";
@@ -23,7 +24,8 @@ const DEADLINES = Object.freeze({ head: HEAD, idle: Number.POSITIVE_INFINITY });
 const NOBODY = "the server behind this view";
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-type Prepared = Pick<Outgoing, "path" | "headers" | "deadlines"> & Required<Pick<Outgoing, "method" | "signal">>;
+type Prepared = Pick<Outgoing, "path" | "headers" | "deadlines" | "signal" | "cancellation"> &
+  Required<Pick<Outgoing, "method">>;
 
 /**
  * Proxies whole requests to an upstream: `handle` and `upgrade` of a virtual workspace. It streams bytes both ways at the
@@ -43,12 +45,14 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
   readonly #counted: number;
   readonly #origin: string;
   readonly #spells: FailureStreaks;
+  readonly #takesCancellations: boolean;
 
   /** @throws Error on invalid options of an upstream */
   constructor(options: ProxyOptions) {
     const { upstream, path = asItCame, counts = true, onError } = options;
     this.#owned = "stream" in upstream ? undefined : new Upstream(upstream);
     this.#engine = this.#owned ?? (upstream as ProxyEngine);
+    this.#takesCancellations = this.#engine instanceof Upstream;
     this.#options = options;
     this.#path = path;
     this.#counted = counts ? 1 : 0;
@@ -114,7 +118,7 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
   }
 
   #outgoing(req: IncomingMessage, request: RawRequest<unknown>, more: readonly string[] = []): Prepared {
-    const { hops, via, search, signal } = request;
+    const { hops, via, search } = request;
     const said = [HOPS_HEADER, String(hops + this.#counted), "Via", via, ...more];
     const besides = this.#options.headers?.(request, req);
     if (besides !== undefined) for (const text of besides) said.push(text);
@@ -123,8 +127,14 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
       path: this.#path(request) + search,
       headers: passedHeaders(req, said),
       deadlines: DEADLINES,
-      signal,
+      ...this.#until(request),
     };
+  }
+
+  /** Returns what ends the request. Other engines know signals only. */
+  #until(request: RawRequest<unknown>): Pick<Outgoing, "signal" | "cancellation"> {
+    const cancellation = this.#takesCancellations ? cancellationOf(request) : undefined;
+    return cancellation === undefined ? { signal: request.signal } : { cancellation };
   }
 
   async #asked<R extends Pick<StreamedResponse, "status"> & Partial<AsyncDisposable>>(
@@ -138,7 +148,8 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
       this.#spells.answered("");
       return answer;
     } catch (error) {
-      if (request.signal.aborted) throw request.signal.reason;
+      const { cancelled, reason } = stateOf(request);
+      if (cancelled) throw reason;
       throw this.#told(upstreamFailure(error, { origin: this.#origin, writes: !READS.has(method) }));
     }
   }
@@ -207,6 +218,18 @@ export function proxy(options: ProxyOptions): ReverseProxy {
 
 function asItCame({ prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): string {
   return prefix + tail;
+}
+
+function cancellationOf(request: RawRequest<unknown>): Cancellation | undefined {
+  return request instanceof HandledRequest ? request.cancellation : undefined;
+}
+
+/** Returns whether a request has ended, and why. */
+function stateOf(request: RawRequest<unknown>): Pick<Cancellation, "cancelled" | "reason"> {
+  const cancellation = cancellationOf(request);
+  if (cancellation !== undefined) return cancellation;
+  const { aborted, reason } = request.signal;
+  return { cancelled: aborted, reason };
 }
 
 /** Start of the API part of a path. */

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../time/cancellation.ts";
 import { Timer } from "../time/timer.ts";
 import { TransportError } from "../transport-error.ts";
 
@@ -7,6 +8,7 @@ export interface CallOptions {
   /** Deadline of the head, ms. */
   readonly head: number;
   readonly signal: AbortSignal | undefined;
+  readonly cancellation: Cancellation | undefined;
   /** Called when the call is over, with its failure. */
   readonly over: (call: Call, failed: { readonly error: unknown } | undefined) => void;
 }
@@ -28,11 +30,12 @@ export class Call {
   #stop: ((reason: unknown) => void) | undefined;
 
   constructor(options: CallOptions) {
-    const { head, signal } = options;
+    const { head, signal, cancellation } = options;
     this.#options = options;
     this.#by = performance.now() + head;
     this.#late = this.#timer();
     signal?.addEventListener("abort", this.#abort, { once: true });
+    cancellation?.on(this.#cancelled);
   }
 
   /** Aborts the current attempt. The caller gets the reason. */
@@ -114,6 +117,7 @@ export class Call {
     this.#stop = undefined;
     this.#late.clear();
     this.#options.signal?.removeEventListener("abort", this.#abort);
+    this.#options.cancellation?.off(this.#cancelled);
     this.#options.over(this, failed);
   }
 
@@ -123,4 +127,5 @@ export class Call {
   }
 
   readonly #abort = (): void => this.end(this.#options.signal?.reason);
+  readonly #cancelled = (reason: unknown): void => this.end(reason);
 }
