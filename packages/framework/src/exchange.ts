@@ -12,7 +12,7 @@ import type { Mounted } from "./mounted.ts";
 import type { Origin } from "./observe/audit/origin.ts";
 import type { AuditedRequest, AuditRecord } from "./observe/audit/record.ts";
 import type { LogRecord } from "./observe/log/log.ts";
-import type { CachedList } from "./observe/observer.ts";
+import { type CachedList, streamOf } from "./observe/observer.ts";
 import { type RequestInfo, viaOf } from "./request/request-info.ts";
 import { parseTraceParent, type TraceParent } from "./request/trace-parent.ts";
 import type { User } from "./request/user.ts";
@@ -84,7 +84,9 @@ export class Exchange implements AuditedRequest {
   tail = "";
   /** Set by the info stage, unless no view serves the path. */
   info: RequestInfo | undefined;
-  /** Set by the deadline stage, unless there is no deadline. */
+  /** Time that the request may take, ms; 0 without a deadline. Set by the deadline stage. */
+  allowed = 0;
+  /** Set while the deadline runs. */
   deadline: NodeJS.Timeout | undefined;
   /** Set by the fairness stage when the request need not wait: it gets a seat if it turns out to need one. */
   admitted = false;
@@ -207,9 +209,7 @@ export class Exchange implements AuditedRequest {
     if (this.#cancellation === undefined) {
       const cancellation = new Cancellation();
       this.#cancellation = cancellation;
-      // An upgraded connection outlives its response.
-      const stream = this.upgradeHead === undefined ? this.res : this.req.socket;
-      stream.on("close", () => cancellation.cancel(OVER));
+      const stream = streamOf(this);
       if (stream.destroyed || this.expired) cancellation.cancel(OVER);
     }
     return this.#cancellation;
@@ -229,8 +229,22 @@ export class Exchange implements AuditedRequest {
     if (this.info.longRunning) return;
     const refusal = this.core.fairness.longRunning.take(this);
     if (refusal !== undefined) throw refusal;
-    clearTimeout(this.deadline);
+    this.liftDeadline();
     this.info = { ...this.info, longRunning: true };
+  }
+
+  liftDeadline(): void {
+    this.allowed = 0;
+    clearTimeout(this.deadline);
+  }
+
+  /** Ends the request when its response, or the upgraded connection, has closed. */
+  close(): void {
+    this.ended = true;
+    for (const observer of this.core.observers) observer.ended(this);
+    clearTimeout(this.deadline);
+    this.#cancellation?.cancel(OVER);
+    this.seat?.closed();
   }
 
   /** Whether the request has passed authentication. */

@@ -77,16 +77,6 @@ export interface Observer {
   ended(request: ObservedRequest): void;
 }
 
-/** Notifies observers of the begin and end of a request, for every protocol. */
-export function observe(request: ObservedRequest, observers: readonly Observer[]): void {
-  // Not `once`, which makes two more objects for each request: `close` occurs once.
-  streamOf(request).on("close", () => {
-    request.ended = true;
-    for (const observer of observers) observer.ended(request);
-  });
-  for (const observer of observers) observer.began?.(request);
-}
-
 /** Returns the stream that closes at the end of a request: an upgraded connection outlives its response. */
 export function streamOf({
   upgradeHead,

@@ -41,6 +41,7 @@ export class IdleTimer {
 
   /** Begins a wait now, in place of an earlier one. */
   begin(): void {
+    if (this.#ms === Number.POSITIVE_INFINITY) return;
     this.#since = performance.now();
     this.#timer ??= new Timer(this.#ms, this.#look);
   }
