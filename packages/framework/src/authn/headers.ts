@@ -210,8 +210,10 @@ export class IdentityHeaders {
     for (const name in distinct) if (this.has(name)) delete distinct[name];
     const lines: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2) {
-      const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+      // Not destructured from an array, which would be made for each line.
+      const name = rawHeaders[at] as string;
       if (this.has(name)) continue;
+      const value = rawHeaders[at + 1] as string;
       if (name.length !== PROTOCOL.length || name.toLowerCase() !== PROTOCOL) lines.push(name, value);
       else if (withoutToken(value) !== "") lines.push(name, withoutToken(value));
     }

@@ -29,6 +29,8 @@ export class Timer {
 
 /** Calls back when a wait lasts too long. To begin a wait only reads the clock: the timer is set again only when it fires. */
 export class IdleTimer {
+  /** Never calls back. */
+  static readonly endless: IdleTimer = new IdleTimer(Number.POSITIVE_INFINITY, () => undefined);
   readonly #ms: number;
   readonly #call: () => void;
   #since: number | undefined;
