@@ -19,8 +19,8 @@ export interface Passing {
   readonly ending: AbortSignal | undefined;
 }
 
-/** Forwards a response: its head at once, its body as it arrives. An incomplete one is cut. */
-export async function passAnswer(answer: StreamedResponse, { res, location, ending }: Passing): Promise<void> {
+/** Forwards a response: its head at once, its body as it arrives. An incomplete one is cut. @returns `undefined` when all is written */
+export function passAnswer(answer: StreamedResponse, { res, location, ending }: Passing): Promise<void> | undefined {
   res.statusCode = answer.status;
   tellHeaders(answer.headers, location, (name, value) =>
     name === "vary" ? res.appendHeader(name, value) : res.setHeader(name, value),
@@ -28,9 +28,9 @@ export async function passAnswer(answer: StreamedResponse, { res, location, endi
   const whole = answer.whole?.();
   if (whole !== undefined) {
     endWith(res, whole);
-    return;
+    return undefined;
   }
-  await new Promise<void>((resolve) => {
+  return new Promise<void>((resolve) => {
     const relay = new RelayedBody({ res, ending: isLines(answer) ? ending : undefined, over: resolve });
     if (answer.into === undefined) void passPieces(answer, relay);
     else relay.begin(answer.into(relay));
