@@ -12,7 +12,7 @@ import type { Mounted } from "./mounted.ts";
 import type { Origin } from "./observe/audit/origin.ts";
 import type { AuditedRequest, AuditRecord } from "./observe/audit/record.ts";
 import type { LogRecord } from "./observe/log/log.ts";
-import { type CachedList, streamOf } from "./observe/observer.ts";
+import type { CachedList } from "./observe/observer.ts";
 import { type RequestInfo, viaOf } from "./request/request-info.ts";
 import { parseTraceParent, type TraceParent } from "./request/trace-parent.ts";
 import type { User } from "./request/user.ts";
@@ -204,13 +204,17 @@ export class Exchange implements AuditedRequest {
     this.#warnings.add(text);
   };
 
+  /** Stream that closes at the end of the request: an upgraded connection outlives its response. */
+  get stream(): ServerResponse | IncomingMessage["socket"] {
+    return this.upgradeHead === undefined ? this.res : this.req.socket;
+  }
+
   /** Is cancelled when the client leaves, when the deadline passes, or when the server stops waiting. Made on first use. */
   get cancellation(): Cancellation {
     if (this.#cancellation === undefined) {
       const cancellation = new Cancellation();
       this.#cancellation = cancellation;
-      const stream = streamOf(this);
-      if (stream.destroyed || this.expired) cancellation.cancel(OVER);
+      if (this.stream.destroyed || this.expired) cancellation.cancel(OVER);
     }
     return this.#cancellation;
   }

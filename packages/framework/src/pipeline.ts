@@ -7,7 +7,7 @@ import { isAggregated } from "./discovery/negotiation.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
 import { boundRest, ignore, isPlain, responseOn } from "./listener/malformed.ts";
-import { type ObservedRequest, streamOf } from "./observe/observer.ts";
+import type { ObservedRequest } from "./observe/observer.ts";
 import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match, startDeadline } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
@@ -73,7 +73,7 @@ async function run(exchange: Exchange): Promise<void> {
         if (exchange.admitted && exchange.isAuthenticated()) exchange.core.fairness.hold(exchange);
         await pending;
         // A closed request would be counted forever, and no client is left to get an answer.
-        if (streamOf(exchange).destroyed || exchange.expired) return;
+        if (exchange.stream.destroyed || exchange.expired) return;
       }
       if (exchange.answered) return noteStarted(exchange);
     }
@@ -135,7 +135,7 @@ export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
   const handle = (exchange: Exchange): void => {
     // One listener for all that ends with the request. Not `once`, which makes two more objects for each: `close` occurs once.
-    streamOf(exchange).on("close", () => exchange.close());
+    exchange.stream.on("close", () => exchange.close());
     for (const observer of observers) observer.began?.(exchange);
     void tracing.run(exchange, run);
   };

@@ -2,8 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { ApiError, dnsLabelProblems, nameProblems } from "@virtual-workspaces/apimachinery";
-import { clientCertificate } from "../listener/connections.ts";
-import { Http1Request } from "../listener/http1-request.ts";
+import { clientCertificate, Http1Request } from "../listener/connections.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User } from "../request/user.ts";
 import { KnownNames } from "../util/known-names.ts";

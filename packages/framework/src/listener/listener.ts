@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { Http1Request } from "./http1-request.ts";
+import { Http1Request } from "./connections.ts";
 import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./listener-limits.ts";
 import { refuseMalformed, shouldUpgradeCallback } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";

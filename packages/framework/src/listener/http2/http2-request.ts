@@ -1,7 +1,6 @@
 import { Http2ServerRequest, Http2ServerResponse, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
-import type { Carried } from "../connections.ts";
-import { type DistinctHeaders, distinctOf } from "../http1-request.ts";
+import { type Carried, type DistinctHeaders, distinctOf } from "../connections.ts";
 
 /** Error of a body that ended early, as in HTTP/1.1. */
 const CUT: NodeJS.ErrnoException = Object.assign(new Error("aborted"), { code: "ECONNRESET" });
