@@ -10,7 +10,6 @@ import {
   staticTokens,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { deriveRequest } from "@virtual-workspaces/framework/request";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
@@ -55,36 +54,6 @@ function statusOf(answer: { status: number; body: string } | undefined): Record<
 }
 
 describe("a raw handler", () => {
-  it("derives requests that keep the members which are made on first read", async () => {
-    const over = new AbortController();
-    const { signal } = new AbortController();
-    await using server = await start({
-      handle: (_req, res, request) => {
-        const moved = deriveRequest(request, { prefix: "/elsewhere" });
-        const derived = deriveRequest(moved, {
-          search: "?x=1",
-          get ending() {
-            return over.signal;
-          },
-        });
-        const cut = deriveRequest(derived, { signal, head: Buffer.from("head") });
-        const { takeTime, loginFailed } = cut;
-        const same = [cut.user === request.user, cut.requestId === request.requestId, cut.via === request.via];
-        const changed = [cut.prefix, cut.search, cut.head.toString(), cut.tail];
-        const lazy = [moved.signal === request.signal, cut.ending === over.signal, cut.signal === signal];
-        takeTime();
-        loginFailed();
-        res.end(JSON.stringify({ same, changed, lazy, ended: [request.signal.aborted, moved.ending.aborted] }));
-      },
-    });
-    expect(JSON.parse((await server.ask("/tail"))?.body ?? "")).to.deep.equal({
-      same: [true, true, true],
-      changed: ["/elsewhere", "?x=1", "head", "/tail"],
-      lazy: [true, true, true],
-      ended: [false, false],
-    });
-  });
-
   it("receives prefix, tail and query byte for byte", async () => {
     const seen: unknown[] = [];
     await using server = await start({

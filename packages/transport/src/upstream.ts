@@ -229,7 +229,14 @@ export class Upstream implements AsyncDisposable {
     const exchange = make({ call, lease, idle, retry });
     // By default, undici closes the connection of a DELETE with a body.
     const reset = method === "HEAD" ? null : false;
-    const sent = { method, path: this.#prefix + path, headers, body: body as SentBody, reset, upgrade: protocol ?? null };
+    const sent = {
+      method,
+      path: this.#prefix + path,
+      headers,
+      body: body as SentBody,
+      reset,
+      upgrade: protocol ?? null,
+    };
     exchange.start(sent as Dispatcher.DispatchOptions);
     return exchange.answer;
   }

@@ -14,7 +14,10 @@ export interface ListenerTls {
 
 /** Creates a Node server with the framework's limits and without a request handler. */
 export function createListener(tls?: ListenerTls): HttpServer {
-  const server = tls === undefined ? createHttpServer({ ...LISTENER_LIMITS, IncomingMessage: Http1Request, shouldUpgradeCallback }) : tlsListener(tls);
+  const server =
+    tls === undefined
+      ? createHttpServer({ ...LISTENER_LIMITS, IncomingMessage: Http1Request, shouldUpgradeCallback })
+      : tlsListener(tls);
   server.maxHeadersCount = MAX_HEADERS_COUNT;
   refuseMalformed(server);
   return server;

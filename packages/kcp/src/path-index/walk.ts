@@ -96,7 +96,15 @@ function foundCluster(graph: Graph, node: ClusterNode, path: string): Lookup {
   const { name: cluster, shard, type } = node;
   if (shard?.urls === undefined) return unreachable("pending", path);
   const { baseURL, virtualWorkspaceURL } = shard.urls;
-  return { kind: "cluster", cluster, shard: shard.name, baseURL, virtualWorkspaceURL, path: pathOf(graph, node), type: type?.text };
+  return {
+    kind: "cluster",
+    cluster,
+    shard: shard.name,
+    baseURL,
+    virtualWorkspaceURL,
+    path: pathOf(graph, node),
+    type: type?.text,
+  };
 }
 
 function foundMount(graph: Graph, { link, url, rest }: { link: Link; url: string; rest: string }): Lookup {
