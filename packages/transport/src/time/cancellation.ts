@@ -9,6 +9,7 @@ export class Cancellation {
   #others: Set<(reason: unknown) => void> | undefined;
   #controller: AbortController | undefined;
 
+  /** Whether {@link cancel} has been called. */
   get cancelled(): boolean {
     return this.#cancelled !== undefined;
   }
