@@ -1,6 +1,13 @@
 // Requests that continue with another path, user or cluster: for each place that derives them, whether all other fields are
 // kept, and whether lazy fields are computed only on access.
-import { type RawRequest, User } from "@virtual-workspaces/framework";
+import {
+  allow,
+  createServer,
+  defineVirtualWorkspace,
+  type RawRequest,
+  staticTokens,
+  User,
+} from "@virtual-workspaces/framework";
 import { deriveRequest, type RequestChanges } from "@virtual-workspaces/framework/request";
 import { expect } from "chai";
 
@@ -97,6 +104,47 @@ describe("deriveRequest()", () => {
     expect(asked).to.deep.equal([]);
     expect([derived.prefix, derived.user, derived.via]).to.deep.equal([prefix, user, "1.1 quotes"]);
     expect(asked).to.deep.equal(["via"]);
+  });
+
+  it("keeps the fields of a raw handler's request, which are made on first read", async () => {
+    const view = defineVirtualWorkspace({
+      name: "raw",
+      path: "/",
+      authorize: () => allow(),
+      handle: (_req, res, request) => {
+        const moved = deriveRequest(request, { prefix });
+        const ended = withGetters(
+          { search: "?x=1" },
+          {
+            get ending() {
+              return over;
+            },
+          },
+        );
+        const derived = deriveRequest(deriveRequest(moved, ended), { signal, head: Buffer.from("head") });
+        const { takeTime, loginFailed } = derived;
+        takeTime();
+        loginFailed();
+        const same = [derived.user === request.user, derived.requestId === request.requestId];
+        const changed = [derived.prefix, derived.search, derived.head.toString(), derived.tail];
+        const lazy = [moved.signal === request.signal, derived.via === request.via, derived.signal === signal];
+        res.end(JSON.stringify({ same, changed, lazy, ending: derived.ending === over, left: moved.signal.aborted }));
+      },
+    });
+    await using server = createServer({
+      virtualWorkspaces: [view],
+      authentication: [staticTokens({ token: { name: "alice" } })],
+      tls: false,
+    });
+    const { url } = await server.listen({ port: 0 });
+    const answer = await fetch(`${url}/services/raw/tail`, { headers: { Authorization: "Bearer token" } });
+    expect(await answer.json()).to.deep.equal({
+      same: [true, true],
+      changed: [prefix, "?x=1", "head", "/tail"],
+      lazy: [true, true, true],
+      ending: true,
+      left: false,
+    });
   });
 
   it("keeps fields that a request class reads from private members", () => {

@@ -1,6 +1,6 @@
 // A caller that aborts gets its own reason, and frees its resources, at every stage of a request.
 import { getEventListeners } from "node:events";
-import { Upstream } from "@virtual-workspaces/transport";
+import { Cancellation, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
 import { until } from "../_support/until.ts";
@@ -121,5 +121,49 @@ describe("a request's signal", () => {
     expect(warnings).to.deep.equal([]);
     expect(upstream.stats).to.include({ active: 0, pending: 0, requests: 2000 });
     expect(server.opened).to.be.at.most(20 + 40 * 2);
+  });
+});
+
+describe("a request's cancellation", () => {
+  it("ends the request at every stage with its reason, like a signal", async () => {
+    await using server = await startRaw(({ text, socket }) => {
+      if (text.includes("/body")) socket.write(`${HEAD}2\r\nab\r\n`);
+    });
+    await using upstream = new Upstream({ url: server.url });
+    const before = new Cancellation();
+    before.cancel(REASON);
+    expect(await thrown(upstream.send({ path: "/", cancellation: before }))).to.equal(REASON);
+    expect(server.opened).to.equal(0);
+    for (const path of ["/head", "/body"]) {
+      const cancellation = new Cancellation();
+      const sent = server.requests.length;
+      const whole = thrown(upstream.send({ path, cancellation }));
+      await server.until(() => server.requests.length > sent);
+      cancellation.cancel(REASON);
+      expect(await whole).to.equal(REASON);
+      await server.until(() => server.sockets.size === 0);
+    }
+    expect(upstream.stats.active).to.equal(0);
+  });
+
+  it("calls each listener once, and aborts its signal whenever it was read", () => {
+    const heard: unknown[] = [];
+    const cancellation = new Cancellation();
+    const gone = (reason: unknown): void => void heard.push(["gone", reason]);
+    cancellation.on((reason) => heard.push(["first", reason]));
+    cancellation.on(gone);
+    cancellation.on((reason) => heard.push(["last", reason]));
+    cancellation.off(gone);
+    const { signal } = cancellation;
+    cancellation.cancel(REASON);
+    cancellation.cancel("again");
+    expect(heard).to.deep.equal([
+      ["first", REASON],
+      ["last", REASON],
+    ]);
+    expect([signal.aborted, signal.reason]).to.deep.equal([true, REASON]);
+    const late = new Cancellation();
+    late.cancel(REASON);
+    expect([late.cancelled, late.reason, late.signal.reason]).to.deep.equal([true, REASON, REASON]);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
+import { Cancellation } from "@virtual-workspaces/transport";
 import type { Decision } from "./authz/authorization.ts";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/respond.ts";
@@ -68,7 +69,7 @@ export class Exchange implements AuditedRequest {
   /** Query with its question mark, or "". */
   readonly search: string;
   #query: URLSearchParams | undefined;
-  #abort: AbortController | undefined;
+  #cancellation: Cancellation | undefined;
   #warnings: Warnings | undefined;
   #trace: TraceParent | null | undefined;
 
@@ -83,7 +84,9 @@ export class Exchange implements AuditedRequest {
   tail = "";
   /** Set by the info stage, unless no view serves the path. */
   info: RequestInfo | undefined;
-  /** Set by the deadline stage, unless there is no deadline. */
+  /** Time that the request may take, ms; 0 without a deadline. Set by the deadline stage. */
+  allowed = 0;
+  /** Set while the deadline runs. */
   deadline: NodeJS.Timeout | undefined;
   /** Set by the fairness stage when the request need not wait: it gets a seat if it turns out to need one. */
   admitted = false;
@@ -201,17 +204,24 @@ export class Exchange implements AuditedRequest {
     this.#warnings.add(text);
   };
 
-  /** Aborts when the client leaves, when the deadline passes, or when the server stops waiting. Made on first use. */
-  get signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      const abort = new AbortController();
-      this.#abort = abort;
-      // An upgraded connection outlives its response.
-      const stream = this.upgradeHead === undefined ? this.res : this.req.socket;
-      stream.once("close", () => abort.abort(OVER));
-      if (stream.destroyed || this.expired) abort.abort(OVER);
+  /** Stream that closes at the end of the request: an upgraded connection outlives its response. */
+  get stream(): ServerResponse | IncomingMessage["socket"] {
+    return this.upgradeHead === undefined ? this.res : this.req.socket;
+  }
+
+  /** Is cancelled when the client leaves, when the deadline passes, or when the server stops waiting. Made on first use. */
+  get cancellation(): Cancellation {
+    if (this.#cancellation === undefined) {
+      const cancellation = new Cancellation();
+      this.#cancellation = cancellation;
+      if (this.stream.destroyed || this.expired) cancellation.cancel(OVER);
     }
-    return this.#abort.signal;
+    return this.#cancellation;
+  }
+
+  /** Aborts as {@link cancellation} does. Made on first use. */
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
   }
 
   /**
@@ -223,8 +233,22 @@ export class Exchange implements AuditedRequest {
     if (this.info.longRunning) return;
     const refusal = this.core.fairness.longRunning.take(this);
     if (refusal !== undefined) throw refusal;
-    clearTimeout(this.deadline);
+    this.liftDeadline();
     this.info = { ...this.info, longRunning: true };
+  }
+
+  liftDeadline(): void {
+    this.allowed = 0;
+    clearTimeout(this.deadline);
+  }
+
+  /** Ends the request when its response, or the upgraded connection, has closed. */
+  close(): void {
+    this.ended = true;
+    for (const observer of this.core.observers) observer.ended(this);
+    clearTimeout(this.deadline);
+    this.#cancellation?.cancel(OVER);
+    this.seat?.closed();
   }
 
   /** Whether the request has passed authentication. */
@@ -242,7 +266,7 @@ export class Exchange implements AuditedRequest {
   expire(reason: unknown): void {
     this.expired = true;
     if (this.seat?.turn !== undefined) this.seat.release();
-    this.#abort?.abort(reason);
+    this.#cancellation?.cancel(reason);
   }
 }
 

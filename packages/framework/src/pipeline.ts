@@ -7,9 +7,9 @@ import { isAggregated } from "./discovery/negotiation.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
 import { boundRest, ignore, isPlain, responseOn } from "./listener/malformed.ts";
-import { type ObservedRequest, observe, streamOf } from "./observe/observer.ts";
+import type { ObservedRequest } from "./observe/observer.ts";
 import { serve } from "./serve/serve.ts";
-import { accept, deadline, health, info, match } from "./stages/accept.ts";
+import { accept, deadline, health, info, match, startDeadline } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, intercept, locate, placed, ready } from "./stages/authorize.ts";
 
@@ -69,10 +69,11 @@ async function run(exchange: Exchange): Promise<void> {
     for (const stage of stages) {
       const pending = stage(exchange);
       if (pending !== undefined) {
+        startDeadline(exchange);
         if (exchange.admitted && exchange.isAuthenticated()) exchange.core.fairness.hold(exchange);
         await pending;
         // A closed request would be counted forever, and no client is left to get an answer.
-        if (streamOf(exchange).destroyed || exchange.expired) return;
+        if (exchange.stream.destroyed || exchange.expired) return;
       }
       if (exchange.answered) return noteStarted(exchange);
     }
@@ -80,6 +81,7 @@ async function run(exchange: Exchange): Promise<void> {
     fail(exchange, error);
   } finally {
     exchange.seat?.through();
+    startDeadline(exchange);
   }
 }
 
@@ -132,7 +134,9 @@ export interface Handlers {
 export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
   const handle = (exchange: Exchange): void => {
-    if (observers.length > 0) observe(exchange, observers);
+    // One listener for all that ends with the request. Not `once`, which makes two more objects for each: `close` occurs once.
+    exchange.stream.on("close", () => exchange.close());
+    for (const observer of observers) observer.began?.(exchange);
     void tracing.run(exchange, run);
   };
   const request = (req: IncomingMessage, res: ServerResponse): void => {

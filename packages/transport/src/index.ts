@@ -38,6 +38,7 @@ export {
   type RetryPolicy,
   retry,
 } from "./time/backoff.ts";
+export { Cancellation } from "./time/cancellation.ts";
 export { type Clock, LONGEST_TIMER, type SleepOptions, sleep, systemClock, timerDelay } from "./time/clock.ts";
 export { askedAfterNow, ListAndWatch, type ListerWatcher, type NextAttempt } from "./time/list-and-watch.ts";
 export { Pace } from "./time/pace.ts";

@@ -1,16 +1,19 @@
+import type { Dispatcher } from "undici";
 import type { Credential, Credentials } from "./calls/authentication.ts";
 import { Authentication } from "./calls/authentication.ts";
-import { Call } from "./calls/call.ts";
-import { Connections } from "./connections/connections.ts";
+import { Call, whatOf } from "./calls/call.ts";
+import { LateCalls } from "./calls/late-calls.ts";
+import { Connections, type Lease } from "./connections/connections.ts";
 import { authoritiesIn, type Dial, type UpstreamTls } from "./connections/connector.ts";
 import {
   type Exchange,
   type ExchangeOptions,
+  type Failed,
   StreamedExchange,
   UpgradeExchange,
   WholeExchange,
 } from "./connections/exchange.ts";
-import { onTheWire } from "./http/headers.ts";
+import { isNamed, onTheWire } from "./http/headers.ts";
 import {
   checkOutgoing,
   type Deadlines,
@@ -65,6 +68,7 @@ export class Upstream implements AsyncDisposable {
   readonly #known = new WeakMap<readonly string[], readonly string[]>();
   #resolved: { readonly of: object; readonly deadlines: Deadlines } | undefined;
   readonly #counts = new Counts();
+  readonly #late = new LateCalls();
   /** Called when no request is pending. */
   #idle: (() => void) | undefined;
   #closed = false;
@@ -131,21 +135,31 @@ export class Upstream implements AsyncDisposable {
     this.#closed = true;
     for (const call of [...this.#calls]) call.end(call.failure("closed", "the upstream was closed"));
     await this.#connections.destroy();
+    this.#late[Symbol.dispose]();
   }
 
   async #call<R extends Head>(request: Sent, make: Make<R>): Promise<R> {
     checkOutgoing(request);
-    const { method = "GET", path, headers = [], signal } = request;
+    const { method = "GET", path, headers = [], signal, cancellation } = request;
     const own = this.#lines(headers);
     const { head, idle } = this.#deadlinesOf(request);
     signal?.throwIfAborted();
-    const what = (): string => `${method} ${this.url}${path.split("?", 1)[0]}`;
-    if (this.#closed) throw new TransportError("closed", `${what()}: the upstream was closed`, { delivered: false });
+    if (cancellation?.cancelled === true) throw cancellation.reason;
+    const { url } = this;
+    if (this.#closed) {
+      const text = `${whatOf({ method, url, path })}: the upstream was closed`;
+      throw new TransportError("closed", text, { delivered: false });
+    }
     this.#counts.requests += 1;
-    const call = new Call({ what, head, signal, over: this.#over });
+    const call = new Call({ method, url, path, head, signal, cancellation, late: this.#late, over: this.#over });
     this.#calls.add(call);
     try {
-      const answer = await this.#authenticated({ request, own, idle, call, make });
+      const given = this.#authentication.credential(call);
+      const credential = given instanceof Promise ? await given : given;
+      const attempt = { request, own, idle, call, make, credential };
+      const first = await this.#tried(attempt, false);
+      const isRefused = first.status === 401 && !isStreamed(request.body);
+      const answer = isRefused ? await this.#renewed(attempt, first) : first;
       call.accept();
       return answer;
     } catch (error) {
@@ -166,9 +180,8 @@ export class Upstream implements AsyncDisposable {
   #lines(headers: readonly string[]): readonly string[] {
     const known = this.#known.get(headers);
     if (known !== undefined) return known;
-    const named = headers.some((name, at) => at % 2 === 0 && name.length === 10 && name.toLowerCase() === "user-agent");
     const lines = onTheWire(headers);
-    if (!named) lines.unshift("User-Agent", this.#userAgent);
+    if (!isNamed(headers, "user-agent")) lines.unshift("User-Agent", this.#userAgent);
     if (Object.isFrozen(headers)) this.#known.set(headers, lines);
     return lines;
   }
@@ -179,47 +192,59 @@ export class Upstream implements AsyncDisposable {
     if (failed !== undefined) this.#counts.failed(failed.error);
   };
 
-  async #authenticated<R extends Head>(attempt: Attempt<R>): Promise<R> {
+  /** Sends a rejected request once more, if there is another credential. */
+  async #renewed<R extends Head>(attempt: Attempt<R>, answer: R): Promise<R> {
     const { call } = attempt;
-    const given = this.#authentication.credential(call);
-    const credential = given instanceof Promise ? await given : given;
-    const answer = await this.#tried(attempt, credential);
-    if (answer.status !== 401 || isStreamed(attempt.request.body)) return answer;
     call.waits();
     const end = async (): Promise<void> => answer[Symbol.asyncDispose]?.();
-    const renewed = await this.#authentication.renewed(credential, call).catch(async (error: unknown) => {
+    const credential = await this.#authentication.renewed(attempt.credential, call).catch(async (error: unknown) => {
       await end();
       throw error;
     });
-    if (renewed === undefined) return answer;
+    if (credential === undefined) return answer;
     await end();
     this.#counts.retries += 1;
     call.again();
-    return this.#tried(attempt, renewed);
+    return this.#tried({ ...attempt, credential }, false);
   }
 
-  async #tried<R extends Head>(attempt: Attempt<R>, credential: Credential): Promise<R> {
-    const { request, own, idle, call, make } = attempt;
-    const { method = "GET", path, body = null, length, long = false, protocol } = request;
+  /** @param fresh whether it needs a new connection */
+  #tried<R extends Head>(attempt: Attempt<R>, fresh: boolean): Promise<R> {
+    const { request, credential, call } = attempt;
+    const { long = false, protocol } = request;
+    const taken = this.#connections.take({ credential, long, fresh, upgrades: protocol !== undefined, call });
+    return taken instanceof Promise
+      ? taken.then((lease) => this.#begun(attempt, lease, fresh))
+      : this.#begun(attempt, taken, fresh);
+  }
+
+  #begun<R extends Head>(attempt: Attempt<R>, lease: Lease, fresh: boolean): Promise<R> {
+    const { request, own, idle, call, make, credential } = attempt;
+    const { method = "GET", path, body = null, length, protocol } = request;
+    const retry = (failed: Failed): Promise<R> | undefined =>
+      fresh || !lease.used || !isStale(failed, method) ? undefined : this.#again(attempt);
     const said = this.#authentication.headers(own, credential);
     // The cast is safe: undici only reads them.
     const headers = (length === undefined ? said : [...said, "Content-Length", String(length)]) as string[];
-    for (let fresh = false; ; fresh = true) {
-      const taken = this.#connections.take({ credential, long, fresh, upgrades: protocol !== undefined, call });
-      const lease = taken instanceof Promise ? await taken : taken;
-      const exchange = make({ call, lease, idle });
-      // By default, undici closes the connection of a DELETE with a body.
-      const reset = method === "HEAD" ? {} : { reset: false };
-      const upgrade = protocol === undefined ? {} : { upgrade: protocol };
-      exchange.start({ method, path: this.#prefix + path, headers, body: body as SentBody, ...reset, ...upgrade });
-      try {
-        return await exchange.answer;
-      } catch (error) {
-        if (fresh || !lease.used || !isStale(exchange, { error, method })) throw error;
-        this.#counts.retries += 1;
-        call.again();
-      }
-    }
+    const exchange = make({ call, lease, idle, retry });
+    // By default, undici closes the connection of a DELETE with a body.
+    const reset = method === "HEAD" ? null : false;
+    const sent = {
+      method,
+      path: this.#prefix + path,
+      headers,
+      body: body as SentBody,
+      reset,
+      upgrade: protocol ?? null,
+    };
+    exchange.start(sent as Dispatcher.DispatchOptions);
+    return exchange.answer;
+  }
+
+  async #again<R extends Head>(attempt: Attempt<R>): Promise<R> {
+    this.#counts.retries += 1;
+    attempt.call.again();
+    return this.#tried(attempt, true);
   }
 }
 
@@ -241,13 +266,11 @@ interface Attempt<R> {
   readonly idle: number;
   readonly call: Call;
   readonly make: Make<R>;
+  readonly credential: Credential;
 }
 
 /** Whether a reused connection had ended, so that the request can be retried. */
-function isStale(
-  { begun, delivered }: Pick<Exchange<unknown>, "begun" | "delivered">,
-  { error, method }: { readonly error: unknown; readonly method: string },
-): boolean {
+function isStale({ begun, delivered, error }: Failed, method: string): boolean {
   if (!isTransportError(error) || begun) return false;
   if (!delivered) return error.code === "connect";
   return error.code === "reset" && (method === "GET" || method === "HEAD");

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { ApiError, dnsLabelProblems, nameProblems } from "@virtual-workspaces/apimachinery";
-import { clientCertificate } from "../listener/connections.ts";
+import { clientCertificate, Http1Request } from "../listener/connections.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User } from "../request/user.ts";
 import { KnownNames } from "../util/known-names.ts";
@@ -201,34 +201,42 @@ export class IdentityHeaders {
 
   /** Strips the identity headers from a request, in every form in which a handler can read headers. */
   drop(req: IncomingMessage): void {
-    // Read these before the raw list is cut: Node derives them on first access, by its old length.
-    const { headers, headersDistinct, rawHeaders } = req;
-    for (const form of [headers, headersDistinct])
-      for (const name of Object.keys(form)) if (this.has(name)) delete form[name];
+    const { headers, rawHeaders } = req;
+    // Node.js derives the other form from the raw list on first access, by its old length: read it before that is cut.
+    const isMade = !(req instanceof Http1Request) || req.isDistinct;
+    const distinct = isMade ? req.headersDistinct : undefined;
+    for (const name in headers) if (this.has(name)) delete headers[name];
+    for (const name in distinct) if (this.has(name)) delete distinct[name];
     const lines: string[] = [];
     for (let at = 0; at < rawHeaders.length; at += 2) {
-      const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+      // Not destructured from an array, which would be made for each line.
+      const name = rawHeaders[at] as string;
       if (this.has(name)) continue;
-      if (name.toLowerCase() !== PROTOCOL) lines.push(name, value);
+      const value = rawHeaders[at + 1] as string;
+      if (name.length !== PROTOCOL.length || name.toLowerCase() !== PROTOCOL) lines.push(name, value);
       else if (withoutToken(value) !== "") lines.push(name, withoutToken(value));
     }
     req.rawHeaders = lines;
-    dropTokens(headers, headersDistinct);
+    dropTokens(headers, distinct);
   }
 }
 
 /** Removes the browser's token from the subprotocols that the client offers. */
-function dropTokens(headers: IncomingMessage["headers"], distinct: IncomingMessage["headersDistinct"]): void {
+function dropTokens(
+  headers: IncomingMessage["headers"],
+  distinct: IncomingMessage["headersDistinct"] | undefined,
+): void {
   const offered = headers[PROTOCOL];
   if (offered === undefined) return;
   const left = withoutToken(offered);
   if (left === "") {
     delete headers[PROTOCOL];
-    delete distinct[PROTOCOL];
+    if (distinct !== undefined) delete distinct[PROTOCOL];
     return;
   }
   headers[PROTOCOL] = left;
-  distinct[PROTOCOL] = (distinct[PROTOCOL] ?? []).map(withoutToken).filter((line) => line !== "");
+  if (distinct !== undefined)
+    distinct[PROTOCOL] = (distinct[PROTOCOL] ?? []).map(withoutToken).filter((line) => line !== "");
 }
 
 function withoutToken(offered: string): string {

@@ -1,5 +1,4 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { streamOf } from "../observe/observer.ts";
 import { whole } from "../util/numbers.ts";
 import type { QueuedRequest } from "./seats.ts";
 
@@ -101,7 +100,7 @@ export class LongRunning {
     const { longRunning, longRunningPerUser } = this.#limits;
     const { name } = request.user;
     if (this.#open >= longRunning || (this.#users.get(name) ?? 0) >= longRunningPerUser) return TOO_MANY;
-    const stream = streamOf(request);
+    const { stream } = request;
     if (stream.destroyed) return undefined;
     this.#open += 1;
     this.#users.set(name, (this.#users.get(name) ?? 0) + 1);

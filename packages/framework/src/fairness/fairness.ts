@@ -41,6 +41,9 @@ export class Fairness implements Seating {
   #heldMutating = 0;
   #arrived = 0;
   #scheduled = false;
+  /** Seats in the order in which they were taken, and the timer of the oldest: one for all costs less than one for each. */
+  readonly #seated = new Set<Seat>();
+  #oldest: NodeJS.Timeout | undefined;
   /** Seat whose event-loop time is being measured, and the start. */
   #running: Seat | undefined;
   #runningSince = 0;
@@ -102,6 +105,7 @@ export class Fairness implements Seating {
   give(seat: Seat, width: number): void {
     this.#count(seat, -width);
     seat.width = 0;
+    this.#seated.delete(seat);
     const { share } = seat;
     if (this.#queue.length > 0) {
       this.#queue.charge(seat, (width * (performance.now() - seat.since)) / this.#limits.inFlight);
@@ -182,9 +186,23 @@ export class Fairness implements Seating {
   #sit(seat: Seat): void {
     seat.width = 1;
     seat.since = performance.now();
-    seat.timer = setTimeout(() => this.overstay(seat), this.#mostTime).unref();
+    this.#seated.add(seat);
+    this.#oldest ??= setTimeout(this.#endOld, this.#mostTime).unref();
     this.#count(seat, 1);
   }
+
+  /** Ends the seats at their time limit. */
+  readonly #endOld = (): void => {
+    this.#oldest = undefined;
+    for (const seat of this.#seated) {
+      const left = seat.since + this.#mostTime - performance.now();
+      if (left >= 1) {
+        this.#oldest = setTimeout(this.#endOld, Math.ceil(left)).unref();
+        return;
+      }
+      this.overstay(seat);
+    }
+  };
 
   #count({ share, mutating }: Seat, width: number): void {
     this.#held += width;

@@ -189,9 +189,11 @@ export class Seat {
   since = 0;
   /** Resolves the wait; `undefined` while it does not wait. */
   turn: Wait | undefined;
-  /** Timer of the wait, then of the seat. */
+  /** Timer of the wait. */
   timer: NodeJS.Timeout | undefined;
   #kept = false;
+  /** Whether it ends with the response. */
+  #lasts = false;
 
   constructor(
     seating: Seating,
@@ -221,6 +223,11 @@ export class Seat {
     else if (this.width > 0) this.#seating.give(this, this.width);
   }
 
+  /** Releases the seat if it has lasted until the response has closed. */
+  closed(): void {
+    if (this.#lasts) this.release();
+  }
+
   /** Keeps the seat after the pipeline, until `work` settles; never beyond the time limit. */
   keep(work: Promise<unknown>): void {
     this.#kept = true;
@@ -232,7 +239,7 @@ export class Seat {
   through(): void {
     const { answered, info, res } = this.request;
     if (this.#kept && !res.destroyed) return;
-    if (answered && !info.longRunning && !res.writableEnded && !res.destroyed) res.once("close", () => this.release());
+    if (answered && !info.longRunning && !res.writableEnded && !res.destroyed) this.#lasts = true;
     else this.release();
   }
 }

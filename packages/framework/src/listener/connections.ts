@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import type { EventEmitter } from "node:events";
-import type { IncomingMessage, Server } from "node:http";
+import { IncomingMessage, type Server } from "node:http";
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -15,7 +15,7 @@ const CANCEL = 8;
 /** An open connection. */
 interface Connection {
   /** Responses under way, in the order of their requests. */
-  readonly answers: Set<Outgoing>;
+  readonly answers: Set<Outlet>;
   /** Whether it has had a request. */
   asked: boolean;
   /** Start of the idle time, by the monotonic clock, ms. */
@@ -37,6 +37,8 @@ export class Connections {
   readonly #handshakes = new Map<string, Socket>();
   readonly #gone = Promise.withResolvers<void>();
   #sweeping: NodeJS.Timeout | undefined;
+  /** Complete responses that their clients had not read at the last check. */
+  #unread = new Map<Outlet, Progress>();
   #closing = false;
 
   constructor(server: Server, { tls }: { readonly tls: boolean }) {
@@ -70,10 +72,10 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (connection === undefined) return 0;
     connection.asked = true;
-    const answer = new Outgoing(outlet);
-    connection.answers.add(answer);
-    outlet.once("close", () => {
-      connection.answers.delete(answer);
+    connection.answers.add(outlet);
+    // Not `once`, which makes two more objects for each request.
+    outlet.on("close", () => {
+      connection.answers.delete(outlet);
       this.#answered(socket, connection);
     });
     return connection.answers.size;
@@ -107,7 +109,7 @@ export class Connections {
   #opened(socket: Socket): void {
     this.#handshakes.delete(peerOf(socket));
     const { headersTimeout: patience = 0 } = LISTENER_LIMITS;
-    const connection = { answers: new Set<Outgoing>(), asked: false, idleSince: performance.now(), patience };
+    const connection = { answers: new Set<Outlet>(), asked: false, idleSince: performance.now(), patience };
     this.#open.set(socket, { ...connection, session: undefined });
     socket.once("close", () => {
       this.#open.delete(socket);
@@ -126,13 +128,27 @@ export class Connections {
 
   #sweep(): void {
     const now = performance.now();
+    const before = this.#unread;
+    this.#unread = new Map();
     for (const [socket, connection] of this.#open) {
       const { session, answers, idleSince, patience } = connection;
-      cutStuck(socket, connection, now);
+      this.#cutStuck(socket, connection, { now, before });
       if (session === undefined || answers.size > 0 || now - idleSince <= patience) continue;
       // The client knows and has not left.
       if (session.closed) socket.destroy();
       else session.close();
+    }
+  }
+
+  /** Ends responses that their client does not read: over HTTP/1.1, where responses wait for each other, the connection. */
+  #cutStuck(socket: Socket, { session, answers }: Connection, { now, before }: Check): void {
+    for (const outlet of answers) {
+      if (outlet.writableEnded && !outlet.writableFinished) {
+        const progress = before.get(outlet) ?? new Progress();
+        this.#unread.set(outlet, progress);
+        if (progress.isStuck(outlet, socket, now)) cut(outlet, session);
+      }
+      if (session === undefined) return;
     }
   }
 
@@ -148,14 +164,6 @@ export class Connections {
 
   #closed(): void {
     if (this.#closing && this.size === 0) this.#gone.resolve();
-  }
-}
-
-/** Ends responses that their client does not read: over HTTP/1.1, where responses wait for each other, the connection. */
-function cutStuck(socket: Socket, { session, answers }: Connection, now: number): void {
-  for (const answer of answers) {
-    if (answer.isStuck(now, socket)) cut(answer.outlet, session);
-    if (session === undefined) return;
   }
 }
 
@@ -183,25 +191,25 @@ interface Outlet extends EventEmitter {
   destroy(): unknown;
 }
 
-/** A response under way. */
-class Outgoing {
-  readonly outlet: Outlet;
+/** A check of all connections. */
+interface Check {
+  /** Monotonic time, ms. */
+  readonly now: number;
+  /** State of unread responses at the check before. */
+  readonly before: ReadonlyMap<Outlet, Progress>;
+}
+
+/** How far a client has read a complete response. */
+class Progress {
   /** Bytes left to write, and the time since they last changed. */
   #left = -1;
   #since = 0;
 
-  constructor(outlet: Outlet) {
-    this.outlet = outlet;
-  }
-
   /**
-   * Whether the response is complete but its client reads nothing. Called periodically; `now` is the monotonic clock, ms. It
-   * measures progress rather than time: a slow reader of a large response is not stuck. Data written in one piece shows no
-   * progress until all of it is sent, so its time depends on its length.
+   * Whether the client reads nothing. It measures progress rather than time: a slow reader of a large response is not stuck. Data
+   * written in one piece shows no progress until all of it is sent, so its time depends on its length.
    */
-  isStuck(now: number, { bytesWritten }: Socket): boolean {
-    const { writableEnded, writableFinished, writableLength: left } = this.outlet;
-    if (!writableEnded || writableFinished) return false;
+  isStuck({ writableLength: left }: Outlet, { bytesWritten }: Socket, now: number): boolean {
     if (left !== this.#left) {
       this.#left = left;
       this.#since = now;
@@ -229,4 +237,47 @@ export function connectionOf(request: IncomingMessage): Socket {
 export function clientCertificate(request: IncomingMessage): X509Certificate | undefined {
   const socket = connectionOf(request) as Partial<TLSSocket>;
   return socket.getPeerX509Certificate?.();
+}
+
+/** Values of each header, by name in lower case. */
+export type DistinctHeaders = NodeJS.Dict<string[]>;
+
+/**
+ * A request over HTTP/1.1 whose `headersDistinct` follow `rawHeaders`, of which the server removes some: Node.js reads them by the
+ * first number of lines, so that they would have to be made before.
+ */
+export class Http1Request extends IncomingMessage {
+  #distinct: DistinctHeaders | undefined;
+
+  static {
+    // The types declare a property, which an accessor may not override.
+    Object.defineProperty(Http1Request.prototype, "headersDistinct", {
+      configurable: true,
+      get(this: Http1Request) {
+        this.#distinct ??= distinctOf(this.rawHeaders);
+        return this.#distinct;
+      },
+      set(this: Http1Request, headers: DistinctHeaders) {
+        this.#distinct = headers;
+      },
+    });
+  }
+
+  /** Whether `headersDistinct` have been read. */
+  get isDistinct(): boolean {
+    return this.#distinct !== undefined;
+  }
+}
+
+/** Groups the lines of headers by name. */
+export function distinctOf(lines: readonly string[]): DistinctHeaders {
+  const found: DistinctHeaders = Object.create(null);
+  for (let at = 0; at < lines.length; at += 2) {
+    const name = (lines[at] as string).toLowerCase();
+    const value = lines[at + 1] as string;
+    const values = found[name];
+    if (values === undefined) found[name] = [value];
+    else values.push(value);
+  }
+  return found;
 }

@@ -1,5 +1,6 @@
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
+import { Http1Request } from "./connections.ts";
 import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./listener-limits.ts";
 import { refuseMalformed, shouldUpgradeCallback } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";
@@ -13,7 +14,10 @@ export interface ListenerTls {
 
 /** Creates a Node server with the framework's limits and without a request handler. */
 export function createListener(tls?: ListenerTls): HttpServer {
-  const server = tls === undefined ? createHttpServer({ ...LISTENER_LIMITS, shouldUpgradeCallback }) : tlsListener(tls);
+  const server =
+    tls === undefined
+      ? createHttpServer({ ...LISTENER_LIMITS, IncomingMessage: Http1Request, shouldUpgradeCallback })
+      : tlsListener(tls);
   server.maxHeadersCount = MAX_HEADERS_COUNT;
   refuseMalformed(server);
   return server;
@@ -22,6 +26,7 @@ export function createListener(tls?: ListenerTls): HttpServer {
 function tlsListener({ serving, protocols }: ListenerTls): HttpServer {
   return createHttpsServer({
     ...LISTENER_LIMITS,
+    IncomingMessage: Http1Request,
     shouldUpgradeCallback,
     ...serving.listenerOptions,
     handshakeTimeout: LISTENER_LIMITS.headersTimeout,

@@ -64,6 +64,8 @@ export interface ObservedRequest {
   /** Set by the recorder of spans. */
   spanTraceId: string | undefined;
   readonly signal: AbortSignal;
+  /** Stream that closes at the end of the request: an upgraded connection outlives its response. */
+  readonly stream: ServerResponse | IncomingMessage["socket"];
   log(record: LogRecord): void;
 }
 
@@ -75,25 +77,6 @@ export interface Observer {
   started?(request: ObservedRequest): void;
   /** Called when the request is over, however it ended. */
   ended(request: ObservedRequest): void;
-}
-
-/** Notifies observers of the begin and end of a request, for every protocol. */
-export function observe(request: ObservedRequest, observers: readonly Observer[]): void {
-  // Not `once`, which makes two more objects for each request: `close` occurs once.
-  streamOf(request).on("close", () => {
-    request.ended = true;
-    for (const observer of observers) observer.ended(request);
-  });
-  for (const observer of observers) observer.began?.(request);
-}
-
-/** Returns the stream that closes at the end of a request: an upgraded connection outlives its response. */
-export function streamOf({
-  upgradeHead,
-  res,
-  req,
-}: Pick<ObservedRequest, "upgradeHead" | "res" | "req">): ServerResponse | IncomingMessage["socket"] {
-  return upgradeHead === undefined ? res : req.socket;
 }
 
 /** Returns the status of the response, 101 for an upgrade; 0 when the client left before there was one. */

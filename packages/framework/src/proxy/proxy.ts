@@ -1,7 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
-import { isUpgraded, type Outgoing, type StreamedResponse, Upstream } from "@virtual-workspaces/transport";
+import {
+  type Cancellation,
+  isUpgraded,
+  type Outgoing,
+  type StreamedResponse,
+  type UpgradedResponse,
+  Upstream,
+} from "@virtual-workspaces/transport";
+import { HandledRequest } from "../request/handled-request.ts";
 import type { RawRequest } from "../request/raw-request.ts";
 import { HOPS_HEADER, requestInfo } from "../request/request-info.ts";
 import type { ForwardingHandlers } from "../resource/served.ts";
@@ -23,7 +31,10 @@ const DEADLINES = Object.freeze({ head: HEAD, idle: Number.POSITIVE_INFINITY });
 const NOBODY = "the server behind this view";
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-type Prepared = Pick<Outgoing, "path" | "headers" | "deadlines"> & Required<Pick<Outgoing, "method" | "signal">>;
+const NONE: readonly string[] = [];
+
+/** A request as it is put together. */
+type Prepared = { -readonly [Name in keyof Outgoing]: Outgoing[Name] } & Pick<Required<Outgoing>, "method">;
 
 /**
  * Proxies whole requests to an upstream: `handle` and `upgrade` of a virtual workspace. It streams bytes both ways at the
@@ -43,12 +54,14 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
   readonly #counted: number;
   readonly #origin: string;
   readonly #spells: FailureStreaks;
+  readonly #takesCancellations: boolean;
 
   /** @throws Error on invalid options of an upstream */
   constructor(options: ProxyOptions) {
     const { upstream, path = asItCame, counts = true, onError } = options;
     this.#owned = "stream" in upstream ? undefined : new Upstream(upstream);
     this.#engine = this.#owned ?? (upstream as ProxyEngine);
+    this.#takesCancellations = this.#engine instanceof Upstream;
     this.#options = options;
     this.#path = path;
     this.#counted = counts ? 1 : 0;
@@ -69,16 +82,24 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     const open = isOpenEnded(req.method ?? "", request.tail, request.search);
     if (open) request.takeTime();
     const body = RequestBody.of(req);
-    const outgoing = { ...this.#outgoing(req, request), long: open };
-    const sent = body && { body, ...(body.length !== undefined && { length: body.length }) };
+    const outgoing = this.#outgoing(req, request, NONE);
+    outgoing.long = open;
+    if (body !== undefined) {
+      outgoing.body = body;
+      if (body.length !== undefined) outgoing.length = body.length;
+    }
     try {
-      const answer = await this.#asked(
-        request,
-        outgoing.method,
-        sent === undefined ? this.#engine.stream(outgoing) : this.#engine.stream({ ...outgoing, ...sent }),
-      );
+      let answer: StreamedResponse;
+      try {
+        answer = await this.#engine.stream(outgoing);
+        if (answer.status === 401) await this.#refused(answer, request);
+      } catch (error) {
+        throw this.#failure(error, request, outgoing.method);
+      }
+      this.#spells.answered("");
       const location = locationOf(answer, this.#origin) ?? (await this.#astray(answer));
-      await passAnswer(answer, { res, location, ending: open ? request.ending : undefined });
+      const passing = passAnswer(answer, { res, location, ending: open ? request.ending : undefined });
+      if (passing !== undefined) await passing;
     } finally {
       body?.discard();
     }
@@ -92,7 +113,14 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
   ): Promise<void> => {
     const protocol = req.headers.upgrade ?? "";
     const outgoing = { ...this.#outgoing(req, request, this.#originFor(req)), protocol };
-    const answer = await this.#asked(request, outgoing.method, this.#engine.upgrade(outgoing));
+    let answer: StreamedResponse | UpgradedResponse;
+    try {
+      answer = await this.#engine.upgrade(outgoing);
+      if (answer.status === 401 && !isUpgraded(answer)) await this.#refused(answer, request);
+    } catch (error) {
+      throw this.#failure(error, request, outgoing.method);
+    }
+    this.#spells.answered("");
     if (isUpgraded(answer)) await passUpgrade(answer, socket, request.head);
     else {
       const location = locationOf(answer, this.#origin) ?? (await this.#astray(answer));
@@ -113,34 +141,30 @@ export class ReverseProxy implements ForwardingHandlers, AsyncDisposable {
     return origin === undefined ? [] : ["Origin", this.#origin];
   }
 
-  #outgoing(req: IncomingMessage, request: RawRequest<unknown>, more: readonly string[] = []): Prepared {
-    const { hops, via, search, signal } = request;
-    const said = [HOPS_HEADER, String(hops + this.#counted), "Via", via, ...more];
+  #outgoing(req: IncomingMessage, request: RawRequest<unknown>, more: readonly string[]): Prepared {
+    const { hops, via, search } = request;
+    const said = [HOPS_HEADER, String(hops + this.#counted), "Via", via];
+    for (const text of more) said.push(text);
     const besides = this.#options.headers?.(request, req);
     if (besides !== undefined) for (const text of besides) said.push(text);
-    return {
+    const outgoing: Prepared = {
       method: req.method ?? "GET",
       path: this.#path(request) + search,
       headers: passedHeaders(req, said),
       deadlines: DEADLINES,
-      signal,
     };
+    // Other engines know signals only.
+    const cancellation = this.#takesCancellations ? cancellationOf(request) : undefined;
+    if (cancellation === undefined) outgoing.signal = request.signal;
+    else outgoing.cancellation = cancellation;
+    return outgoing;
   }
 
-  async #asked<R extends Pick<StreamedResponse, "status"> & Partial<AsyncDisposable>>(
-    request: RawRequest<unknown>,
-    method: string,
-    asking: Promise<R>,
-  ): Promise<R> {
-    try {
-      const answer = await asking;
-      if (answer.status === 401) await this.#refused(answer, request);
-      this.#spells.answered("");
-      return answer;
-    } catch (error) {
-      if (request.signal.aborted) throw request.signal.reason;
-      throw this.#told(upstreamFailure(error, { origin: this.#origin, writes: !READS.has(method) }));
-    }
+  /** Returns the error for a request without a response: the reason of its end, else a Status. */
+  #failure(error: unknown, request: RawRequest<unknown>, method: string): unknown {
+    const { cancelled, reason } = stateOf(request);
+    if (cancelled) return reason;
+    return this.#told(upstreamFailure(error, { origin: this.#origin, writes: !READS.has(method) }));
   }
 
   /**
@@ -207,6 +231,18 @@ export function proxy(options: ProxyOptions): ReverseProxy {
 
 function asItCame({ prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): string {
   return prefix + tail;
+}
+
+function cancellationOf(request: RawRequest<unknown>): Cancellation | undefined {
+  return request instanceof HandledRequest ? request.cancellation : undefined;
+}
+
+/** Returns whether a request has ended, and why. */
+function stateOf(request: RawRequest<unknown>): Pick<Cancellation, "cancelled" | "reason"> {
+  const cancellation = cancellationOf(request);
+  if (cancellation !== undefined) return cancellation;
+  const { aborted, reason } = request.signal;
+  return { cancelled: aborted, reason };
 }
 
 /** Start of the API part of a path. */

@@ -52,7 +52,9 @@ export function passedHeaders(
   const left = leftOut(connection, said);
   const lines: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+    // Not destructured from an array, which would be made for each line.
+    const name = rawHeaders[at] as string;
+    const value = rawHeaders[at + 1] as string;
     if (!PASSED.has(name) || left?.has(name.toLowerCase()) === true) continue;
     lines.push(name, ASCII.test(value) ? value : asText(name, value));
   }

@@ -29,6 +29,8 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
   /** Ordered by last use, most recent last. */
   readonly #kept = new Map<string, Kept<T>>();
   readonly #closing = new Set<Promise<void>>();
+  /** Last used one. */
+  #last: Kept<T> | undefined;
   #sweep: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -54,10 +56,17 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
   of(key: string, version: string, make: () => T): T {
     if (this.#closed) throw new Error("targets are closed: make no requests after disposal");
     const known = this.#kept.get(key);
+    // Most requests are for the target of the last one.
+    if (known !== undefined && known === this.#last && known.version === version) {
+      known.usedAt = performance.now();
+      return known.target;
+    }
     this.#kept.delete(key);
     if (known !== undefined && known.version !== version) this.#close(known.target);
     const target = known?.version === version ? known.target : make();
-    this.#kept.set(key, { target, version, usedAt: performance.now() });
+    const kept = { target, version, usedAt: performance.now() };
+    this.#kept.set(key, kept);
+    this.#last = kept;
     this.#forget(key);
     this.#sweep ??= setTimeout(this.#look, this.#idleFor).unref();
     return target;
@@ -68,6 +77,7 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
     const known = this.#kept.get(key);
     if (known === undefined || known.version === unless) return;
     this.#kept.delete(key);
+    if (known === this.#last) this.#last = undefined;
     this.#close(known.target);
   }
 

@@ -19,22 +19,31 @@ export interface Passing {
   readonly ending: AbortSignal | undefined;
 }
 
-/** Forwards a response: its head at once, its body as it arrives. An incomplete one is cut. */
-export async function passAnswer(answer: StreamedResponse, { res, location, ending }: Passing): Promise<void> {
+/** Forwards a response: its head at once, its body as it arrives. An incomplete one is cut. @returns `undefined` when all is written */
+export function passAnswer(answer: StreamedResponse, { res, location, ending }: Passing): Promise<void> | undefined {
   res.statusCode = answer.status;
   tellHeaders(answer.headers, location, (name, value) =>
     name === "vary" ? res.appendHeader(name, value) : res.setHeader(name, value),
   );
   const whole = answer.whole?.();
   if (whole !== undefined) {
-    res.end(whole);
-    return;
+    endWith(res, whole);
+    return undefined;
   }
-  await new Promise<void>((resolve) => {
+  return new Promise<void>((resolve) => {
     const relay = new RelayedBody({ res, ending: isLines(answer) ? ending : undefined, over: resolve });
     if (answer.into === undefined) void passPieces(answer, relay);
     else relay.begin(answer.into(relay));
   });
+}
+
+/** Largest body that is written as text, in bytes. */
+const SMALL = 8 * 1024;
+
+/** Ends a response. Node.js joins a head with a body that is text, and writes bytes beside it, for a tenth more of CPU. */
+function endWith(res: ServerResponse, body: Buffer): void {
+  if (body.length === 0 || body.length > SMALL || res.req.httpVersionMajor > 1) res.end(body);
+  else res.end(body.toString("latin1"), "latin1");
 }
 
 /** Passes the chunks of a body that has no `into`. */

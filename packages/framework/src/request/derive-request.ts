@@ -1,3 +1,4 @@
+import { HandledRequest } from "./handled-request.ts";
 import type { RawRequest, WorkspaceRequest } from "./raw-request.ts";
 
 /**
@@ -17,6 +18,7 @@ export function deriveRequest<R extends WorkspaceRequest<unknown>, Changes exten
   request: R,
   changes: Changes & RequestChanges,
 ): R & Changes {
+  if (request instanceof HandledRequest) return request.derive(changes) as R & Changes;
   const derived: Record<string, unknown> = {};
   handOn(changes, changes, derived);
   // Own members win over those of the class.

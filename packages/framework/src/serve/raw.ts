@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Cancellation } from "@virtual-workspaces/transport";
 import { explainUnrecognized } from "../authn/bearer-tokens.ts";
 import { bearerToken, callersToken, impersonationLines } from "../authn/headers.ts";
 import { isAggregated } from "../discovery/negotiation.ts";
@@ -8,7 +9,7 @@ import type { AuthorizedExchange } from "../exchange.ts";
 import { HookRequest } from "../hooks/hooks.ts";
 import type { Mounted } from "../mounted.ts";
 import { deriveRequest } from "../request/derive-request.ts";
-import type { RawRequest } from "../request/raw-request.ts";
+import { HandledRequest, type LazyMembers } from "../request/handled-request.ts";
 import { type Advertised, type ForwardingHandlers, type ServedResource, withVerbs } from "../resource/served.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { refuseUnknown } from "./scope.ts";
@@ -142,27 +143,47 @@ function onceWithdrawn(exchange: AuthorizedExchange, open: ServerResponse | Dupl
 }
 
 /** Returns the request that raw handlers receive. */
-export function rawRequest(exchange: AuthorizedExchange): RawRequest<Readonly<Record<string, string>>> {
-  const { params, requestId, prefix, tail, search, signal, hops, token, impersonation } = exchange;
-  return {
-    ...{ user: exchange.user, params, requestId, prefix, tail, search, signal, hops },
-    ...(token !== undefined && { token }),
-    ...(impersonation !== undefined && { impersonation }),
-    get ending() {
-      return endingOf(exchange);
-    },
-    get via() {
-      return exchange.via();
-    },
-    loginFailed: () => {
-      explainUnrecognized(exchange.core.authentication, exchange.req);
-      exchange.core.authenticationFailures.failedBehind(exchange);
-    },
-    takeTime: () => {
-      exchange.takeTime();
-      exchange.leaveSeat();
-    },
-  };
+export function rawRequest(exchange: AuthorizedExchange): HandledRequest {
+  return new HandledRequest(exchange, new Handling(exchange));
+}
+
+/** Makes what few handlers read. */
+class Handling implements LazyMembers {
+  readonly #exchange: AuthorizedExchange;
+
+  constructor(exchange: AuthorizedExchange) {
+    this.#exchange = exchange;
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#exchange.cancellation;
+  }
+
+  get ending(): AbortSignal {
+    return endingOf(this.#exchange);
+  }
+
+  get via(): string {
+    return this.#exchange.via();
+  }
+
+  get loginFailed(): () => void {
+    return () => {
+      explainUnrecognized(this.#exchange.core.authentication, this.#exchange.req);
+      this.#exchange.core.authenticationFailures.failedBehind(this.#exchange);
+    };
+  }
+
+  get takeTime(): () => void {
+    return () => {
+      this.#exchange.takeTime();
+      this.#exchange.leaveSeat();
+    };
+  }
 }
 
 /** Hands a request about objects to the handlers that forward the resource. */

@@ -183,26 +183,26 @@ export function info(exchange: Exchange): void {
  * @throws ApiError 400 on a `timeout` that is no duration
  */
 export function deadline(exchange: Exchange): void {
-  const { res, core } = exchange;
-  const allowed = allowedTime(exchange, core.deadline);
-  const timer = setTimeout(
-    () => {
-      if (res.headersSent || res.destroyed) return;
-      closeBehindAnswer(exchange.req, res);
-      const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
-      exchange.expire(error);
-      respondStatus(res, error);
-    },
-    Math.min(allowed, core.longestDelay),
-  );
-  timer.unref();
-  exchange.deadline = timer;
-  res.once("close", () => clearTimeout(timer));
+  exchange.allowed = allowedTime(exchange, exchange.core.deadline);
+}
+
+/** Starts the deadline of a request that goes on after its first turn: most are answered within it, or have none. */
+export function startDeadline(exchange: Exchange): void {
+  const { res, core, allowed } = exchange;
+  if (allowed === 0 || exchange.deadline !== undefined || res.headersSent || res.destroyed) return;
+  const late = (): void => {
+    if (res.headersSent || res.destroyed) return;
+    closeBehindAnswer(exchange.req, res);
+    const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
+    exchange.expire(error);
+    respondStatus(res, error);
+  };
+  exchange.deadline = setTimeout(late, Math.min(allowed, core.longestDelay)).unref();
 }
 
 /** Lifts the deadline of requests that last as long as the client likes. */
-export function liftDeadline({ deadline: timer, info, mounted }: MatchedExchange): void {
-  if (info.longRunning || mounted.rawTail) clearTimeout(timer);
+export function liftDeadline(exchange: MatchedExchange): void {
+  if (exchange.info.longRunning || exchange.mounted.rawTail) exchange.liftDeadline();
 }
 
 function allowedTime({ search, query, unknown }: Exchange, most: number): number {

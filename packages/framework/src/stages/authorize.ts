@@ -93,12 +93,13 @@ export function authorize(exchange: AuthenticatedExchange): void | Promise<void>
   const { mounted, info, upgradeHead } = exchange;
   const { handleWhen } = mounted.workspace;
   if (upgradeHead !== undefined) checkOrigin(exchange);
-  exchange.handled = handleWhen?.(new AuthorizeQuestion(exchange, info)) === true;
+  const question = new AuthorizeQuestion(exchange, info);
+  exchange.handled = handleWhen?.(question) === true;
   if (handleWhen !== undefined && !exchange.handled) checkInterpreted(exchange.tail);
   // Reviews skip `authorize`, so an upgrade or a request for the view's handler does not count as one.
   if (isReview(info) && upgradeHead === undefined && !exchange.handled) return authorizeReview(exchange);
   const besides = connecting(info);
-  return besides === undefined ? authorizeAs(exchange, info) : authorizeBoth(exchange, besides);
+  return besides === undefined ? authorizeAs(exchange, info, question) : authorizeBoth(exchange, besides);
 }
 
 /** Authorizes an upgrade as sent, and as the `create` that Kubernetes demands. Records the decision on the request as sent. */
@@ -110,8 +111,12 @@ async function authorizeBoth(exchange: AuthenticatedExchange, besides: RequestIn
 }
 
 /** Authorizes the request as something else: an apply that creates is a create. */
-export function authorizeAs(exchange: AuthenticatedExchange, info: RequestInfo): void | Promise<void> {
-  const decision = decide(exchange.mounted.workspace.authorize, new AuthorizeQuestion(exchange, info));
+export function authorizeAs(
+  exchange: AuthenticatedExchange,
+  info: RequestInfo,
+  question: AuthorizeQuestion = new AuthorizeQuestion(exchange, info),
+): void | Promise<void> {
+  const decision = decide(exchange.mounted.workspace.authorize, question);
   if (decision instanceof Promise) return decision.then((settled) => enforce(exchange, info, settled));
   return enforce(exchange, info, decision);
 }

@@ -95,7 +95,16 @@ function outOfOrder(path: string): Lookup {
 function foundCluster(graph: Graph, node: ClusterNode, path: string): Lookup {
   const { name: cluster, shard, type } = node;
   if (shard?.urls === undefined) return unreachable("pending", path);
-  return { kind: "cluster", cluster, shard: shard.name, ...shard.urls, path: pathOf(graph, node), type: type?.text };
+  const { baseURL, virtualWorkspaceURL } = shard.urls;
+  return {
+    kind: "cluster",
+    cluster,
+    shard: shard.name,
+    baseURL,
+    virtualWorkspaceURL,
+    path: pathOf(graph, node),
+    type: type?.text,
+  };
 }
 
 function foundMount(graph: Graph, { link, url, rest }: { link: Link; url: string; rest: string }): Lookup {

@@ -20,15 +20,6 @@ export interface LeaseRequest {
   readonly call: Call;
 }
 
-/** Connection for one request. */
-export interface Lease {
-  readonly connection: Connection;
-  /** Whether a request has used it before. */
-  readonly used: boolean;
-  /** Ends the use. @param whole whether the response is complete: otherwise the connection closes */
-  release(whole: boolean): void;
-}
-
 /** Connections with one client certificate. */
 interface Generation {
   readonly of: string;
@@ -75,7 +66,7 @@ export class Connections {
     const connection = idleOf(generation);
     if (connection === undefined) return this.#await(wanted, generation);
     if (!long) this.#short += 1;
-    return this.#lease(connection, { generation, long });
+    return this.#lease(connection, generation, long);
   }
 
   async #await({ call, fresh, long, upgrades }: LeaseRequest, generation: Generation): Promise<Lease> {
@@ -83,7 +74,7 @@ export class Connections {
     try {
       const connection =
         (fresh || upgrades ? undefined : idleOf(generation)) ?? (await this.#connect(generation, call, upgrades));
-      return this.#lease(connection, { generation, long });
+      return this.#lease(connection, generation, long);
     } catch (error) {
       if (!long) this.#next();
       if (call.ended) throw error;
@@ -129,9 +120,11 @@ export class Connections {
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    call.stopsBy((reason) => {
-      this.#waiting.delete(resolve);
-      reject(reason);
+    call.stopsBy({
+      stop: (reason) => {
+        this.#waiting.delete(resolve);
+        reject(reason);
+      },
     });
     await promise;
     call.stopsBy(undefined);
@@ -151,7 +144,7 @@ export class Connections {
   async #connect(generation: Generation, call: Call, plain: boolean): Promise<Connection> {
     const cancel = new AbortController();
     this.#opening.add(cancel);
-    call.stopsBy((reason) => cancel.abort(reason));
+    call.stopsBy({ stop: (reason) => cancel.abort(reason) });
     let socket: OpenSocket;
     try {
       socket = await generation.connector.open(cancel.signal, plain);
@@ -169,28 +162,53 @@ export class Connections {
     return connection;
   }
 
-  #keep(connection: Connection, { generation, whole }: { generation: Generation; whole: boolean }): void {
+  /** Ends the use of a connection. */
+  readonly #release = ({ connection, generation, long }: Lease, whole: boolean): void => {
+    if (!whole || connection.usable) this.#keep(connection, generation, whole);
+    // The response arrived before TLS reported the request as written; that report comes within this turn.
+    else setImmediate(() => this.#keep(connection, generation, whole));
+    if (!long) this.#next();
+  };
+
+  #keep(connection: Connection, generation: Generation, whole: boolean): void {
     if (whole && generation === this.#generation && connection.usable) generation.idle.push(connection);
     else connection.destroy();
   }
 
-  #lease(connection: Connection, { generation, long }: { generation: Generation; long: boolean }): Lease {
-    const { used } = connection;
-    connection.used = true;
-    let over = false;
-    return {
-      connection,
-      used,
-      release: (whole) => {
-        if (over) return;
-        over = true;
-        if (!whole || connection.usable) this.#keep(connection, { generation, whole });
-        // The response arrived before TLS reported the request as written; that report comes within this turn.
-        else setImmediate(() => this.#keep(connection, { generation, whole }));
-        if (!long) this.#next();
-      },
-    };
+  #lease(connection: Connection, generation: Generation, long: boolean): Lease {
+    return new Lease({ connection, generation, long, release: this.#release });
   }
+}
+
+/** Connection for one request. */
+export class Lease {
+  readonly connection: Connection;
+  readonly generation: Generation;
+  readonly long: boolean;
+  /** Whether a request has used it before. */
+  readonly used: boolean;
+  readonly #release: (lease: Lease, whole: boolean) => void;
+  #over = false;
+
+  constructor({ connection, generation, long, release }: Leased) {
+    this.connection = connection;
+    this.generation = generation;
+    this.long = long;
+    this.used = connection.used;
+    connection.used = true;
+    this.#release = release;
+  }
+
+  /** Ends the use. @param whole whether the response is complete: otherwise the connection closes */
+  release(whole: boolean): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#release(this, whole);
+  }
+}
+
+interface Leased extends Pick<Lease, "connection" | "generation" | "long"> {
+  readonly release: (lease: Lease, whole: boolean) => void;
 }
 
 function idleOf({ idle }: Generation): Connection | undefined {

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Call } from "../calls/call.ts";
-import { Body } from "../http/body.ts";
+import { Body, type BodySink, type BodySource, type SinkControl } from "../http/body.ts";
 import type { ResponseHeaders } from "../http/headers.ts";
 import type { StreamedResponse, UpgradedResponse, WholeResponse } from "../http/messages.ts";
 import { IdleTimer } from "../time/timer.ts";
@@ -15,6 +15,17 @@ export interface ExchangeOptions {
   readonly lease: Lease;
   /** Maximum time between two chunks of the body, ms. */
   readonly idle: number;
+  /** Sends the request again after a failure. `undefined`: the caller gets the error. */
+  readonly retry: (failed: Failed) => Promise<unknown> | undefined;
+}
+
+/** A failed attempt. */
+export interface Failed {
+  readonly error: unknown;
+  /** Whether a connection had begun to write the request. */
+  readonly delivered: boolean;
+  /** Whether any part of a response had arrived. */
+  readonly begun: boolean;
 }
 
 type Controller = Dispatcher.DispatchController;
@@ -27,25 +38,34 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   /** Whether any part of a response has arrived. */
   begun = false;
   protected readonly call: Call;
-  protected readonly patience: IdleTimer;
+  /** Expires when a reader has waited too long. */
+  readonly patience: IdleTimer;
   readonly #lease: Lease;
+  readonly #retry: ExchangeOptions["retry"];
   readonly #settled = Promise.withResolvers<R>();
   #answered = false;
   #over = false;
 
-  constructor({ call, lease, idle }: ExchangeOptions) {
+  constructor({ call, lease, idle, retry }: ExchangeOptions) {
     this.call = call;
     this.#lease = lease;
+    this.#retry = retry;
     this.answer = this.#settled.promise;
-    this.patience = new IdleTimer(idle, () =>
-      this.fail(this.failure("timeout", `no more of the answer within ${idle} ms`)),
-    );
+    this.patience =
+      idle === Number.POSITIVE_INFINITY
+        ? IdleTimer.endless
+        : new IdleTimer(idle, () => this.fail(this.failure("timeout", `no more of the answer within ${idle} ms`)));
   }
 
   /** Sends the request. */
   start(request: Dispatcher.DispatchOptions): void {
-    this.call.stopsBy((reason) => this.fail(reason));
+    this.call.stopsBy(this);
     if (!this.#over) this.#lease.connection.dispatch(request, this);
+  }
+
+  /** Ends the attempt, since its call has ended. */
+  stop(reason: unknown): void {
+    this.fail(reason);
   }
 
   onRequestStart(_controller: Controller): void {
@@ -96,7 +116,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   }
 
   /** Drops the rest of the response. */
-  protected abandon(): void {
+  protected drop(): void {
     if (this.#over) return;
     this.over();
     this.call.finish();
@@ -114,7 +134,9 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   protected fail(error: unknown): void {
     if (this.#over) return;
     this.over();
-    this.#settled.reject(error);
+    const again = this.#retry({ error, delivered: this.delivered, begun: this.begun });
+    if (again === undefined) this.#settled.reject(error);
+    else this.#settled.resolve(again as Promise<R>);
   }
 
   /** Whether the connection may overwrite a chunk of the body as soon as it has been taken. */
@@ -172,27 +194,28 @@ export class WholeExchange extends Exchange<WholeResponse> {
 }
 
 /** Exchange that streams the response. */
-export class StreamedExchange extends Exchange<StreamedResponse> {
+export class StreamedExchange extends Exchange<StreamedResponse> implements BodySource {
   #body: Body | undefined;
+  #controller: Controller | undefined;
 
   protected begin(controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void {
-    const body = new Body({
-      pause: () => controller.pause(),
-      resume: () => controller.resume(),
-      abandon: () => this.abandon(),
-      patience: this.patience,
-    });
+    this.#controller = controller;
+    const body = new Body(this);
     this.#body = body;
     this.lends(true);
-    this.settle({
-      ...head,
-      body,
-      whole: () => body.whole(),
-      into: (sink) => body.into(sink),
-      [Symbol.asyncDispose]: async () => {
-        await body.return();
-      },
-    });
+    this.settle(new Streamed(head, body));
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  abandon(): void {
+    this.drop();
   }
 
   protected take(piece: Buffer): void {
@@ -212,12 +235,32 @@ export class StreamedExchange extends Exchange<StreamedResponse> {
   }
 }
 
+/** Response whose body is streamed. */
+class Streamed implements StreamedResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly body: Body;
+
+  constructor({ status, headers }: Pick<WholeResponse, "status" | "headers">, body: Body) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  readonly [Symbol.asyncDispose] = async (): Promise<void> => {
+    await this.body.return();
+  };
+
+  readonly whole = (): Buffer | undefined => this.body.whole();
+  readonly into = (sink: BodySink): SinkControl => this.body.into(sink);
+}
+
 /** Exchange that streams the response, unless the server switches protocols. */
 export class UpgradeExchange extends StreamedExchange {
   protected override upgraded({ headers }: Pick<WholeResponse, "headers">, socket: Duplex): void {
     this.call.answered();
     socket.on("error", ignored);
-    this.call.stopsBy((reason) => socket.destroy(reason instanceof Error ? reason : undefined));
+    this.call.stopsBy({ stop: (reason) => void socket.destroy(reason instanceof Error ? reason : undefined) });
     socket.once("close", () => {
       this.over();
       this.call.finish();

@@ -46,7 +46,9 @@ export function onTheWire(lines: readonly string[]): string[] {
   if (lines.length % 2 !== 0) throw new Error("invalid headers: alternate names and values");
   const sent: string[] = [];
   for (let at = 0; at < lines.length; at += 2) {
-    const [name, text] = [lines[at] as string, lines[at + 1] as string];
+    // Not destructured from an array, which would be made for each line.
+    const name = lines[at] as string;
+    const text = lines[at + 1] as string;
     sent.push(checkedName(name));
     if (ASCII.test(text)) sent.push(text);
     else if (BAD.test(text) || !text.isWellFormed())
@@ -71,10 +73,32 @@ function checkedName(name: string): string {
 
 /** Returns the lines without those of some names; the same array if it has none of them. @param names in lower case */
 export function without(lines: readonly string[], names: ReadonlySet<string>): readonly string[] {
-  const isKept = (at: number): boolean => !names.has((lines[at - (at % 2)] ?? "").toLowerCase());
-  let at = 0;
-  while (at < lines.length && isKept(at)) at += 2;
-  return at < lines.length ? lines.filter((_, each) => isKept(each)) : lines;
+  for (let at = 0; at < lines.length; at += 2)
+    if (names.has(lowered(lines[at] as string)))
+      return lines.filter((_, each) => !names.has(lowered(lines[each - (each % 2)] as string)));
+  return lines;
+}
+
+/** Whether lines have a header. @param wanted in lower case */
+export function isNamed(lines: readonly string[], wanted: string): boolean {
+  for (let at = 0; at < lines.length; at += 2) {
+    const name = lines[at] as string;
+    if (name.length === wanted.length && lowered(name) === wanted) return true;
+  }
+  return false;
+}
+
+/** Cache of names in lower case. */
+const LOWER = new Map<string, string>();
+
+function lowered(name: string): string {
+  let lower = LOWER.get(name);
+  if (lower === undefined) {
+    lower = name.toLowerCase();
+    if (LOWER.size >= MOST_GOOD) LOWER.clear();
+    LOWER.set(name, lower);
+  }
+  return lower;
 }
 
 /** Returns the names of lines, in lower case. */

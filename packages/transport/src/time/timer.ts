@@ -29,6 +29,8 @@ export class Timer {
 
 /** Calls back when a wait lasts too long. To begin a wait only reads the clock: the timer is set again only when it fires. */
 export class IdleTimer {
+  /** Never calls back. */
+  static readonly endless: IdleTimer = new IdleTimer(Number.POSITIVE_INFINITY, () => undefined);
   readonly #ms: number;
   readonly #call: () => void;
   #since: number | undefined;
@@ -41,6 +43,7 @@ export class IdleTimer {
 
   /** Begins a wait now, in place of an earlier one. */
   begin(): void {
+    if (this.#ms === Number.POSITIVE_INFINITY) return;
     this.#since = performance.now();
     this.#timer ??= new Timer(this.#ms, this.#look);
   }

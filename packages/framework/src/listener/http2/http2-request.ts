@@ -1,6 +1,6 @@
 import { Http2ServerRequest, Http2ServerResponse, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
-import type { Carried } from "../connections.ts";
+import { type Carried, type DistinctHeaders, distinctOf } from "../connections.ts";
 
 /** Error of a body that ended early, as in HTTP/1.1. */
 const CUT: NodeJS.ErrnoException = Object.assign(new Error("aborted"), { code: "ECONNRESET" });
@@ -13,7 +13,7 @@ export class Http2Request extends Http2ServerRequest implements Carried {
   readonly carrier: Socket | undefined;
   override readonly headers: IncomingHttpHeaders;
   override rawHeaders: string[];
-  #distinct: NodeJS.Dict<string[]> | undefined;
+  #distinct: DistinctHeaders | undefined;
 
   constructor(...args: ConstructorParameters<typeof Http2ServerRequest>) {
     super(...args);
@@ -26,8 +26,8 @@ export class Http2Request extends Http2ServerRequest implements Carried {
     });
   }
 
-  get headersDistinct(): NodeJS.Dict<string[]> {
-    this.#distinct ??= distinct(this.rawHeaders);
+  get headersDistinct(): DistinctHeaders {
+    this.#distinct ??= distinctOf(this.rawHeaders);
     return this.#distinct;
   }
 
@@ -52,18 +52,6 @@ function plainLines(lines: readonly string[], authority: string | undefined): st
   for (let at = 0; at < lines.length; at += 2) {
     const [name = "", value = ""] = [lines[at], lines[at + 1]];
     if (name[0] !== ":" && !(name === "host" && value === authority)) found.push(name, value);
-  }
-  return found;
-}
-
-function distinct(lines: readonly string[]): NodeJS.Dict<string[]> {
-  const found: NodeJS.Dict<string[]> = Object.create(null);
-  for (let at = 0; at < lines.length; at += 2) {
-    const name = lines[at] as string;
-    const value = lines[at + 1] as string;
-    const values = found[name];
-    if (values === undefined) found[name] = [value];
-    else values.push(value);
   }
   return found;
 }

@@ -2,7 +2,7 @@ import type { TLSSocket } from "node:tls";
 import type * as Api from "@opentelemetry/api";
 import { prefixOf } from "../../request/path.ts";
 import { parseTraceState } from "../../request/trace-parent.ts";
-import { codeOf, type ObservedRequest, streamOf } from "../observer.ts";
+import { codeOf, type ObservedRequest } from "../observer.ts";
 
 /** Where every copy of OpenTelemetry's API, version 1, stores its registrations. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
@@ -65,7 +65,7 @@ function traced<R extends ObservedRequest>(
   const span = tracer.startSpan(req.method ?? "HTTP", { kind: api.SpanKind.SERVER, attributes }, parent);
   const { traceId } = span.spanContext();
   if (api.isValidTraceId(traceId)) request.spanTraceId = traceId;
-  streamOf(request).once("close", () => end(api, request, span));
+  request.stream.once("close", () => end(api, request, span));
   return api.context.with(api.trace.setSpan(parent, span), () => run(request));
 }
 
