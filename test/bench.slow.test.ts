@@ -33,6 +33,7 @@ const NAMES = [
     "mount-stream",
     "peers",
     "quotas",
+    "replication",
     "spaces-view",
     "spaces",
     "start-many",

@@ -19,8 +19,8 @@ export interface SideOptions {
   readonly server: Remote<Publishing>;
   readonly watchers: Remote<Watchers>;
   readonly count: number;
-  /** What they watch, up to the version. @default the ticks of `fanout.ts` */
-  readonly path?: string;
+  /** What they watch, up to the version; several in turn. @default the ticks of `fanout.ts` */
+  readonly path?: string | readonly string[];
   /** Media types that the watchers ask for in turn. @default JSON */
   readonly accept?: readonly string[];
   /** @default plain HTTP */
@@ -56,11 +56,15 @@ export class FanOutSide {
       throw new Error(`the server ended watch ${index}`);
     });
     const port = await server.ask("listen", trust?.server);
-    const requests = accept.flatMap((type) =>
-      ["token-a", "token-b"].map((token) =>
-        getRequest(`${path}${START}`, { Authorization: `Bearer ${token}`, Accept: type }),
-      ),
-    );
+    const requests = [path]
+      .flat()
+      .flatMap((one) =>
+        accept.flatMap((type) =>
+          ["token-a", "token-b"].map((token) =>
+            getRequest(`${one}${START}`, { Authorization: `Bearer ${token}`, Accept: type }),
+          ),
+        ),
+      );
     const before = await server.ask("memory");
     await watchers.ask("connect", { port, requests, count, ...(trust === undefined ? {} : { ca: trust.ca }) });
     const after = await server.ask("memory");
