@@ -228,7 +228,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map(
 );
 
 const WRONG_PATH = "correct the path of the URL in the Secret: the target has nothing there";
-/** Remedy for an impersonated user, as in kcp: another workspace server does not accept its scope. */
+/** Remedy for an impersonated user: another workspace server does not accept the scope of this one. */
 const SCOPED =
   "with --as the user counts only in this workspace, so a target that is a workspace server may deny what it permits the user's own credential (--token, --user): use that";
 
