@@ -222,6 +222,11 @@ describe("lists of a query view", () => {
       { heldOffset: "1" },
       "invalid heldOffset or heldLimit: set both, to the window that the client holds",
     ],
+    "a direction without a field": [{ sortBy: "-" }, 'invalid sortBy "": use a column'],
+    "a large held window": [
+      { heldOffset: "0", heldLimit: "5000", resourceVersion: "1" },
+      "invalid heldLimit: a watch follows at most 1000 objects",
+    ],
     "a long search": [{ search: "x".repeat(300) }, "invalid search: it has 300 characters, use at most 256"],
   };
   for (const [what, [parameters, message]] of Object.entries(INVALID))

@@ -246,6 +246,53 @@ describe("watches of a window of a query view", () => {
     expect((await own.server.get(`${ALL}?sortBy=Rank`)).body.metadata.query).to.deep.equal({ total: 1, offset: 0 });
   });
 
+  it("does not continue a watch of all logical clusters from before a change of the caller's rights", async () => {
+    await using own = await start({ authorizeEvery: 100 });
+    for (const [name, rank] of [
+      ["a", 1],
+      ["b", 2],
+      ["c", 3],
+    ] as const)
+      own.root.set(name, { rank });
+    own.tasks.in("other").set("d", { rank: 0 });
+    const window = { sortBy: "Rank", limit: 2 };
+    const before = await own.server.get(`${ALL}?${parameters(window)}`);
+    await using open = await own.server.watch(`${ALL}?${parameters({ ...window, watch: "true" })}`);
+    own.members.add("other");
+    await open.until(({ type }) => type === "ERROR");
+    const now = await own.server.get(`${ALL}?${parameters(window)}`);
+    expect(now.body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).to.deep.equal([
+      "d",
+      "a",
+    ]);
+    const { resourceVersion } = before.body.metadata;
+    own.root.set("z", { rank: 9 });
+    for (const held of [{}, { offset: 1, heldOffset: 0, heldLimit: 2 }]) {
+      await using resumed = await own.server.watch(
+        `${ALL}?${parameters({ ...window, ...held, watch: "true", resourceVersion })}`,
+      );
+      const event = await resumed.next();
+      expect([event.type, event.object.code]).to.deep.equal(["ERROR", 410]);
+    }
+    const { resourceVersion: current } = now.body.metadata;
+    await using later = await own.server.watch(
+      `${ALL}?${parameters({ ...window, watch: "true", resourceVersion: current })}`,
+    );
+    own.root.set("e", { rank: 0 });
+    expect(await take(later, 2)).to.deep.equal(["DELETED a -/6", "ADDED e 1/6"]);
+  });
+
+  it("lists with the current rights once a watch has ended for them", async () => {
+    await using own = await start({ authorizeEvery: 100 });
+    own.root.set("a", { rank: 1 });
+    const open = `${ALL}?sortBy=Rank&limit=1&watch=true`;
+    await using one = await own.server.watch(open);
+    await using two = await own.server.watch(`${ALL}?sortBy=-Rank&limit=1&watch=true`);
+    own.members.delete("root");
+    await Promise.race([one, two].map((watch) => watch.until(({ type }) => type === "ERROR")));
+    expect((await own.server.get(`${ALL}?sortBy=Rank`)).body.metadata.query).to.deep.equal({ total: 0, offset: 0 });
+  });
+
   it("sends each watch of a window its own columns", async () => {
     await using own = await start();
     const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };

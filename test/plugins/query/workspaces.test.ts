@@ -194,9 +194,12 @@ describe("a query view over workspaces", function () {
       ({ body }) => body.metadata.query.total > 0,
     );
     expect(names(list)).to.deep.equal(["dish-cake", "dish-soup", "dish-tea"]);
-    const open = `${ALL_MAPS}&limit=2&watch=true&allowWatchBookmarks=true`;
-    await using watch = await server.watch(open, { user: "bob" });
-    expect(await watch.next()).to.deep.include({ type: "BOOKMARK", query: { total: 0, offset: 0 } });
+    const open = `${ALL_MAPS}&limit=2&watch=true`;
+    expect(outcome(await server.get(open, { user: "bob" }))).to.deep.equal([
+      403,
+      "Forbidden",
+      "configmaps is forbidden: in some workspaces you may list but not watch: list again from time to time, or get the verb watch there",
+    ]);
     await using allowed = await server.watch(open);
     expect(await allowed.take(2)).to.deep.equal(["ADDED dish-cake", "ADDED dish-soup"]);
   });

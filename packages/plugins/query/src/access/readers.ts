@@ -4,8 +4,8 @@ import { type AuthorizeRequest, type Authorizer, type Identity, User } from "@vi
 import type { CacheEvent, CacheListener, ReadableCache } from "@virtual-workspaces/framework/storage";
 import { type ClusterSet, EVERY_CLUSTER } from "./cluster-set.ts";
 
-/** A list or watch over all logical clusters to authorize: attributes of the request, and path parameters besides the logical cluster. */
-export type ListQuestion = Omit<AuthorizeRequest, "user" | "signal">;
+/** A list over all logical clusters to authorize: attributes of the request, and path parameters besides the logical cluster. */
+export type ListQuestion = Omit<AuthorizeRequest, "user" | "signal" | "verb">;
 
 /** Options of {@link Readers}. */
 export interface ReadersOptions {
@@ -67,7 +67,11 @@ interface ReaderOptions extends ReadersOptions {
   readonly user: User;
   readonly question: ListQuestion;
   readonly names: ClusterNames;
+  readonly cache: ReadableCache;
 }
+
+/** Time for which the rights of a user who no longer reads are kept, in ms: a watch from before that cannot be resumed. */
+const KEPT = 300_000;
 
 /**
  * Rights of one user on one resource: the logical clusters in which the source allows the user to list it. Security: they are
@@ -78,28 +82,30 @@ class Reader {
   readonly #user: User;
   readonly #question: ListQuestion;
   readonly #names: ClusterNames;
+  readonly #cache: ReadableCache;
   readonly #listeners = new Set<() => void>();
-  #set: ClusterSet | undefined;
+  #set: CheckedRights | undefined;
   #checked = 0;
   #known = 0;
-  #checking: Promise<ClusterSet> | undefined;
+  #checking: Promise<CheckedRights> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #following: Disposable | undefined;
   readonly #over = new AbortController();
 
-  constructor({ user, question, names, ...options }: ReaderOptions) {
+  constructor({ user, question, names, cache, ...options }: ReaderOptions) {
     this.#options = options;
     this.#user = user;
     this.#question = question;
     this.#names = names;
+    this.#cache = cache;
   }
 
   get isIdle(): boolean {
-    return this.#listeners.size === 0 && Date.now() - this.#checked > this.#options.every;
+    return this.#listeners.size === 0 && Date.now() - this.#checked > Math.max(KEPT, this.#options.every);
   }
 
-  /** Returns the logical clusters, checked recently. */
-  current(): Promise<ClusterSet> | ClusterSet {
+  /** Returns the rights, checked recently. */
+  current(): Promise<CheckedRights> | CheckedRights {
     const isNew = Date.now() - this.#checked <= this.#options.every && this.#known === this.#names.names.size;
     if (this.#set !== undefined && isNew) return this.#set;
     this.#checking ??= this.#check().finally(() => {
@@ -133,23 +139,33 @@ class Reader {
     this.#checking.catch(() => undefined);
   }
 
-  async #check(): Promise<ClusterSet> {
+  async #check(): Promise<CheckedRights> {
     const began = Date.now();
     const before = this.#set;
     const known = this.#names.names.size;
-    const set = (await this.#allows("*")) ? EVERY_CLUSTER : await this.#allowed([...this.#names.names]);
-    this.#set = set;
+    const all = await this.#allows("*", "list");
+    const now = all
+      ? { clusters: EVERY_CLUSTER, mayWatch: await this.#allows("*", "watch") }
+      : await this.#allowed([...this.#names.names]);
     this.#checked = began;
     this.#known = known;
-    if (before !== undefined && before.text !== set.text) for (const listener of [...this.#listeners]) listener();
+    const isSame = before?.clusters.text === now.clusters.text && before.mayWatch === now.mayWatch;
+    if (before !== undefined && isSame) return before;
+    const set = { ...now, since: this.#cache.head };
+    this.#set = set;
+    if (before !== undefined) for (const listener of [...this.#listeners]) listener();
     return set;
   }
 
-  async #allowed(clusters: readonly string[]): Promise<ClusterSet> {
+  async #allowed(clusters: readonly string[]): Promise<Omit<CheckedRights, "since">> {
     const allowed = new Set<string>();
+    let mayWatch = true;
     let began = performance.now();
     for (const cluster of clusters) {
-      if (await this.#allows(cluster)) allowed.add(cluster);
+      if (await this.#allows(cluster, "list")) {
+        allowed.add(cluster);
+        mayWatch &&= await this.#allows(cluster, "watch");
+      }
       if (performance.now() - began < SLICE) continue;
       await nextTurn();
       began = performance.now();
@@ -157,14 +173,14 @@ class Reader {
     const text = createHash("sha256")
       .update([...allowed].sort().join("\n"))
       .digest("base64");
-    return { has: (cluster) => allowed.has(cluster), text };
+    return { clusters: { has: (cluster) => allowed.has(cluster), text }, mayWatch };
   }
 
-  async #allows(cluster: string): Promise<boolean> {
+  async #allows(cluster: string, verb: "list" | "watch"): Promise<boolean> {
     const { signal } = this.#over;
     const params = { ...this.#question.params, cluster };
     try {
-      const decision = this.#options.authorize()({ ...this.#question, params, user: this.#user, signal });
+      const decision = this.#options.authorize()({ ...this.#question, verb, params, user: this.#user, signal });
       return (decision instanceof Promise ? await decision : decision).allowed === true;
     } catch {
       return false;
@@ -172,10 +188,22 @@ class Reader {
   }
 }
 
-/** A user's rights, and a notification of changes. */
-export interface ReaderRights {
+/** Rights of a user on a resource of all logical clusters. */
+interface CheckedRights {
+  /** Logical clusters in which the user may list. */
   readonly clusters: ClusterSet;
-  /** Calls `changed` once `clusters` are no longer the user's rights. */
+  /** Whether the user may watch in all of them. */
+  readonly mayWatch: boolean;
+  /**
+   * Version of the cache since which these are the user's rights. Security: what the user was shown at an earlier version is
+   * unknown, so no watch can continue from there.
+   */
+  readonly since: string;
+}
+
+/** A user's rights, and a notification of changes. */
+export interface ReaderRights extends CheckedRights {
+  /** Calls `changed` once these are no longer the user's rights. */
   readonly listen: (changed: () => void) => Disposable;
 }
 
@@ -199,15 +227,15 @@ export class Readers {
       this.#names.set(cache, known);
     }
     const { name, uid, groups, extra } = identity;
-    const key = JSON.stringify([name, uid, [...groups].sort(), extra, question.params, question.path, question.verb]);
+    const key = JSON.stringify([name, uid, [...groups].sort(), extra, question.params, question.path]);
     let reader = known.readers.get(key);
     if (reader === undefined) {
       for (const [other, { isIdle }] of known.readers) if (isIdle) known.readers.delete(other);
-      reader = new Reader({ ...this.#options, user: new User(identity), question, names: known.names });
+      reader = new Reader({ ...this.#options, user: new User(identity), question, names: known.names, cache });
       known.readers.set(key, reader);
     }
     const of = reader;
-    const clusters = await of.current();
-    return { clusters, listen: (changed) => of.listen(changed) };
+    const rights = await of.current();
+    return { ...rights, listen: (changed) => of.listen(changed) };
   }
 }

@@ -1,6 +1,7 @@
 import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { type FieldSelector, parseFieldSelector, parseLabelSelector } from "@virtual-workspaces/apimachinery/selectors";
 import type { ResourceDefinition, ServedResource } from "@virtual-workspaces/framework";
+import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import {
   type CacheLease,
   type ItemList,
@@ -104,7 +105,7 @@ export class QueryStorage implements Storage {
   async list(scope: Scope, options: ListRequest): Promise<ItemList> {
     if (options.resourceVersionMatch === "Exact")
       throw ApiError.badRequest("invalid resourceVersionMatch: a query reads the current state, leave Exact out");
-    const { index, [Symbol.dispose]: release } = await this.#index(scope, "list");
+    const { index, [Symbol.dispose]: release } = await this.#index(scope);
     try {
       await fresh(index, options);
       return this.#page(index, scope, options);
@@ -117,14 +118,19 @@ export class QueryStorage implements Storage {
     const { window, held } = this.#query;
     if (window.limit === undefined && (window.offset > 0 || held !== undefined))
       throw ApiError.badRequest("invalid offset or heldOffset: a watch of a window needs a limit too");
-    if (Math.max(window.limit ?? 0, held?.limit ?? 0) > LARGEST_WINDOW)
+    if ((window.limit ?? 0) > LARGEST_WINDOW)
       throw ApiError.badRequest(`invalid limit: a watch follows at most ${LARGEST_WINDOW} objects`);
     await using stack = new AsyncDisposableStack();
-    const { index, rights } = stack.use(await this.#index(scope, "watch"));
+    const { index, rights } = stack.use(await this.#index(scope));
+    if (rights?.mayWatch === false) {
+      const message =
+        "in some workspaces you may list but not watch: list again from time to time, or get the verb watch there";
+      throw ApiError.forbidden({ resource: groupResourceOf(this.#served.definition), message });
+    }
     // The rights of one user may change, and other windows are held by one client.
     const isOwn = held !== undefined || rights !== undefined;
     const { cache } = isOwn
-      ? { cache: stack.use(new WindowCache(index, window, held !== undefined)) }
+      ? { cache: stack.use(new WindowCache(index, window, { held: held !== undefined, since: rights?.since })) }
       : stack.use(this.#state.window(index, this.#query));
     if (rights !== undefined)
       stack.use(
@@ -168,7 +174,7 @@ export class QueryStorage implements Storage {
     const source = await this.#state.source(this.#served, { ...scope, namespace: "", ...EVERYTHING });
     let rights: ReaderRights | undefined;
     try {
-      if (scope.cluster === WILDCARD) rights = await this.#rights(scope, source, verb);
+      if (scope.cluster === WILDCARD) rights = await this.#rights(scope, source);
     } catch (error) {
       source[Symbol.dispose]();
       throw error;
@@ -192,14 +198,14 @@ export class QueryStorage implements Storage {
     return JSON.stringify([...resource, this.#query.key]);
   }
 
-  #rights(scope: Scope, { cache }: CacheLease, verb: "list" | "watch"): Promise<ReaderRights> {
+  #rights(scope: Scope, { cache }: CacheLease): Promise<ReaderRights> {
     const { definition, identity } = this.#served;
     const { group, version, plural: resource } = definition;
     const { namespace } = scope;
     const base = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
     const path = `${base}${namespace === "" ? "" : `/namespaces/${namespace}`}/${resource}`;
     const question = {
-      ...{ isResource: true, verb, path, group, version, resource, identity, namespace, params: scope.params },
+      ...{ isResource: true, path, group, version, resource, identity, namespace, params: scope.params },
       ...{ subresource: "", name: "", longRunning: false, upgrade: false },
     };
     return this.#state.readers.rightsOf(scope.identity, question, cache);

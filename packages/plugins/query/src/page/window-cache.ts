@@ -23,6 +23,14 @@ const TOTAL_DELAY = 50;
 
 const TOO_OLD = "too old resource version: the history of the source no longer has it, list again";
 
+/** Options of a {@link WindowCache}. */
+export interface WindowCacheOptions {
+  /** Whether all watches hold another window: they begin with {@link WindowCache.past}. @default false */
+  readonly held?: boolean;
+  /** Version before which the objects of the index were others, for this user. @default none */
+  readonly since?: string | undefined;
+}
+
 /** The watched state of a window: a small watch cache over an index, with the versions of the index's source. */
 export class WindowCache implements ReadableCache, IndexListener, Disposable {
   readonly #index: QueryIndex;
@@ -30,6 +38,7 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
   readonly #steps: WindowSteps;
   readonly #listeners = new Set<CacheListener>();
   readonly #following: Disposable;
+  readonly #since: string | undefined;
   #events: CacheEvent[] = [];
   /** Version after which all events are known. */
   #floor: string;
@@ -40,8 +49,8 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
   /** Whether a client that holds another window has not got the differences yet. */
   #isHeld: boolean;
 
-  /** @param held whether all watches hold another window: they begin with {@link past} */
-  constructor(index: QueryIndex, window: Window, held = false) {
+  constructor(index: QueryIndex, window: Window, { held = false, since }: WindowCacheOptions = {}) {
+    this.#since = since;
     this.#index = index;
     this.#window = window;
     this.#isHeld = held;
@@ -95,7 +104,7 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
     const { cache } = this.#index;
     if (cache.isForeign(version)) return "expired";
     if (cache.position(version) === "ahead") return "ahead";
-    if (this.#isHeld || compareResourceVersions(version, this.#floor) < 0) return "expired";
+    if (this.#isHeld || this.#isBefore(version) || compareResourceVersions(version, this.#floor) < 0) return "expired";
     const found = this.#events.findIndex((event) => compareResourceVersions(event.version, version) > 0);
     return found === -1 ? this.next : this.#first + found;
   }
@@ -167,7 +176,7 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
 
   #changesSince(after: string, held: Window): PastChanges {
     const { cache, order: now, version } = this.#index;
-    const then = this.#index.at(after);
+    const then = this.#isBefore(after) ? undefined : this.#index.at(after);
     if (then === undefined) throw ApiError.expired(TOO_OLD);
     const { order } = then;
     const steps = new WindowSteps(order, held);
@@ -184,6 +193,11 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
     if (this.#isHeld) this.#bookmark ??= setTimeout(this.#tell, 0).unref(); // also if the two windows have the same objects
     this.#isHeld = false;
     return { events, version };
+  }
+
+  /** Whether a version is from before what the watch may show. */
+  #isBefore(version: string): boolean {
+    return this.#since !== undefined && compareResourceVersions(version, this.#since) < 0;
   }
 
   #forget(): void {

@@ -80,6 +80,8 @@ function heldOf(parameters: URLSearchParams): Window | undefined {
     throw ApiError.badRequest(
       "invalid heldOffset: set resourceVersion to the version of the window that the client holds",
     );
+  if (limit > LARGEST_WINDOW)
+    throw ApiError.badRequest(`invalid heldLimit: a watch follows at most ${LARGEST_WINDOW} objects`);
   return { offset, limit };
 }
 
@@ -94,7 +96,7 @@ function textOf(parameters: URLSearchParams, name: keyof typeof LONGEST): string
 function listOf(parameters: URLSearchParams, name: keyof typeof MOST): readonly string[] {
   const text = textOf(parameters, name);
   const parts = (text.match(/(?:\[(?:"[^"]*"|'[^']*'|[^\]"'])*\]|\\.|[^,])+/gs) ?? []).map((part) => part.trim());
-  const named = parts.filter((part) => part !== "" && part !== "-");
+  const named = parts.filter((part) => part !== "");
   if (named.length > MOST[name])
     throw ApiError.badRequest(`invalid ${name}: it names ${named.length} fields, use at most ${MOST[name]}`);
   return named;
