@@ -141,7 +141,7 @@ describe("a server that authorizes requests", () => {
     ).to.deep.equal(["root 403", "root 401", "root 401", "other 401"]);
   });
 
-  it("causes one process warning if it is down, whichever logical clusters are asked about", async () => {
+  it("causes one process warning if it is down, also for reviews in several logical clusters", async () => {
     const warnings: string[] = [];
     const note = ({ message }: Error): void => void warnings.push(message);
     process.on("warning", note);
