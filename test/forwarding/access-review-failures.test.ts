@@ -117,6 +117,45 @@ describe("a server that authorizes requests", () => {
     expectFault(/subject access review failed: ReviewFailure: POST http/);
   });
 
+  it("causes one process warning until the reason changes or a review succeeds", async () => {
+    let code = 403;
+    await using kube = await misbehaving((res) => json(res, answer({ allowed: true }), code));
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", note);
+    await using access = subjectAccessReview<object>({ upstream: { url: kube.url }, allowCache: 0 });
+    const review = async (cluster: string): Promise<void> => {
+      const about = { ...asked(authenticatedUser({ name: "alice" }), { verb: "get" }), params: { cluster } };
+      await Promise.resolve(access(about)).catch(() => undefined);
+      await new Promise(setImmediate);
+    };
+    for (const next of [403, 403, 401, 401, 200, 401]) {
+      code = next;
+      await review("root");
+    }
+    await review("other");
+    process.off("warning", note);
+    expectFault(/subject access review failed/);
+    expect(
+      warnings.map((text) => /clusters\/(\w+)\S+ the server answered (\d+)/.exec(text)?.slice(1).join(" ")),
+    ).to.deep.equal(["root 403", "root 401", "root 401", "other 401"]);
+  });
+
+  it("causes one process warning if it is down, also for reviews in several logical clusters", async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on("warning", note);
+    await using access = subjectAccessReview<object>({ upstream: { url: await nowhere() }, timeout: 100 });
+    for (const cluster of ["a", "b", "a"]) {
+      const about = { ...asked(authenticatedUser({ name: "alice" }), { verb: "get" }), params: { cluster } };
+      await Promise.resolve(access(about)).catch(() => undefined);
+    }
+    await new Promise(setImmediate);
+    process.off("warning", note);
+    expectFault(/subject access review failed/);
+    expect(warnings).to.have.length(1);
+  });
+
   it("gets a retry after a temporary failure", async () => {
     await using flaky = await misbehaving((res, count) => {
       if (count < 4) res.writeHead(500).end();

@@ -3,8 +3,10 @@ import { staticTokens } from "@virtual-workspaces/framework";
 import { mountsView } from "@virtual-workspaces/mounts";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
-import { reportFault } from "../../_setup/faults.ts";
+import { expectFault, reportFault } from "../../_setup/faults.ts";
 import { startPlain } from "../../_support/plain.ts";
+import { startRelay } from "../../_support/relay.ts";
+import { until } from "../../_support/until.ts";
 import { untilAt } from "../../workspace-server/shards/support.ts";
 import { isReady, kubeconfigOf, refTo, secret, startMounted, startTarget } from "./support/mounted.ts";
 
@@ -44,5 +46,38 @@ describe("a starting view of mounts", function () {
     async function listed() {
       return (await server.get(`/clusters/${team}${MOUNTS}`, { user: "root" })).body;
     }
+  });
+});
+
+describe("a view of mounts whose workspaces are away", function () {
+  this.timeout(30_000);
+
+  it("is not ready, and reports each failure once", async () => {
+    await using mounted = await startMounted();
+    const there = Number(new URL(mounted.server.url).port);
+    let port = there;
+    let refused = 0;
+    await using relay = await startRelay(() => {
+      if (port !== there) refused += 1;
+      return port;
+    });
+    await using upstream = new Upstream({
+      url: `http://127.0.0.1:${relay.port}`,
+      credentials: { get: () => ({ headers: ["Authorization", "Bearer root"] }) },
+    });
+    const errors: string[] = [];
+    const view = mountsView({ upstream, onError: (error) => errors.push(String(error)) });
+    await using other = await startPlain([view], { authentication: [staticTokens({ alice: { name: "alice" } })] });
+    const ready = async (): Promise<number> => (await other.get("/readyz/mounts")).status;
+    await until(async () => (await ready()) === 200, { what: "ready" });
+    port = 1;
+    relay.cut();
+    await until(async () => (await ready()) === 503, { what: "not ready" });
+    await until(() => refused > 20, { what: "retries", within: 20_000 });
+    expect(errors.filter((text) => text.includes("/mounts:"))).to.have.length(1);
+    expect(errors).to.deep.equal([...new Set(errors)]);
+    port = there;
+    await until(async () => (await ready()) === 200, { what: "ready again" });
+    expectFault(/virtual workspace is not ready/);
   });
 });

@@ -4,6 +4,7 @@ import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { Upstream } from "@virtual-workspaces/transport";
 import { orFail } from "../process/failure.ts";
 import { Interrupt, leave } from "../process/interrupt.ts";
+import { logWarnings } from "../process/log.ts";
 import { startFailure, tellReady } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
@@ -27,6 +28,7 @@ async function serve(options: FrontProxyCommand): Promise<number> {
   // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
+  stack.use(logWarnings(options));
   if (file !== undefined) stack.use(file.follow(log));
   const { upstream } = await kubeconfigUpstream({ file: kubeconfigs.root, log });
   // Each shard has its own URL.

@@ -8,6 +8,8 @@ const REQUESTS = 3;
 /** Log of a server, on stderr, so that stdout stays free. */
 export interface StartLog {
   readonly log: JsonLog;
+  /** Whether the lines of the log are JSON. */
+  readonly isJson: boolean;
   /** Set if requests are logged. */
   readonly onRequest?: (record: RequestRecord) => void;
 }
@@ -16,8 +18,24 @@ export interface StartLog {
 export function logOf(flags: { readonly v: number; readonly "logging-format": string }): StartLog {
   const verbosity = flags.v;
   const log = logAs(flags["logging-format"]);
-  if (verbosity < REQUESTS) return { log };
-  return { log, onRequest: (record) => log({ level: "info", message: "HTTP", ...record }) };
+  const isJson = flags["logging-format"] === "json";
+  if (verbosity < REQUESTS) return { log, isJson };
+  return { log, isJson, onRequest: (record) => log({ level: "info", message: "HTTP", ...record }) };
+}
+
+/** Sends process warnings to the log if it is JSON, until disposal: Node.js prints them as text. */
+export function logWarnings({ log, isJson }: Pick<StartLog, "log" | "isJson">): Disposable {
+  const printing = process.listeners("warning");
+  const note = ({ name, message }: Error): void =>
+    log({ level: "warn", message: "process warning", name, warning: message });
+  if (isJson) process.removeAllListeners("warning").on("warning", note);
+  return {
+    [Symbol.dispose]: () => {
+      if (!isJson) return;
+      process.off("warning", note);
+      for (const print of printing) process.on("warning", print);
+    },
+  };
 }
 
 /** Returns a log in a format. @throws UsageError for an unknown format */

@@ -9,6 +9,7 @@ import {
   port,
   REFUSED_BY_ALL,
   REQUEST_HEADER_FLAGS,
+  SHUTDOWN_FLAGS,
   STORE_FLAGS,
   TOKEN_FLAGS,
 } from "../flags/servers.ts";
@@ -87,6 +88,15 @@ const WHO = {
   ...REQUEST_HEADER_FLAGS,
 } as const satisfies FlagSet;
 
+const METRICS = {
+  "metrics-allow-groups": {
+    type: "list",
+    value: "groups",
+    otherwise: "none",
+    help: "Groups whose members may read /metrics, besides system:masters.",
+  },
+} as const satisfies FlagSet;
+
 const IGNORED: readonly KnownFlags[] = [
   ...IGNORED_BY_ALL,
   { names: "authentication-tolerate-lookup-failure", kind: "switch", why: "nothing is looked up" },
@@ -132,7 +142,7 @@ Examples:
     },
     "Workers and replicas": GROUP_FLAGS,
     Authentication: WHO,
-    Operation: { ...AUDIT_FLAGS, ...LOG_FLAGS },
+    Operation: { ...METRICS, ...SHUTDOWN_FLAGS, ...AUDIT_FLAGS, ...LOG_FLAGS },
   },
   kcp: { ignored: IGNORED, refused: REFUSED, words: "name files of views with --view" },
 });

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { hostname } from "node:os";
 import { orFail, UsageError } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
+import { logWarnings } from "../process/log.ts";
 import { type ListenAddress, startFailure, tellReady } from "../server/listening.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { Replicas } from "./workers/replicas.ts";
@@ -17,11 +18,12 @@ import { WorkerProcesses } from "./workers/worker-processes.ts";
  * @throws Failure, UsageError
  */
 export async function serveAsGroup(args: readonly string[], options: ServeOptions): Promise<number> {
-  const { group, log } = options;
+  const { group, log, closeDelay } = options;
   if (options.store.engine === "lmdb")
     throw new UsageError("--data-dir works with a single process only: with --workers or --peers, use --etcd-servers");
   await using stack = new AsyncDisposableStack();
   stack.use(log);
+  stack.use(logWarnings(options));
   const interrupt = stack.use(new Interrupt());
   const trust = await groupTrust(new Date());
   const crew = stack.use(new WorkerProcesses({ count: group.workers, args, trust, log }));
@@ -39,6 +41,7 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
   const { bindAddress: host } = options;
   tellReady(`https://${host.includes(":") ? `[${host}]` : host}:${port.number}`, paths);
   await Promise.race([interrupt.requested, crew.failed]);
+  await crew.drain(closeDelay);
   return 0;
 }
 

@@ -43,6 +43,10 @@ export interface ServeOptions extends StartLog {
   readonly audit: Audit | undefined;
   /** Pages about the process. */
   readonly component: Omit<Component, "authorize">;
+  /** Groups that may read `/metrics`, besides `system:masters`. */
+  readonly metricsGroups: readonly string[];
+  /** Time to keep serving after `/readyz` starts to fail, ms. */
+  readonly closeDelay: number;
   /** Limits on authentication failures for each address. @default those of the server */
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** Origins of browser pages that may use the server. */
@@ -102,6 +106,8 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     store: storeOf(flags, env),
     group,
     audit,
+    metricsGroups: flags["metrics-allow-groups"] ?? [],
+    closeDelay: flags["shutdown-delay-duration"],
     authenticationFailures: authenticationFailuresOf(flags),
     corsAllowedOrigins: corsAllowedOriginsOf(flags),
     warnings: [...warnings, ...(warning === undefined ? [] : [warning]), ...gates.warnings],

@@ -7,6 +7,7 @@ import { MASTERS_GROUP } from "@virtual-workspaces/kcp/users";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
 import { Failure, orFail } from "../process/failure.ts";
+import { logWarnings } from "../process/log.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { type Upstreams, upstreamsOf } from "./serve-upstreams.ts";
 import { type Served, viewsOf } from "./served-views.ts";
@@ -24,6 +25,7 @@ export async function serve(options: ServeOptions, given?: ServingEndpoint): Pro
   // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(options.log);
+  stack.use(logWarnings(options));
   const upstreams = await upstreamsOf(options.kubeconfigs, { log: options.log, stack });
   if (options.kcpViews) await checkAdministrator(upstreams);
   const views = await viewsOf(options, upstreams, stack);
@@ -86,7 +88,7 @@ interface Parts {
 }
 
 function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Parts): Server {
-  const { log, onRequest, tls, audit, authenticationFailures, tokenCache, authentication } = options;
+  const { log, onRequest, tls, audit, closeDelay, authenticationFailures, tokenCache, authentication } = options;
   const { authenticators, file } = authentication;
   if (file !== undefined) stack.use(file.follow(log));
   const { upstream, cluster } = upstreams.authentication;
@@ -112,10 +114,14 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
     authentication: [...post.authenticators, ...inOrder(authenticators, tokens)],
     impersonation: workspaceImpersonation(union(masters, access)),
     component: { ...options.component, authorize: masters },
-    metrics: metrics({ authorize: masters, ...(file && { families: () => file.families() }) }),
+    metrics: metrics({
+      authorize: groups(MASTERS_GROUP, ...options.metricsGroups),
+      ...(file && { families: () => file.families() }),
+    }),
     tls: { ...tls, sni: post.sni },
     ...(post.peers && { peers: post.peers }),
     ...(audit && { audit }),
+    closeDelay,
     corsAllowedOrigins: options.corsAllowedOrigins,
     ...(authenticationFailures && { authenticationFailures }),
     ...(onRequest && { onRequest }),

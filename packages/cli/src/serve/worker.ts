@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { timerDelay } from "@virtual-workspaces/transport";
 import { problemOf } from "../process/failure.ts";
 import { serve } from "./serve.ts";
 import { serveOptions } from "./serve-options.ts";
@@ -21,7 +22,7 @@ export function work(): void {
       tell({ type: "taken" });
       post?.accept(connection);
     } else {
-      setTimeout(() => process.exit(1), order.patience).unref();
+      setTimeout(() => process.exit(1), timerDelay(order.patience)).unref();
       post?.finish();
     }
   });
@@ -30,10 +31,10 @@ export function work(): void {
 function begin({ args, trust }: ToWorker & { readonly type: "serve" }): WorkerEndpoint | undefined {
   try {
     const options = serveOptions(args, process.env);
-    const { log, group } = options;
+    const { log, group, closeDelay } = options;
     const onServing = (serving: Omit<FromWorker & { readonly type: "serving" }, "type">): void =>
       tell({ type: "serving", ...serving });
-    const post = new WorkerEndpoint({ trust, replicas: group.peers, log, onServing });
+    const post = new WorkerEndpoint({ trust, replicas: group.peers, closeDelay, log, onServing });
     void serve(options, post).then((code) => process.exit(code), fail);
     return post;
   } catch (error) {

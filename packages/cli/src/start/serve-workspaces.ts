@@ -12,6 +12,7 @@ import {
 } from "@virtual-workspaces/workspace-server";
 import { Failure, orFail, problemOf } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
+import { logWarnings } from "../process/log.ts";
 import { shellWord } from "../process/programs.ts";
 import { Progress } from "../process/progress.ts";
 import { RestingMemory } from "../process/resting-memory.ts";
@@ -34,6 +35,7 @@ export async function serve(options: StartOptions): Promise<number> {
   // A closed log pipe does not stop the server.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
+  stack.use(logWarnings(options));
   stack.use(new RestingMemory());
   const lock = stack.use(takeRootDirectory(options.rootDirectory));
   for (const message of options.warnings) log({ level: "warn", message });

@@ -12,6 +12,7 @@ import {
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type AccessAttributes, attributesOf, questionOf } from "./access-attributes.ts";
 import { opened, prefixOf, type ReviewOptions, resolved } from "./review-options.ts";
+import { ReviewWarnings } from "./review-warnings.ts";
 import { Reviewer, ReviewFailure } from "./reviewer.ts";
 import type { ReviewStats } from "./verdicts.ts";
 import { Verdicts } from "./verdicts.ts";
@@ -86,7 +87,10 @@ export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOpti
    * @default half of `allowCache`, at least 1000
    */
   readonly watchesEvery?: number;
-  /** Called once for each failed review, however many requests waited for it. @default a process warning */
+  /**
+   * Called once for each failed review, however many requests waited for it.
+   * @default a process warning, once until the reason changes or a review succeeds
+   */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -128,12 +132,13 @@ export function subjectAccessReview<Params = unknown>(
   if (!(every >= 100)) throw new Error(`subject access review: invalid watchesEvery "${every}": use at least 100 ms`);
   const { upstream: given } = options;
   const single = typeof given === "function" ? undefined : opened(given);
-  const onError = options.onError ?? warn;
+  const { onError = () => undefined } = options;
   const reviewer = new AccessReviewer<Params>(options, {
     upstreamOf:
       single === undefined ? (given as (request: AuthorizeRequest<Params>) => Upstream) : () => single.upstream,
     reviewer: new Reviewer(settings),
     verdicts: new Verdicts({ ...settings, isYes: ({ allowed }) => allowed, onError }),
+    warnings: options.onError === undefined ? new ReviewWarnings() : undefined,
   });
   const authorizer = Object.assign((request: AuthorizeRequest<Params>) => reviewer.decide(request), {
     rules: () => NO_RULES,
@@ -145,14 +150,12 @@ export function subjectAccessReview<Params = unknown>(
   };
 }
 
-function warn(error: unknown): void {
-  process.emitWarning(`subject access review failed: ${String(error)}`);
-}
-
 interface AccessReviewerParts<Params> {
   readonly upstreamOf: (request: AuthorizeRequest<Params>) => Upstream;
   readonly reviewer: Reviewer;
   readonly verdicts: Verdicts<Decision>;
+  /** Set if the caller receives no errors. */
+  readonly warnings: ReviewWarnings | undefined;
 }
 
 interface AccessQuestion {
@@ -202,9 +205,21 @@ class AccessReviewer<Params> {
 
   async #find(key: string, question: AccessQuestion, signal: AbortSignal): Promise<Decision> {
     try {
-      return await this.#parts.verdicts.find(key, (over) => this.#review(question, over), signal);
+      return await this.#parts.verdicts.find(key, (over) => this.#reported(question, over), signal);
     } catch (error) {
       if (error instanceof ReviewFailure && error.transient) throw unavailable();
+      throw error;
+    }
+  }
+
+  async #reported(question: AccessQuestion, signal: AbortSignal): Promise<Decision> {
+    const { warnings } = this.#parts;
+    try {
+      const decision = await this.#review(question, signal);
+      warnings?.answered(question);
+      return decision;
+    } catch (error) {
+      if (!signal.aborted) warnings?.failed(error, question);
       throw error;
     }
   }

@@ -15,7 +15,7 @@ export interface ExportedObjectsOptions {
   /** Name of the APIExport in `root`. */
   readonly name: string;
   readonly kind: Pick<KindReference, "group" | "version" | "kind" | "plural" | "scope">;
-  /** Receives every failure. The informer retries. */
+  /** Receives failures, once for each reason. The informer retries. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -42,14 +42,13 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
     this.#options = options;
     this.synced = this.#known.promise;
     const resource = options.everywhere.cluster(ROOT_CLUSTER).resource(APIExport);
-    this.#exports = new Informer({ resource, fields: `metadata.name=${options.name}` });
+    this.#exports = new Informer({ resource, fields: `metadata.name=${options.name}`, onError: options.onError });
     this.#exports.on({
       added: ({ status }) => this.#follow(status?.identityHash ?? ""),
       updated: ({ status }) => this.#follow(status?.identityHash ?? ""),
       deleted: () => this.#follow(""),
       lifecycle: (event) => {
         if (event.type === "synced" && this.#identity === "") this.#known.resolve();
-        if (event.type === "error") options.onError(event.error);
       },
     });
   }
@@ -99,18 +98,24 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
   #informer(identity: string): RunningSource<T> {
     const { group, version, kind, scope, plural } = this.#options.kind;
     const reference: KindReference = { group, version, kind, scope, plural: `${plural}:${identity}` };
-    const informer = new Informer({ resource: this.#options.client.resource(reference), backoff: { most: LATEST } });
+    const resource = this.#options.client.resource(reference);
+    const onError = (error: Error): void => {
+      if (!isUnbound(error.cause)) this.#options.onError(error);
+    };
+    const informer = new Informer({ resource, backoff: { most: LATEST }, onError });
     informer.on({
       lifecycle: (event) => {
-        if (event.type === "synced") this.#known.resolve();
-        if (event.type !== "error") return;
-        if (isApiError(event.error) && UNBOUND.includes(event.error.code)) this.#known.resolve();
-        else this.#options.onError(event.error);
+        if (event.type === "synced" || (event.type === "error" && isUnbound(event.error))) this.#known.resolve();
       },
     });
     // The identity belongs to the APIExport of this kind, so objects have the type T.
     return informer as unknown as RunningSource<T>;
   }
+}
+
+/** Whether no workspace of the shard has bound the kind. */
+function isUnbound(error: unknown): boolean {
+  return isApiError(error) && UNBOUND.includes(error.code);
 }
 
 /** An informer by the type of its objects. */

@@ -4,6 +4,7 @@ import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
 import type { Server } from "@virtual-workspaces/framework";
 import type { Log } from "@virtual-workspaces/framework/server";
 import { processMinter } from "@virtual-workspaces/framework/storage";
+import { timerDelay } from "@virtual-workspaces/transport";
 import type { PeersOptions } from "./group-options.ts";
 import { type Roster, rosterView } from "./replicas.ts";
 import { Routes, WORKER_NAME } from "./routes.ts";
@@ -13,6 +14,8 @@ import type { GroupTrust, MemberPlace, Serving } from "./worker-messages.ts";
 export interface WorkerEndpointOptions {
   readonly trust: GroupTrust;
   readonly replicas: PeersOptions | undefined;
+  /** Time to accept other workers after {@link WorkerEndpoint.finish}, ms. */
+  readonly closeDelay: number;
   readonly log: Log;
   readonly onServing: (serving: Serving) => void;
 }
@@ -26,12 +29,13 @@ export class WorkerEndpoint implements ServingEndpoint {
   readonly #group: PeerGroup;
   readonly #routes: Routes;
   readonly #onServing: WorkerEndpointOptions["onServing"];
+  readonly #closeDelay: number;
   readonly #finished = Promise.withResolvers<void>();
   #members: readonly MemberPlace[] = [];
   #server: Server | undefined;
 
   /** Creates the endpoint. @throws Error on invalid certificate authorities */
-  constructor({ trust, replicas, log, onServing }: WorkerEndpointOptions) {
+  constructor({ trust, replicas, closeDelay, log, onServing }: WorkerEndpointOptions) {
     const others = replicas === undefined ? [] : [{ caFile: replicas.caFile }];
     this.#group = peerGroup({
       trust: [{ ca: trust.ca, allowedNames: [WORKER_NAME] }, ...others],
@@ -46,6 +50,7 @@ export class WorkerEndpoint implements ServingEndpoint {
     });
     this.views = replicas === undefined ? [] : [rosterView(this.#group, roster)];
     this.#onServing = onServing;
+    this.#closeDelay = closeDelay;
   }
 
   /** Sets the members of the group. */
@@ -71,7 +76,8 @@ export class WorkerEndpoint implements ServingEndpoint {
     await once(among.listen({ port: 0, host: "127.0.0.1" }), "listening");
     this.#onServing({ minter: processMinter.id, port: (among.address() as AddressInfo).port, views });
     await this.#finished.promise;
-    among.close();
+    if (this.#closeDelay === 0) among.close();
+    else setTimeout(() => among.close(), timerDelay(this.#closeDelay)).unref();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

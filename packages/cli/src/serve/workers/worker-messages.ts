@@ -8,7 +8,7 @@ export type ToWorker =
   | { readonly type: "members"; readonly members: readonly MemberPlace[] }
   /** Accompanies a connection. */
   | { readonly type: "connection" }
-  /** No more connections come: end watches cleanly, complete requests and exit within `patience`, ms. */
+  /** Fail /readyz for the shutdown delay, then end watches cleanly, complete requests and exit; all within `patience`, ms. */
   | { readonly type: "finish"; readonly patience: number };
 
 /** Message from a worker to the primary process. */

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "@virtual-workspaces/framework/server";
+import { timerDelay } from "@virtual-workspaces/transport";
 import { Failure } from "../../process/failure.ts";
 import { ConnectionHandover } from "../../process/handover.ts";
 import { BIN, environment } from "../../process/programs.ts";
@@ -84,6 +85,18 @@ export class WorkerProcesses implements AsyncDisposable {
     if (slot === undefined) this.#waiting.push(connection);
     else slot.worker.take(connection);
   };
+
+  /** Begins the shutdown: workers fail /readyz, and still get clients for `time`, ms. */
+  async drain(time: number): Promise<void> {
+    if (time === 0) return;
+    this.#stopping = true;
+    const workers = this.#slots.map(({ worker }) => worker);
+    for (const worker of workers) worker.drain(PATIENCE + time);
+    const over = new AbortController();
+    const waited = delay(timerDelay(time), undefined, { signal: over.signal }).catch(() => undefined);
+    await Promise.race([waited, Promise.all(workers.map(({ ended }) => ended))]);
+    over.abort();
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true;
@@ -218,9 +231,14 @@ class WorkerProcess {
     return this.#handing.hand;
   }
 
+  /** Makes the worker shut down within `patience`, ms. */
+  drain(patience: number): void {
+    this.#send({ type: "finish", patience });
+  }
+
   /** Ends watches cleanly, then the process; kills it after `patience`, ms. */
   async finish(patience: number): Promise<void> {
-    this.#send({ type: "finish", patience });
+    this.drain(patience);
     const impatient = setTimeout(() => this.kill(), patience);
     await this.ended;
     clearTimeout(impatient);

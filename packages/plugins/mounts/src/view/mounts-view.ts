@@ -1,3 +1,4 @@
+import { reachable } from "@virtual-workspaces/forwarding";
 import { defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { mountAccess } from "./access.ts";
 import { mountHandlers } from "./handlers.ts";
@@ -30,6 +31,7 @@ import { RunningMounts } from "./running-mounts.ts";
 export function mountsView({ onError = warn, ...given }: MountsViewOptions): VirtualWorkspace {
   const options = { ...given, onError };
   const running = new RunningMounts(options);
+  const answers = reachable(given.upstream);
   const access = mountAccess(running.mounts, options);
   return defineVirtualWorkspace({
     name: "mounts",
@@ -39,7 +41,10 @@ export function mountsView({ onError = warn, ...given }: MountsViewOptions): Vir
     // The target answers discovery, reviews and OpenAPI itself.
     handleWhen: () => true,
     ...mountHandlers(running.mounts),
-    ready: () => running.ready(),
+    ready: async () => {
+      await answers();
+      await running.ready();
+    },
     setup: () => {
       const held = running.start();
       return {
