@@ -185,7 +185,7 @@ describe("lists of a query view", () => {
     expect(names(await shelf.server.get(ALL))).to.have.length(6);
     expect(names(await shelf.server.get(`${ALL}?sortBy=Name`, { user: "admin" }))).to.have.length(7);
     const bob = await shelf.server.get(`${ALL}?sortBy=Name&countBy=Title`, { user: "bob" });
-    expect(bob.body.metadata.query).to.deep.equal({
+    expect(bob.body.metadata.query).to.deep.include({
       total: 0,
       offset: 0,
       counts: { Title: { values: [], others: 0 } },

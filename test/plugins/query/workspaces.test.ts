@@ -133,7 +133,7 @@ describe("a query view over workspaces", function () {
     ]);
     const mine = await server.get(`${ALL_MAPS}&sortBy=Name&countBy=Cluster`);
     expect(names(mine)).to.deep.equal(["dish-cake", "dish-soup"]);
-    expect(mine.body.metadata.query).to.deep.equal({
+    expect(mine.body.metadata.query).to.deep.include({
       total: 2,
       offset: 0,
       counts: { Cluster: { values: [{ value: cafe, count: 2 }], others: 0 } },
@@ -153,7 +153,7 @@ describe("a query view over workspaces", function () {
     const all = `/services/query/clusters/*${WIDGETS}?sortBy=-Name&limit=2`;
     expect(names(await server.get(all, { headers: METADATA }))).to.deep.equal(["small", "middle"]);
     const bob = await server.get(all, { headers: METADATA, user: "bob" });
-    expect(bob.body.metadata.query).to.deep.equal({ total: 0, offset: 0 });
+    expect(bob.body.metadata.query).to.include({ total: 0, offset: 0 });
   });
 
   it("follows a window over a WebSocket", async () => {

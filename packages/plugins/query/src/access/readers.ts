@@ -151,13 +151,13 @@ class Reader {
     this.#known = known;
     const isSame = before?.clusters.text === now.clusters.text && before.mayWatch === now.mayWatch;
     if (before !== undefined && isSame) return before;
-    const set = { ...now, since: this.#cache.head };
+    const set = { ...now, since: this.#cache.head, isShown: false };
     this.#set = set;
     if (before !== undefined) for (const listener of [...this.#listeners]) listener();
     return set;
   }
 
-  async #allowed(clusters: readonly string[]): Promise<Omit<CheckedRights, "since">> {
+  async #allowed(clusters: readonly string[]): Promise<Omit<CheckedRights, "since" | "isShown">> {
     const allowed = new Set<string>();
     let mayWatch = true;
     let began = performance.now();
@@ -172,7 +172,7 @@ class Reader {
     }
     const text = createHash("sha256")
       .update([...allowed].sort().join("\n"))
-      .digest("base64");
+      .digest("base64url");
     return { clusters: { has: (cluster) => allowed.has(cluster), text }, mayWatch };
   }
 
@@ -189,7 +189,7 @@ class Reader {
 }
 
 /** Rights of a user on a resource of all logical clusters. */
-interface CheckedRights {
+export interface CheckedRights {
   /** Logical clusters in which the user may list. */
   readonly clusters: ClusterSet;
   /** Whether the user may watch in all of them. */
@@ -199,10 +199,13 @@ interface CheckedRights {
    * unknown, so no watch can continue from there.
    */
   readonly since: string;
+  /** Whether the user has been shown objects with these rights: only then can a watch continue from {@link since} itself. */
+  isShown: boolean;
 }
 
 /** A user's rights, and a notification of changes. */
-export interface ReaderRights extends CheckedRights {
+export interface ReaderRights {
+  readonly rights: CheckedRights;
   /** Calls `changed` once these are no longer the user's rights. */
   readonly listen: (changed: () => void) => Disposable;
 }
@@ -236,6 +239,6 @@ export class Readers {
     }
     const of = reader;
     const rights = await of.current();
-    return { ...rights, listen: (changed) => of.listen(changed) };
+    return { rights, listen: (changed) => of.listen(changed) };
   }
 }

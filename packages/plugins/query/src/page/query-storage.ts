@@ -12,13 +12,15 @@ import {
 } from "@virtual-workspaces/framework/storage";
 import type { ClusterSet } from "../access/cluster-set.ts";
 import { EVERY_CLUSTER } from "../access/cluster-set.ts";
-import type { ReaderRights, Readers } from "../access/readers.ts";
+import type { CheckedRights, ReaderRights, Readers } from "../access/readers.ts";
 import type { QueryIndex } from "../indexes/query-index.ts";
 import type { IndexLease, QueryIndexes } from "../indexes/query-indexes.ts";
 import { decodeCursor, encodeCursor } from "../request/cursor.ts";
 import { Matcher } from "../request/matcher.ts";
 import { LARGEST_WINDOW, type Query } from "../request/query.ts";
 import { WindowCache } from "./window-cache.ts";
+
+const CHANGED = "your permissions or the workspaces have changed: list again";
 
 /** Selectors of a source, which queries with different ones share. */
 const EVERYTHING = { labels: parseLabelSelector(""), fields: parseFieldSelector("") } as const;
@@ -105,10 +107,11 @@ export class QueryStorage implements Storage {
   async list(scope: Scope, options: ListRequest): Promise<ItemList> {
     if (options.resourceVersionMatch === "Exact")
       throw ApiError.badRequest("invalid resourceVersionMatch: a query reads the current state, leave Exact out");
-    const { index, [Symbol.dispose]: release } = await this.#index(scope);
+    const { index, reader, [Symbol.dispose]: release } = await this.#index(scope);
     try {
       await fresh(index, options);
-      return this.#page(index, scope, options);
+      if (reader !== undefined) reader.rights.isShown = true;
+      return this.#page({ index, rights: reader?.rights }, scope, options);
     } finally {
       release();
     }
@@ -121,7 +124,10 @@ export class QueryStorage implements Storage {
     if ((window.limit ?? 0) > LARGEST_WINDOW)
       throw ApiError.badRequest(`invalid limit: a watch follows at most ${LARGEST_WINDOW} objects`);
     await using stack = new AsyncDisposableStack();
-    const { index, rights } = stack.use(await this.#index(scope));
+    const { index, reader } = stack.use(await this.#index(scope));
+    const rights = reader?.rights;
+    if (rights !== undefined && (this.#query.rights ?? rightsText(rights)) !== rightsText(rights))
+      throw ApiError.expired(CHANGED);
     if (rights?.mayWatch === false) {
       const message =
         "in some workspaces you may list but not watch: list again from time to time, or get the verb watch there";
@@ -130,12 +136,17 @@ export class QueryStorage implements Storage {
     // The rights of one user may change, and other windows are held by one client.
     const isOwn = held !== undefined || rights !== undefined;
     const { cache } = isOwn
-      ? { cache: stack.use(new WindowCache(index, window, { held: held !== undefined, since: rights?.since })) }
+      ? {
+          cache: stack.use(
+            new WindowCache(index, window, {
+              held: held !== undefined,
+              since: rights && { version: rights.since, isShown: rights.isShown },
+            }),
+          ),
+        }
       : stack.use(this.#state.window(index, this.#query));
-    if (rights !== undefined)
-      stack.use(
-        rights.listen(() => cache.expired("your permissions or the workspaces have changed: list again", false)),
-      );
+    if (reader !== undefined) stack.use(reader.listen(() => cache.expired(CHANGED, false)));
+    if (rights !== undefined) rights.isShown = true;
     const kept = stack.move();
     return {
       cache,
@@ -145,7 +156,11 @@ export class QueryStorage implements Storage {
     };
   }
 
-  #page(index: QueryIndex, scope: Scope, { limit, continue: token, warn }: ListRequest): ItemList {
+  #page(
+    { index, rights }: { readonly index: QueryIndex; readonly rights: CheckedRights | undefined },
+    scope: Scope,
+    { limit, continue: token, warn }: ListRequest,
+  ): ItemList {
     const { order, version: resourceVersion, filterFailure } = index;
     const { sort, window } = this.#query;
     const text = this.#text(scope);
@@ -158,28 +173,30 @@ export class QueryStorage implements Storage {
     const remaining = order.size - offset - items.length;
     if (filterFailure !== undefined) warn(`filter failed for some objects, which are left out: ${filterFailure}`);
     const details = {
-      query: { total: order.size, offset, ...(this.#query.counts.size > 0 && { counts: index.counted() }) },
+      query: {
+        total: order.size,
+        offset,
+        ...(rights && { rights: rightsText(rights) }),
+        ...(this.#query.counts.size > 0 && { counts: index.counted() }),
+      },
     };
     if (last === undefined || remaining <= 0) return { items, resourceVersion, details };
     const next = encodeCursor({ key: index.keyOf(last), object: last }, text);
     return { items, resourceVersion, continue: next, remainingItemCount: remaining, details };
   }
 
-  async #index(
-    scope: Scope,
-    verb: "list" | "watch",
-  ): Promise<IndexLease & { readonly rights: ReaderRights | undefined }> {
+  async #index(scope: Scope): Promise<IndexLease & { readonly reader: ReaderRights | undefined }> {
     const { definition } = this.#served;
     checkFields(definition, scope.fields);
     const source = await this.#state.source(this.#served, { ...scope, namespace: "", ...EVERYTHING });
-    let rights: ReaderRights | undefined;
+    let reader: ReaderRights | undefined;
     try {
-      if (scope.cluster === WILDCARD) rights = await this.#rights(scope, source);
+      if (scope.cluster === WILDCARD) reader = await this.#rights(scope, source);
     } catch (error) {
       source[Symbol.dispose]();
       throw error;
     }
-    const clusters: ClusterSet = rights?.clusters ?? EVERY_CLUSTER;
+    const clusters: ClusterSet = reader?.rights.clusters ?? EVERY_CLUSTER;
     const { cluster, namespace, labels, fields } = scope;
     const key = JSON.stringify([this.#text(scope), [...this.#query.counts.keys()], clusters.text]);
     const owner = scope.identity.name;
@@ -188,7 +205,7 @@ export class QueryStorage implements Storage {
       matcher: new Matcher(definition, this.#query, { cluster, namespace, labels, fields, clusters }),
       cluster,
     }));
-    return { index: lease.index, rights, [Symbol.dispose]: () => lease[Symbol.dispose]() };
+    return { index: lease.index, reader, [Symbol.dispose]: () => lease[Symbol.dispose]() };
   }
 
   /** Returns a text that is equal for the same objects of a source in the same order, whatever the rights. */
@@ -210,6 +227,11 @@ export class QueryStorage implements Storage {
     };
     return this.#state.readers.rightsOf(scope.identity, question, cache);
   }
+}
+
+/** Returns a text that is equal for equal rights. */
+function rightsText({ clusters, mayWatch }: CheckedRights): string {
+  return `${clusters.text.slice(0, 10)}${mayWatch ? "" : "-"}`;
 }
 
 /** @throws ApiError 410 on a version of another server, 504 on one that does not come */

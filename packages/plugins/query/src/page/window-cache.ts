@@ -27,8 +27,11 @@ const TOO_OLD = "too old resource version: the history of the source no longer h
 export interface WindowCacheOptions {
   /** Whether all watches hold another window: they begin with {@link WindowCache.past}. @default false */
   readonly held?: boolean;
-  /** Version before which the objects of the index were others, for this user. @default none */
-  readonly since?: string | undefined;
+  /**
+   * Version before which the objects of the index were others, for this user; also at that version, unless `isShown`.
+   * @default none
+   */
+  readonly since?: { readonly version: string; readonly isShown: boolean } | undefined;
 }
 
 /** The watched state of a window: a small watch cache over an index, with the versions of the index's source. */
@@ -38,7 +41,7 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
   readonly #steps: WindowSteps;
   readonly #listeners = new Set<CacheListener>();
   readonly #following: Disposable;
-  readonly #since: string | undefined;
+  readonly #since: WindowCacheOptions["since"];
   #events: CacheEvent[] = [];
   /** Version after which all events are known. */
   #floor: string;
@@ -197,7 +200,9 @@ export class WindowCache implements ReadableCache, IndexListener, Disposable {
 
   /** Whether a version is from before what the watch may show. */
   #isBefore(version: string): boolean {
-    return this.#since !== undefined && compareResourceVersions(version, this.#since) < 0;
+    if (this.#since === undefined) return false;
+    const compared = compareResourceVersions(version, this.#since.version);
+    return compared < 0 || (compared === 0 && !this.#since.isShown);
   }
 
   #forget(): void {

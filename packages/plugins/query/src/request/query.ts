@@ -29,12 +29,24 @@ export interface Query {
   readonly window: Window;
   /** Window that the client of a watch holds; it gets the differences. @default `window` */
   readonly held: Window | undefined;
+  /** Rights of the list that the client of a watch has, as its `metadata.query.rights`. @default unknown */
+  readonly rights: string | undefined;
   /** Text that is equal for queries that select and sort the same objects in the same order. */
   readonly key: string;
 }
 
 /** Query parameters of query views. */
-const PARAMETERS = ["sortBy", "filter", "search", "countBy", "columns", "offset", "heldOffset", "heldLimit"] as const;
+const PARAMETERS = [
+  "sortBy",
+  "filter",
+  "search",
+  "countBy",
+  "columns",
+  "offset",
+  "heldOffset",
+  "heldLimit",
+  "rights",
+] as const;
 
 /** Longest text of a parameter, in characters. */
 const LONGEST = { sortBy: 1024, filter: 8192, search: 256, countBy: 1024, columns: 4096 } as const;
@@ -65,6 +77,7 @@ export function parseQuery(definition: ResourceDefinition, parameters: URLSearch
     columns: columns.length === 0 ? undefined : columns.map((text) => fieldOf(definition, text, "columns")),
     window,
     held: heldOf(parameters),
+    rights: parameters.get("rights") ?? undefined,
     key: JSON.stringify([sortTexts, filter, search]),
   };
 }
