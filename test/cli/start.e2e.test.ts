@@ -93,7 +93,7 @@ describe("virtual-workspaces start", function () {
     expect((await server.get(CONFIG_MAP)).code).to.equal(401);
     expect(await server.get("/livez")).to.deep.equal({ code: 200, body: "ok" });
     expect((await server.get("/readyz?verbose")).body).to.equal(
-      "[+]shutdown ok\n[+]clusters ok\n[+]shard ok\n[+]workspaces ok\n[+]cache ok\n[+]apiexport ok\n[+]apiresourceschema ok\n[+]initializingworkspaces ok\n[+]terminatingworkspaces ok\n[+]preparingworkspaces ok\n[+]store ok\n[+]shards ok\nreadyz check passed\n",
+      "[+]shutdown ok\n[+]clusters ok\n[+]shard ok\n[+]workspaces ok\n[+]cache ok\n[+]apiexport ok\n[+]apiresourceschema ok\n[+]initializingworkspaces ok\n[+]terminatingworkspaces ok\n[+]preparingworkspaces ok\n[+]query ok\n[+]store ok\n[+]shards ok\nreadyz check passed\n",
     );
   });
 
