@@ -59,7 +59,13 @@ const READS: readonly Verb[] = ["get", "list", "watch"];
  *
  * @example
  * ```ts
- * import { authenticated, createServer, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+ * import {
+ *   authenticated,
+ *   createServer,
+ *   defineResource,
+ *   defineVirtualWorkspace,
+ *   staticTokens,
+ * } from "@virtual-workspaces/framework";
  * import { queryView } from "@virtual-workspaces/query";
  *
  * const Book = defineResource({ group: "example.dev", version: "v1", kind: "Book", scope: "Namespaced" });
@@ -70,7 +76,10 @@ const READS: readonly Verb[] = ["get", "list", "watch"];
  *   resources: [Book.serve(Book.collection())],
  * });
  *
- * createServer({ virtualWorkspaces: [books, queryView({ over: books })] });
+ * createServer({
+ *   virtualWorkspaces: [books, queryView({ over: books })],
+ *   authentication: [staticTokens({ "ann-token": { name: "ann" } })],
+ * });
  * ```
  * @see docs/how-to/query-views.md
  */
