@@ -115,7 +115,9 @@ export class WebhookClient implements AsyncDisposable {
       // A client that cancels its request says nothing about the webhook.
       if (signal.aborted) throw error;
       if (late.aborted || isTransportError(error)) breaker.failed();
-      const what = late.aborted ? "context deadline exceeded" : reasonOf(error);
+      // The deadline of the whole call and that of the head are equal: either may be the first.
+      const isLate = late.aborted || (isTransportError(error) && error.code === "timeout");
+      const what = isLate ? "context deadline exceeded" : reasonOf(error);
       const post = `Post ${quote(`${address.url}?timeout=${timeout}s`)}`;
       const failure = new WebhookCallError(webhook, "failed to call webhook", `${post}: ${what}`);
       this.#failures.failed(failure, key);
