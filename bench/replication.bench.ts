@@ -140,12 +140,12 @@ async function side(place: Place, consumers = 1): Promise<{ fanOut: FanOutSide; 
 /** A server of the fan-out whose changes are new objects of the provider. */
 function publishedBy(replication: Replication): Remote<Publishing> {
   const { server, port } = replication;
-  const asked = {
+  const commands = {
     listen: () => Promise.resolve(port),
     cpu: () => server.ask("cpu"),
     memory: () => server.ask("memory"),
     publishOne: () => replication.add(),
     publishEvery: (plan: Parameters<Publishing["publishEvery"]>[0]) => replication.addEvery(plan),
   };
-  return { ask: (name: keyof typeof asked, argument: never) => asked[name](argument) } as never;
+  return { ask: (name: keyof typeof commands, argument: never) => commands[name](argument) } as never;
 }

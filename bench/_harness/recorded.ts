@@ -1,4 +1,4 @@
-// Why: whoever has no kcp at hand still sees how both compare, with the date and the versions of the run that compared them.
+// Why: a reader without a kcp also sees the comparison, with its date and versions.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../tools/install.mjs";
@@ -8,7 +8,7 @@ import type { Figure } from "./report.ts";
 export interface Recorded {
   /** Day, as YYYY-MM-DD. */
   readonly date: string;
-  /** Version of kcp, as the person who ran it called it. */
+  /** Version of kcp, from the command line. */
   readonly kcp: string;
   /** Node.js, processors and load average of the machine. */
   readonly machine: string;

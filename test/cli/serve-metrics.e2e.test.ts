@@ -19,7 +19,7 @@ describe("virtual-workspaces serve --metrics-allow-groups", () => {
       ...["--tls-cert-file", join(folder.path, "tls.crt"), "--tls-private-key-file", join(folder.path, "tls.key")],
     ]);
     const code = async (path: string, ...groups: string[]): Promise<number> => {
-      const pair = authority.client("somebody", groups);
+      const pair = authority.client("scraper", groups);
       return (await ask(`https://127.0.0.1:${views.port}${path}`, { ca: authority.ca, ...pair })).code;
     };
     for (const [group, expected] of [

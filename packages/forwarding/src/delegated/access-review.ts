@@ -12,7 +12,6 @@ import {
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type AccessAttributes, attributesOf, questionOf } from "./access-attributes.ts";
 import { opened, prefixOf, type ReviewOptions, resolved } from "./review-options.ts";
-import { ReviewWarnings } from "./review-warnings.ts";
 import { Reviewer, ReviewFailure } from "./reviewer.ts";
 import type { ReviewStats } from "./verdicts.ts";
 import { Verdicts } from "./verdicts.ts";
@@ -300,4 +299,44 @@ function clusterIn({ params }: AuthorizeRequest<unknown>): string | undefined {
 
 function unavailable(): ApiError {
   return ApiError.serviceUnavailable("the server that authorizes this request is unavailable: try again", 1);
+}
+
+/** Place that reviews are sent to. */
+interface ReviewPlace {
+  readonly upstream: Upstream;
+  /** Path of the logical cluster. */
+  readonly prefix: string;
+}
+
+/** Number of places to remember: callers choose the logical cluster. */
+const MOST = 1_000;
+
+/** Process warnings of failed reviews: one for each place, until the reason changes or a review succeeds there. */
+class ReviewWarnings {
+  readonly #reasons = new Map<string, string>();
+
+  failed(error: unknown, place: ReviewPlace): void {
+    const reason = reasonOf(error);
+    const key = keyOf(place, error instanceof ReviewFailure && error.transient);
+    if (this.#reasons.get(key) === reason) return;
+    if (this.#reasons.size >= MOST) this.#reasons.clear();
+    this.#reasons.set(key, reason);
+    process.emitWarning(`subject access review failed: ${String(error)}`);
+  }
+
+  answered(place: ReviewPlace): void {
+    if (this.#reasons.size === 0) return;
+    for (const isAway of [true, false]) this.#reasons.delete(keyOf(place, isAway));
+  }
+}
+
+/** A server that is away fails in all logical clusters. */
+function keyOf({ upstream, prefix }: ReviewPlace, isAway: boolean): string {
+  return isAway ? upstream.url : `${upstream.url} ${prefix}`;
+}
+
+/** Returns the message without the request, which names the logical cluster. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/^POST \S+: /, "");
 }

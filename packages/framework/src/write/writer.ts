@@ -144,13 +144,13 @@ export class Writer {
 
   async #delete(
     key: ObjectKey,
-    { query: asked, basis }: { readonly query: DeleteQuery; readonly basis: Basis },
+    { query: requested, basis }: { readonly query: DeleteQuery; readonly basis: Basis },
     request: WriteRequest,
   ): Promise<Deleted> {
     const kept = await this.#read(key, basis, request);
     if (kept === undefined) throw this.#keeping.notFound(key);
     const before = kept.object;
-    const query = this.#asSeen(asked, before, request);
+    const query = this.#asSeen(requested, before, request);
     checkPreconditions(before, query, this.#definition);
     const shown = shownToHook(kept, request);
     const { validate } = await this.#admit("DELETE", { object: undefined, oldObject: shown, deletion: query }, request);

@@ -28,8 +28,8 @@ export interface QueryViewOptions {
   /** Path after `/services/<name>`. @default the path of `over`, and of a function `/clusters/:cluster` */
   readonly path?: string;
   /**
-   * Maximum number of indexes. Each holds two references and the sort key for each object that it selects, 50 to 200 bytes. The one
-   * that has been idle longest makes room; without an idle one, another query gets 429.
+   * Maximum number of indexes; one user may have a quarter of them in use. Each holds 50 to 200 bytes for each object that it
+   * selects. The one that has been idle longest makes room. Without an idle one, or beyond the quarter, another query gets 429.
    * @default 100
    */
   readonly indexes?: number;
@@ -40,7 +40,7 @@ export interface QueryViewOptions {
    * @default 10000
    */
   readonly authorizeEvery?: number;
-  /** Called when a source cannot be followed, which is retried. @default no callback */
+  /** Called when a source cannot be followed, which is retried. @default a process warning */
   readonly onError?: (error: unknown, resource: string) => void;
 }
 
@@ -91,7 +91,7 @@ export function queryView(options: QueryViewOptions): VirtualWorkspace {
   const state = new QueryState({
     indexes: new QueryIndexes({ most, linger }),
     readers: new Readers({ authorize: () => over().authorize, every }),
-    onError: options.onError ?? (() => undefined),
+    onError: options.onError ?? warn,
   });
   const resources = new QueriedResources(state);
   const hasClusters = path.split("/").includes(":cluster");
@@ -109,13 +109,17 @@ export function queryView(options: QueryViewOptions): VirtualWorkspace {
       const list = over().resources ?? [];
       return then(typeof list === "function" ? list(request) : list, (all) => resources.of(all, everywhere));
     },
-    metadataOf: (asked, request) =>
-      then(over().metadataOf?.(asked, request), (served) => served && resources.one(served, true)),
+    metadataOf: (resource, request) =>
+      then(over().metadataOf?.(resource, request), (served) => served && resources.one(served, true)),
     ready: (context) => over().ready?.(context),
     setup: () => state,
   };
   // The type of parameters comes from a literal path.
   return defineVirtualWorkspace(view as VirtualWorkspace<never> as VirtualWorkspace<unknown>);
+}
+
+function warn(error: unknown, resource: string): void {
+  process.emitWarning(`cannot follow ${resource} for queries: ${String(error)}`);
 }
 
 /** Resources with query parameters, equal for equal lists. */

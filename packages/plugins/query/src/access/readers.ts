@@ -15,6 +15,8 @@ export interface ReadersOptions {
   readonly every: number;
 }
 
+/** Signal of checks, which several requests may wait for. */
+const NEVER = new AbortController().signal;
 /** Longest blocking of other work, in milliseconds. */
 const SLICE = 5;
 
@@ -90,7 +92,6 @@ class Reader {
   #checking: Promise<CheckedRights> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #following: Disposable | undefined;
-  readonly #over = new AbortController();
 
   constructor({ user, question, names, cache, ...options }: ReaderOptions) {
     this.#options = options;
@@ -107,18 +108,14 @@ class Reader {
   /** Returns the rights, checked recently. */
   current(): Promise<CheckedRights> | CheckedRights {
     const isNew = Date.now() - this.#checked <= this.#options.every && this.#known === this.#names.names.size;
-    if (this.#set !== undefined && isNew) return this.#set;
-    this.#checking ??= this.#check().finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
+    return this.#set !== undefined && isNew ? this.#set : this.#again();
   }
 
   /** Notifies when the set is no longer the one that the caller got. */
   listen(listener: () => void): Disposable {
     this.#listeners.add(listener);
-    this.#following ??= this.#names.listen(() => this.#look());
-    this.#timer ??= setInterval(() => this.#look(), this.#options.every).unref();
+    this.#following ??= this.#names.listen(() => void this.#again());
+    this.#timer ??= setInterval(() => void this.#again(), this.#options.every).unref();
     return {
       [Symbol.dispose]: () => {
         this.#listeners.delete(listener);
@@ -131,12 +128,12 @@ class Reader {
     };
   }
 
-  /** A rule that throws decides nothing about open watches. */
-  #look(): void {
+  /** Checks again, once for all who wait. */
+  #again(): Promise<CheckedRights> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined;
     });
-    this.#checking.catch(() => undefined);
+    return this.#checking;
   }
 
   async #check(): Promise<CheckedRights> {
@@ -177,10 +174,9 @@ class Reader {
   }
 
   async #allows(cluster: string, verb: "list" | "watch"): Promise<boolean> {
-    const { signal } = this.#over;
     const params = { ...this.#question.params, cluster };
     try {
-      const decision = this.#options.authorize()({ ...this.#question, verb, params, user: this.#user, signal });
+      const decision = this.#options.authorize()({ ...this.#question, verb, params, user: this.#user, signal: NEVER });
       return (decision instanceof Promise ? await decision : decision).allowed === true;
     } catch {
       return false;
