@@ -22,20 +22,20 @@ const BUFFER = 64 * 2 ** 20;
  * @returns {Compared[]}
  */
 export function compareRuns(runs) {
-  const [first] = runs;
   const compared = [];
-  for (const { what, goal } of first?.now ?? []) {
+  for (const { what, rival, goal } of runs[0]?.now ?? []) {
     const higherIsBetter = goal?.startsWith("at least") === true;
     if (goal === null || goal?.startsWith("exactly")) continue;
     const ratios = runs.map(({ before, now }) => {
       const [value = 0, older = 0] = [now, before].map(
-        (figures) => figures.find((one) => one.what === what)?.value ?? Number.NaN,
+        (figures) => figures.find((one) => one.what === what && one.rival === rival)?.value ?? Number.NaN,
       );
       return higherIsBetter ? older / value : value / older;
     });
     // A figure that the older commit does not have has no ratio.
     if (ratios.some(Number.isNaN)) continue;
-    compared.push({ what, ratios, worse: ratios.every((ratio) => ratio > WORSE) });
+    const name = rival === null ? what : `${what} (${rival})`;
+    compared.push({ what: name, ratios, worse: ratios.every((ratio) => ratio > WORSE) });
   }
   return compared;
 }

@@ -6,6 +6,11 @@ import { compareRuns } from "../../tools/bench-compare.mjs";
 const figure = (what: string, value: number, goal: string | null): Figure => ({
   ...{ what, value, goal, unit: "ratio", rival: "bare", met: goal === null ? null : true },
 });
+const RIVALS = (bare: number, express: number): Figure[] => [
+  { ...figure("CPU", bare, "at most 2"), rival: "bare" },
+  { ...figure("CPU", express, "at most 2"), rival: "Express" },
+];
+
 const run = (cpu: readonly [number, number], rate: readonly [number, number]) => ({
   before: [figure("CPU", cpu[0], "at most 2"), figure("rate", rate[0], "at least 0.5"), figure("RSS", 1, null)],
   now: [
@@ -20,8 +25,16 @@ describe("the comparison of benchmarks with an older commit", () => {
   it("finds a figure that is worse in all runs, by the direction of its goal", () => {
     const runs = [run([1, 1.2], [1, 0.8]), run([1, 1.3], [1, 0.7]), run([1, 1.16], [1, 0.86])];
     expect(compareRuns(runs).map(({ what, worse }) => [what, worse])).to.deep.equal([
-      ["CPU", true],
-      ["rate", true],
+      ["CPU (bare)", true],
+      ["rate (bare)", true],
+    ]);
+  });
+
+  it("compares figures of one name with different rivals each with its own", () => {
+    const runs = [1, 2, 3].map(() => ({ before: RIVALS(1, 1), now: RIVALS(1, 2) }));
+    expect(compareRuns(runs).map(({ what, worse }) => [what, worse])).to.deep.equal([
+      ["CPU (bare)", false],
+      ["CPU (Express)", true],
     ]);
   });
 
