@@ -141,14 +141,17 @@ describe("a server that authorizes requests", () => {
     ).to.deep.equal(["root 403", "root 401", "root 401", "other 401"]);
   });
 
-  it("causes one process warning if it is down, also for reviews in several logical clusters", async () => {
+  it("causes one process warning if it is down, in whatever ways and logical clusters", async () => {
     const warnings: string[] = [];
     const note = ({ message }: Error): void => void warnings.push(message);
     process.on("warning", note);
-    await using access = subjectAccessReview<object>({ upstream: { url: await nowhere() }, timeout: 100 });
+    let refuses = true;
+    await using kube = await misbehaving((res) => void (refuses ? res.destroy() : json(res, {}, 503)));
+    await using access = subjectAccessReview<object>({ upstream: { url: kube.url }, timeout: 100 });
     for (const cluster of ["a", "b", "a"]) {
       const about = { ...asked(authenticatedUser({ name: "alice" }), { verb: "get" }), params: { cluster } };
       await Promise.resolve(access(about)).catch(() => undefined);
+      refuses = !refuses;
     }
     await new Promise(setImmediate);
     process.off("warning", note);

@@ -88,7 +88,7 @@ export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOpti
   readonly watchesEvery?: number;
   /**
    * Called once for each failed review, however many requests waited for it.
-   * @default a process warning, once until the reason changes or a review succeeds
+   * @default a process warning: once while the server is away, otherwise once until the reason changes or a review succeeds
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -311,13 +311,15 @@ interface ReviewPlace {
 /** Number of places to remember: callers choose the logical cluster. */
 const MOST = 1_000;
 
-/** Process warnings of failed reviews: one for each place, until the reason changes or a review succeeds there. */
+/** Process warnings of failed reviews: one while a server is away, otherwise one for each place until the reason changes. */
 class ReviewWarnings {
   readonly #reasons = new Map<string, string>();
 
   failed(error: unknown, place: ReviewPlace): void {
-    const reason = reasonOf(error);
-    const key = keyOf(place, error instanceof ReviewFailure && error.transient);
+    const isAway = error instanceof ReviewFailure && error.transient;
+    // A server that is away does so in several ways in turn: it refuses connections, then times out.
+    const reason = isAway ? "" : reasonOf(error);
+    const key = keyOf(place, isAway);
     if (this.#reasons.get(key) === reason) return;
     if (this.#reasons.size >= MOST) this.#reasons.clear();
     this.#reasons.set(key, reason);
