@@ -118,11 +118,22 @@ async function publish(version, provenance) {
     tarballs.push({ ...tarball, done: there !== undefined });
   }
   const tag = isPrerelease(version) ? "next" : "latest";
-  for (const { name, file, done } of tarballs) {
+  for (const { name, file, integrity, done } of tarballs) {
     const flags = ["--access=public", `--tag=${tag}`, "--ignore-scripts", ...(provenance ? ["--provenance"] : [])];
-    if (!done) await must("npm", "publish", file, ...flags);
-    console.log(`${done ? "was there  " : "published  "}${name}@${version}`);
+    const isNew = !done && (await published(file, flags, { name, version, integrity }));
+    console.log(`${isNew ? "published  " : "was there  "}${name}@${version}`);
   }
+}
+
+/**
+ * @param {string} file @param {string[]} flags @param {{ name: string, version: string, integrity: string }} tarball
+ * @returns {Promise<boolean>} whether this publishes it: `npm publish` of an interrupted release may have outlived that release
+ */
+async function published(file, flags, { name, version, integrity }) {
+  const { ok, output } = await run("npm", ["publish", file, ...flags]);
+  if (ok) return true;
+  if ((await integritiesInRegistry(version)).get(name) === integrity) return false;
+  throw new Refusal(`npm publish ${file} ${flags.join(" ")} failed:\n${output}`);
 }
 
 async function main() {

@@ -2,8 +2,8 @@
 // on this machine, and interrupts one.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { localNode } from "../../tools/install.mjs";
@@ -40,6 +40,7 @@ describe("npm run release", function () {
   let registry: Registry;
   let folder: Tree;
   let clone: string;
+  let env: Readonly<Record<string, string>> = {};
 
   before(async () => {
     registry = await Registry.start();
@@ -87,7 +88,7 @@ describe("npm run release", function () {
     edit("package.json", (text) => text.replace(/"check": "[^"]*"/, `"check": "${command}"`));
 
   const release = (...args: readonly string[]): ReturnType<typeof run> =>
-    run(localNode, [join(clone, "tools/release.mjs"), ...args], { cwd: clone, env: registry.env });
+    run(localNode, [join(clone, "tools/release.mjs"), ...args], { cwd: clone, env: { ...registry.env, ...env } });
 
   async function refused(message: RegExp, ...args: readonly string[]): Promise<void> {
     const { ok, output } = await release(...args);
@@ -158,7 +159,13 @@ describe("npm run release", function () {
     first.kill("SIGKILL");
     await closed;
 
+    // `npm publish` of the interrupted release may still run, and be through between the list and the publication.
+    using programs = tree({ npm: '#!/bin/sh\nif [ "$1" = publish ]; then PATH="$REST" npm "$@"; fi\nPATH="$REST" exec npm "$@"\n' });
+    chmodSync(join(programs.path, "npm"), 0o755);
+    const rest = process.env["PATH"] ?? "";
+    env = { REST: rest, PATH: `${programs.path}${delimiter}${rest}` };
     const { ok, output } = await release("0.2.0", "--publish", "--no-provenance");
+    env = {};
     expect(ok, output).to.equal(true);
     expect(output).to.match(/^was there {2}@virtual-workspaces\/\S+@0\.2\.0$/m);
     expect(output.match(/^(?:was there|published) .*@0\.2\.0$/gm)).to.have.length(PACKAGES.length);
