@@ -9,6 +9,7 @@ import { type ReadBodyOptions, readBody } from "../../packages/framework/src/bod
 import { respond, respondStatus } from "../../packages/framework/src/encode/respond.ts";
 import { createListener } from "../../packages/framework/src/listener/listener.ts";
 import { computed } from "../_support/cpu.ts";
+import { until } from "../_support/until.ts";
 import { Wire } from "../_support/wire.ts";
 
 const LIMIT = 1000;
@@ -127,6 +128,21 @@ describe("readBody", () => {
     for (let sent = 0; sent < 64; sent++) wire.send(chunk(65_536));
     const answer = await wire.answer();
     expect([answer?.status, answer?.headers["connection"]]).to.deep.equal([413, "close"]);
+    expect(await wire.end()).to.equal("end");
+  });
+
+  it("keeps the connection open for the response to a client that stalls for a second and then sends the rest", async () => {
+    await using server = await reader();
+    using wire = await server.wire();
+    wire.send(`${post("Content-Length: 4000000")}${"x".repeat(100_000)}`);
+    wire.socket.pause();
+    await server.outcome();
+    const began = performance.now();
+    await until(() => performance.now() - began > 1000);
+    wire.send("x".repeat(3_900_000));
+    await until(() => wire.socket.writableLength === 0);
+    wire.socket.resume();
+    expect((await wire.answer())?.status).to.equal(413);
     expect(await wire.end()).to.equal("end");
   });
 

@@ -8,8 +8,8 @@ import type { Socket } from "node:net";
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "../encode/respond.ts";
 
-/** Time a rejected client gets to read the response before its connection is cut, ms. */
-const LINGER = 500;
+/** Time a rejected client gets to read the response before its connection is cut, ms: a busy client may stall for seconds. */
+const LINGER = 5_000;
 
 /** Errors without a client to answer: it has left, or has not completed its handshake. */
 const UNTOLD: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "ERR_TLS_HANDSHAKE_TIMEOUT"]);
