@@ -341,6 +341,28 @@ describe("virtual-workspaces doctor", function () {
     }
   });
 
+  it("offers to correct the URL when the target hides whether its logical cluster exists", async () => {
+    const ca = readFileSync(server.path("apiserver.crt")).toString("base64");
+    const target = { server: url("/clusters/rot"), "certificate-authority-data": ca };
+    await create(secret("rot", target, { token: "carol-token" }));
+    const orElse = "; or, if this logical cluster does not exist at the target, correct the URL in the Secret";
+    for (const [name, identity, found] of [
+      ["rot-fixed", "Fixed", "cannot get"],
+      ["rot-impersonating", "Impersonate", "cannot impersonate"],
+    ] as const) {
+      await create(mount(name, { ref: { ...SECRET, name: "rot" }, identity: { type: identity } }));
+      await create(mounted(name, { ...MOUNT, name }));
+      await run("wait", `ws/${name}`, "--for=jsonpath={.status.phase}=Ready");
+      await fails(
+        ["mount", name],
+        `the target denies access: `,
+        `User "carol" ${found}`,
+        "at the target, give carol",
+        orElse,
+      );
+    }
+  });
+
   it("sends a user from inside a mount that is not ready to its parent", async () => {
     await create(mount("away", { type: "Workspace", path: "root:not-yet" }));
     await create(mounted("away", { ...MOUNT, name: "away" }));

@@ -263,14 +263,19 @@ async function workspaceInTree({ patient, name }: ExaminedMount): Promise<Worksp
   }
 }
 
-/** Returns whose rights to extend at the target, which names the user in its message. */
+/**
+ * Returns whose rights to extend at the target, which names the user in its message. A workspace server answers 403 for logical
+ * clusters that do not exist, too, so the URL may be wrong.
+ */
 function remedyOfDenial(message: string): string {
   const [, user, what] = /User "([^"]+)" cannot (\S+)/.exec(message) ?? [];
   const [, path] = /cannot get path "(\/.+)\/api"/.exec(message) ?? [];
   if (path !== undefined)
     return `if ${path} is no path of the target, correct the URL in the Secret; otherwise, at the target, give ${user} this permission`;
   if (user === undefined) return "the target has rules of its own: give the user of the request this permission there";
-  return what?.startsWith("impersonate") === true
-    ? `at the target, give ${user} the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io`
-    : `at the target, give ${user} this permission`;
+  const permission =
+    what?.startsWith("impersonate") === true
+      ? "the verb impersonate on users, groups and serviceaccounts, and on all resources (*) of the group authentication.k8s.io"
+      : "this permission";
+  return `at the target, give ${user} ${permission}; or, if this logical cluster does not exist at the target, correct the URL in the Secret`;
 }
