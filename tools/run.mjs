@@ -1,6 +1,6 @@
 // Why: the tools run other programs in one way: the repository's own first, output kept to be shown only when it matters.
 import { spawn } from "node:child_process";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { root } from "./install.mjs";
 
 /** Output that is read by programs has no colours, also where CI=true makes tools paint it. */
@@ -14,7 +14,8 @@ const PATH = `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"
 export async function run(command, args, { cwd = root, env = {} } = {}) {
   const child = spawn(command, args, {
     cwd,
-    env: { ...process.env, ...PLAIN, PATH, ...env },
+    // A compiler written in Go takes PWD for its folder. A symbolic link there would hide that files are the clone's own.
+    env: { ...process.env, ...PLAIN, PATH, PWD: resolve(cwd), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
