@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Console } from "@virtual-workspaces/console";
+import type { Console, ConsoleOptions } from "@virtual-workspaces/console";
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { CONSOLE_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
@@ -26,11 +26,14 @@ export function consoleChoice(flags: Values<typeof CONSOLE_FLAGS>): ConsoleChoic
 /** Creates the console of a server, and the key of its sessions if there is none yet. @throws Failure on an invalid key file */
 export async function openConsole(
   { key }: ConsoleChoice,
-  { rootDirectory, log }: { readonly rootDirectory?: string; readonly log: Log },
+  {
+    rootDirectory,
+    ...options
+  }: { readonly rootDirectory?: string; readonly log: Log } & Pick<ConsoleOptions, "authentication">,
 ): Promise<Console> {
   const { createConsole } = await import("@virtual-workspaces/console");
   const own = key ?? (rootDirectory === undefined ? randomBytes(KEY_LENGTH) : keptKey(rootDirectory));
-  return createConsole({ key: own, log });
+  return createConsole({ key: own, ...options });
 }
 
 function keptKey(rootDirectory: string): Buffer {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import type { Authenticator, User } from "@virtual-workspaces/framework";
 import { readBody } from "@virtual-workspaces/framework/request";
 import { type Log, type PageRequest, type Pages, warningLog } from "@virtual-workspaces/framework/server";
 import { PageFiles, SAFE_HEADERS } from "./page-files.ts";
@@ -20,6 +21,11 @@ export interface ConsoleOptions {
   readonly lifetime?: number;
   /** Time in which a one-time link works, ms. @default 3600000, one hour */
   readonly linkLifetime?: number;
+  /**
+   * Authenticators of sign-ins that the server's own do not recognize: of tokens that a front proxy forwards to its upstreams.
+   * @default none
+   */
+  readonly authentication?: readonly Authenticator[];
   /** Gets a record of each sign-in. @default errors and warnings become process warnings */
   readonly log?: Log;
 }
@@ -71,7 +77,8 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   const { path = "/console", key = randomBytes(32), lifetime = 12 * HOUR, linkLifetime = HOUR } = options;
   const parts = { sessions: new Sessions({ key, lifetime }), codes: new Codes(linkLifetime) };
   const files = new PageFiles();
-  const requests = new SessionRequests(parts, options.log ?? warningLog);
+  const { authentication = [], log = warningLog } = options;
+  const requests = new SessionRequests({ ...parts, authentication, log });
   return {
     pages: {
       path,
@@ -92,15 +99,22 @@ function redirect({ res, search }: PageRequest, to: string): void {
   res.writeHead(308, { ...SAFE_HEADERS, Location: `${to}${search}` }).end();
 }
 
+interface SessionParts extends Required<Pick<ConsoleOptions, "authentication" | "log">> {
+  readonly sessions: Sessions;
+  readonly codes: Codes;
+}
+
 /** Requests about sessions: `session` and `codes` below the path of the console. */
 class SessionRequests {
   readonly #sessions: Sessions;
   readonly #codes: Codes;
+  readonly #authentication: readonly Authenticator[];
   readonly #log: Log;
 
-  constructor({ sessions, codes }: { readonly sessions: Sessions; readonly codes: Codes }, log: Log) {
+  constructor({ sessions, codes, authentication, log }: SessionParts) {
     this.#sessions = sessions;
     this.#codes = codes;
+    this.#authentication = authentication;
     this.#log = log;
   }
 
@@ -125,14 +139,14 @@ class SessionRequests {
     if (req.method !== "POST") throw ApiError.methodNotAllowed({ group: "", resource: "codes" }, req.method ?? "");
     // Security: not by a client certificate, which the code could not stand for.
     if (authorization === undefined || !/^bearer /i.test(authorization)) throw ApiError.unauthorized();
-    await request.authenticate(authorization);
+    await this.#authenticate(request, authorization);
     json(res, { code: this.#codes.create(authorization) });
   }
 
   async #show(request: PageRequest): Promise<void> {
     const session = this.#sessions.of(request.req.headers);
     if (session === undefined) throw ApiError.unauthorized();
-    const { name, groups } = await request.authenticate(session.authorization);
+    const { name, groups } = await this.#authenticate(request, session.authorization);
     json(request.res, { user: { username: name, groups }, expires: new Date(session.expires).toISOString() });
   }
 
@@ -141,7 +155,7 @@ class SessionRequests {
     const authorization = code === undefined ? `Bearer ${token}` : this.#codes.take(code);
     if (authorization === undefined)
       throw ApiError.unauthorized("the link has been used or is too old: make a new one");
-    const { name } = await request.authenticate(authorization);
+    const { name } = await this.#authenticate(request, authorization);
     const cookies = this.#sessions.begin(authorization);
     if (cookies === undefined)
       throw ApiError.badRequest("the token is too long for a session: use one of at most 11,000 characters");
@@ -152,6 +166,20 @@ class SessionRequests {
       by: code === undefined ? "token" : "link",
     });
     done(request, cookies);
+  }
+
+  /** @throws ApiError 401, 429, 503 */
+  async #authenticate(request: PageRequest, authorization: string): Promise<Pick<User, "name" | "groups">> {
+    try {
+      return await request.authenticate(authorization);
+    } catch (error) {
+      if (!isApiError(error) || error.code !== 401) throw error;
+      for (const one of this.#authentication) {
+        const user = await one.authenticate(request.req, { clientCa: [] });
+        if (user !== undefined) return user;
+      }
+      throw error;
+    }
   }
 }
 
