@@ -11,6 +11,8 @@ export default defineConfig({
     target: "es2024",
     // The content security policy allows no inline code.
     assetsInlineLimit: 0,
+    // Licenses of the packages that the page contains.
+    license: { fileName: "licenses.md" },
     modulePreload: { polyfill: false },
   },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },

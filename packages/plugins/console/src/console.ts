@@ -37,7 +37,7 @@ export interface Console {
   /**
    * Returns a link that signs a browser in, once.
    *
-   * Security: whoever opens the link first acts with this token. The code is in the fragment of the URL, which browsers send to
+   * Security: the first browser that opens the link acts with this token. The code is in the fragment of the URL, which browsers send to
    * no server.
    *
    * @param base URL of the server

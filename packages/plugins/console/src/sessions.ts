@@ -102,7 +102,7 @@ export function isFromPage(headers: IncomingHttpHeaders): boolean {
   return headers[MARK.name] === MARK.value;
 }
 
-/** One-time codes, in memory: whoever has one gets a session. */
+/** One-time codes, in memory. Security: a client that has one gets a session. */
 export class Codes {
   readonly #codes = new Map<string, { readonly authorization: string; readonly expires: number }>();
   readonly #lifetime: number;
