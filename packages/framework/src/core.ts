@@ -63,8 +63,8 @@ export interface CoreOptions {
   /**
    * Maps a request to another target, from its own target and headers: another path and query. The server calls it first,
    * before authentication, so responses and audit events show the new target. This is no redirect: the client does not
-   * notice. `undefined` keeps the target. An exception is logged and also keeps the target. Routes of an application come
-   * first.
+   * notice. `undefined` keeps the target. An exception is logged and also keeps the target. Routes of an application and
+   * pages come first.
    * @default keep the target
    */
   readonly retarget?: (request: Pick<IncomingMessage, "url" | "headers">) => string | undefined;

@@ -12,7 +12,7 @@ import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match, pages, startDeadline } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, intercept, locate, placed, ready } from "./stages/authorize.ts";
-import { sessionsOf } from "./stages/pages.ts";
+import { preparedFor } from "./stages/pages.ts";
 
 /** Stages in order. Each relies on what earlier stages have established; the compiler checks that. */
 class Pipeline<Known extends Exchange> {
@@ -135,7 +135,7 @@ export interface Handlers {
 /** Returns the pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
-  const sessions = core.pages && sessionsOf(core.pages, core.log);
+  const prepare = core.pages === undefined ? core.retarget : preparedFor(core.pages, core);
   const handle = (exchange: Exchange): void => {
     // One listener for all that ends with the request. Not `once`, which makes two more objects for each: `close` occurs once.
     exchange.stream.on("close", () => exchange.close());
@@ -147,8 +147,7 @@ export function handlers(core: ServerCore): Handlers {
     // An earlier middleware took too long, and the client has left.
     if (res.destroyed) return;
     boundRest(req, res);
-    core.retarget?.(req);
-    sessions?.(req);
+    prepare?.(req);
     handle(new Exchange(core, { req, res }));
   };
   return {
@@ -160,8 +159,7 @@ export function handlers(core: ServerCore): Handlers {
       if (res === undefined) return;
       if (isPlain(req)) request(req, res);
       else {
-        core.retarget?.(req);
-        sessions?.(req);
+        prepare?.(req);
         handle(new Exchange(core, { req, res, head }));
       }
     },

@@ -217,7 +217,7 @@ function consoleLink(
 ): string {
   const { admin } = credentials;
   if (admin === undefined || options.quiet || !isLoopback(options.place.bindAddress))
-    return `Console: ${baseURL}${page.pages.path}/`;
+    return `Console: ${baseURL}${page.pages.path}/  # virtual-workspaces console prints a one-time link`;
   return `Console, for one sign-in as kcp-admin within an hour: ${page.link(baseURL, admin.token)}`;
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import type { ServerCore } from "../core.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Pages } from "../hooks/pages.ts";
 import { Http1Request } from "../listener/connections.ts";
-import type { Log } from "../observe/log/log.ts";
 import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import { authenticate, bounded } from "./authenticate.ts";
 
@@ -30,11 +30,15 @@ export function isAt({ path: at }: Pages, path: string): boolean {
   return path.startsWith(at) && (path.length === at.length || path[at.length] === "/");
 }
 
-/** Returns what gives requests the credentials of their session. */
-export function sessionsOf(pages: Pages, log: Log): ((req: IncomingMessage) => void) | undefined {
-  if (pages.credentials === undefined) return undefined;
+/** Returns what prepares requests for anything but the pages: their target, and the credentials of their session. */
+export function preparedFor(
+  pages: Pages,
+  { log, retarget }: Pick<ServerCore, "log" | "retarget">,
+): (req: IncomingMessage) => void {
   return (req) => {
-    if (req.headers.cookie === undefined || isAt(pages, (req.url ?? "").split("?", 1)[0] ?? "")) return;
+    if (isAt(pages, (req.url ?? "").split("?", 1)[0] ?? "")) return;
+    retarget?.(req);
+    if (req.headers.cookie === undefined) return;
     try {
       const found = pages.credentials?.(req.headers);
       const { authorization } = req.headers;

@@ -72,6 +72,7 @@ const HOUR = 3_600_000;
  * const { url } = await server.listen({ port: 0 });
  * console.log(page.link(url, "a-long-random-token"));
  * ```
+ * @see docs/how-to/console.md
  */
 export function createConsole(options: ConsoleOptions = {}): Console {
   const { path = "/console", key = randomBytes(32), lifetime = 12 * HOUR, linkLifetime = HOUR } = options;
