@@ -1,7 +1,7 @@
 // Why: the page of the console is a bundle that servers read from dist/, also when they run from source. `ensureConsole` builds it
 // if its sources have changed since; `console.mjs <entry> [arguments]` does so beside an entry, which need not wait.
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./install.mjs";
@@ -25,12 +25,17 @@ export async function ensureConsole() {
   const wanted = sourceHash();
   const isBuilt = existsSync(join(home, "dist/app/index.html"));
   if (isBuilt && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return { ok: true, output: "" };
-  const result = await run(
-    process.execPath,
-    [join(root, "node_modules/vite/bin/vite.js"), "build", "app", "--logLevel=warn"],
-    { cwd: home },
-  );
+  // Others may build at the same time, and a server may read the page.
+  const beside = join(home, "dist", `.app-${process.pid}`);
+  const args = ["build", "app", "--logLevel=warn", `--outDir=${beside}`, "--emptyOutDir"];
+  const result = await run(process.execPath, [join(root, "node_modules/vite/bin/vite.js"), ...args], { cwd: home });
   if (!result.ok) return result;
+  rmSync(join(home, "dist/app"), { recursive: true, force: true });
+  try {
+    renameSync(beside, join(home, "dist/app"));
+  } catch {
+    rmSync(beside, { recursive: true }); // another process was faster
+  }
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, wanted);
   return result;

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createConsole } from "@virtual-workspaces/console";
 import { authenticated, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { ensureConsole } from "../../../tools/console.mjs";
 import { testLog } from "../../_setup/log.ts";
 import { Note } from "../../_support/note.ts";
 import { openWatch } from "../../_support/web-socket.ts";
@@ -215,6 +216,12 @@ describe("signing in to the console", () => {
 });
 
 describe("the page of the console", () => {
+  before(async function () {
+    this.timeout(60_000);
+    const { ok, output } = await ensureConsole();
+    expect(ok, output).to.equal(true);
+  });
+
   it("is served without authentication, with headers that forbid inline code, frames and other hosts", async () => {
     await using server = await start();
     const { status, headers } = await server.call("/console");
