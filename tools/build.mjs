@@ -2,11 +2,12 @@
 // is built for publishing is built from nothing.
 import { globSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { ensureConsole } from "./console.mjs";
 import { root } from "./install.mjs";
 import { run } from "./run.mjs";
 
 for (const dist of globSync("packages/{*,plugins/*}/dist", { cwd: root }))
   rmSync(join(root, dist), { recursive: true });
-const { ok, output } = await run("tsc", ["-b", "tsconfig.build.json"]);
-if (output !== "") console.log(output);
-process.exitCode = ok ? 0 : 1;
+const results = await Promise.all([run("tsc", ["-b", "tsconfig.build.json"]), ensureConsole()]);
+for (const { output } of results) if (output !== "") console.log(output);
+process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;

@@ -8,6 +8,8 @@ import { deadPages } from "./see-links.mjs";
 const REQUIRED = ["LICENSE", "README.md", "package.json"];
 /** What may be packed besides them. */
 const BUILT = /^dist\/.+\.(js|d\.ts|js\.map)$/;
+/** The page of the console. */
+const PAGE = /^dist\/app\/(index\.html|licenses\.md|assets\/[\w.-]+\.(css|js|svg|woff2))$/;
 /** Files of the projects that create-virtual-workspace writes: no output of running them. */
 const TEMPLATE =
   /^templates\/[a-z-]+\/(Dockerfile|README\.md|(package|tsconfig)\.json|_(git|docker)ignore|\w+\.yaml|(src|test)\/[\w.]+\.ts)$/;
@@ -21,7 +23,7 @@ function holdsSources(file) {
 
 /** @param {string} folder @param {ReadonlySet<string>} files @param {string} file @returns {string[]} */
 function problemsOf(folder, files, file) {
-  if (REQUIRED.includes(file) || TEMPLATE.test(file)) return [];
+  if (REQUIRED.includes(file) || TEMPLATE.test(file) || PAGE.test(file)) return [];
   if (!BUILT.test(file) || TESTS.test(file)) return ['is no built file: correct "files" in package.json'];
   const path = join(folder, file);
   if (file.endsWith(".map"))

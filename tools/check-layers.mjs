@@ -21,6 +21,7 @@ const ROWS = [
     "plugins/lifecycle",
     "plugins/cluster-proxy",
     "plugins/query",
+    "plugins/console",
     "plugins/spaces",
   ],
   ["front-proxy", "workspace-server"],

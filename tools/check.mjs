@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { checkLayers } from "./check-layers.mjs";
 import { checkLength } from "./check-length.mjs";
 import { checkShape } from "./check-shape.mjs";
+import { ensureConsole } from "./console.mjs";
 import { ensureInstalled, root } from "./install.mjs";
 import { run } from "./run.mjs";
 
@@ -19,7 +20,14 @@ async function program(program, ...args) {
 /** Emits, because tests of the packages need dist/, and checks what is not in a package. @returns {Promise<Finding>} */
 async function types() {
   const built = await program("tsc", "-b", "tsconfig.build.json");
-  return built.faults.length > 0 ? built : program("tsc", "-p", "tsconfig.json");
+  if (built.faults.length > 0) return built;
+  const { ok, output } = await ensureConsole();
+  if (!ok) return { faults: [output] };
+  const [page, others] = await Promise.all([
+    program("tsc", "-p", "packages/plugins/console/app"),
+    program("tsc", "-p", "tsconfig.json"),
+  ]);
+  return { faults: [...page.faults, ...others.faults] };
 }
 
 /** Errors are faults; where files are named, warnings are notes. @param {string[]} args files, folders, options @returns {Promise<Finding>} */

@@ -11,7 +11,14 @@ import { needsKubectl } from "../e2e/support/kubectls.ts";
 import { Start } from "./support/start.ts";
 
 const CONFIG_MAP = "/clusters/root/api/v1/namespaces/default/configmaps";
-const SA_FILES = [".admin-token-store", ".gitignore", "admin.kubeconfig", "apiserver.crt", "apiserver.key"];
+const SA_FILES = [
+  ".admin-token-store",
+  ".console-session-key",
+  ".gitignore",
+  "admin.kubeconfig",
+  "apiserver.crt",
+  "apiserver.key",
+];
 
 describe("virtual-workspaces start", function () {
   this.timeout(60_000);
@@ -42,7 +49,14 @@ describe("virtual-workspaces start", function () {
     expect(readdirSync(server.path("")).sort()).to.deep.equal(
       [...SA_FILES, "bin", "client-ca.crt", "client-ca.key", "data", "lock", "sa.key"].sort(),
     );
-    for (const name of ["admin.kubeconfig", ".admin-token-store", "apiserver.key", "client-ca.key", "sa.key"])
+    for (const name of [
+      "admin.kubeconfig",
+      ".admin-token-store",
+      ".console-session-key",
+      "apiserver.key",
+      "client-ca.key",
+      "sa.key",
+    ])
       expect(statSync(server.path(name)).mode & 0o777, name).to.equal(0o600);
     expect(statSync(server.path("")).mode & 0o777).to.equal(0o700);
     expect(await server.end("SIGTERM")).to.equal(0);

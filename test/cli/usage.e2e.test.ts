@@ -70,11 +70,11 @@ describe("virtual-workspaces", function () {
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     [
       [],
-      /missing command: use one of start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion; see virtual-workspaces --help/,
+      /missing command: use one of start, serve, front-proxy, agent, dev, store, manifests, doctor, console, conformance, completion; see virtual-workspaces --help/,
     ],
     [
       ["serving"],
-      /unknown command "serving": use one of start, serve, front-proxy, agent, dev, store, manifests, doctor, conformance, completion/,
+      /unknown command "serving": use one of start, serve, front-proxy, agent, dev, store, manifests, doctor, console, conformance, completion/,
     ],
     [["constructor"], /unknown command "constructor"/],
     [["stert"], /unknown command "stert": did you mean "start"\?/],

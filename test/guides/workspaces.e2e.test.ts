@@ -8,6 +8,7 @@ guideTests(
   "how-to/authorization-webhooks",
   "how-to/cached-resources",
   "how-to/completion",
+  "how-to/console",
   "how-to/install",
   "how-to/kubectl-ws",
   "how-to/browser",

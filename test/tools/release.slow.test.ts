@@ -160,7 +160,9 @@ describe("npm run release", function () {
     await closed;
 
     // `npm publish` of the interrupted release may still run, and be through between the list and the publication.
-    using programs = tree({ npm: '#!/bin/sh\nif [ "$1" = publish ]; then PATH="$REST" npm "$@"; fi\nPATH="$REST" exec npm "$@"\n' });
+    using programs = tree({
+      npm: '#!/bin/sh\nif [ "$1" = publish ]; then PATH="$REST" npm "$@"; fi\nPATH="$REST" exec npm "$@"\n',
+    });
     chmodSync(join(programs.path, "npm"), 0o755);
     const rest = process.env["PATH"] ?? "";
     env = { REST: rest, PATH: `${programs.path}${delimiter}${rest}` };

@@ -46,6 +46,10 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     { line: async () => (await import("./doctor/flags.ts")).DOCTOR, code: () => import("./doctor/command.ts") },
   ],
   [
+    "console",
+    { line: async () => (await import("./console/flags.ts")).CONSOLE, code: () => import("./console/command.ts") },
+  ],
+  [
     "conformance",
     {
       line: async () => (await import("./conformance/flags.ts")).CONFORMANCE,

@@ -13,6 +13,7 @@ import { AuthenticationFailureLimiter, type AuthenticationFailureLimits } from "
 import { Fairness } from "./fairness/fairness.ts";
 import { type RequestLimits, resolveLimits } from "./fairness/fairness-limits.ts";
 import type { Intercept } from "./hooks/intercept.ts";
+import type { Pages } from "./hooks/pages.ts";
 import { Permissions } from "./hooks/permissions.ts";
 import { Revalidation } from "./hooks/revalidation.ts";
 import { AllowedOrigins } from "./listener/allowed-origins.ts";
@@ -62,8 +63,8 @@ export interface CoreOptions {
   /**
    * Maps a request to another target, from its own target and headers: another path and query. The server calls it first,
    * before authentication, so responses and audit events show the new target. This is no redirect: the client does not
-   * notice. `undefined` keeps the target. An exception is logged and also keeps the target. Routes of an application come
-   * first.
+   * notice. `undefined` keeps the target. An exception is logged and also keeps the target. Routes of an application and
+   * pages come first.
    * @default keep the target
    */
   readonly retarget?: (request: Pick<IncomingMessage, "url" | "headers">) => string | undefined;
@@ -134,6 +135,7 @@ export interface Part {
 
 /** Options of a core that has a server of its own around it. */
 export interface ServerCoreOptions extends CoreOptions {
+  readonly pages?: Pages;
   readonly metrics?: Metrics;
   readonly component?: Component;
   /** Core of the server that contains this one. */
@@ -155,6 +157,7 @@ export class ServerCore implements AsyncDisposable {
   /** Applies the `retarget` option to a request, where there is one. */
   readonly retarget: ((request: IncomingMessage) => void) | undefined;
   readonly intercept: Intercept | undefined;
+  readonly pages: Pages | undefined;
   readonly log: Log;
   /** Observers of requests. */
   readonly observers: readonly Observer[];
@@ -198,6 +201,7 @@ export class ServerCore implements AsyncDisposable {
     this.retarget = options.retarget && retargeting(options.retarget, this.log);
     this.peers = options.peers;
     this.intercept = options.intercept;
+    this.pages = options.pages;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));

@@ -9,9 +9,10 @@ import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Sta
 import { boundRest, ignore, isPlain, responseOn } from "./listener/malformed.ts";
 import type { ObservedRequest } from "./observe/observer.ts";
 import { serve } from "./serve/serve.ts";
-import { accept, deadline, health, info, match, startDeadline } from "./stages/accept.ts";
+import { accept, deadline, health, info, match, pages, startDeadline } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, intercept, locate, placed, ready } from "./stages/authorize.ts";
+import { preparedFor } from "./stages/pages.ts";
 
 /** Stages in order. Each relies on what earlier stages have established; the compiler checks that. */
 class Pipeline<Known extends Exchange> {
@@ -32,13 +33,14 @@ class Pipeline<Known extends Exchange> {
 }
 
 /**
- * Stages of every request, in order. Before `authenticate` the server answers only bad URLs, `/livez` and `/readyz`.
+ * Stages of every request, in order. Before `authenticate` the server answers only bad URLs, `/livez`, `/readyz` and its pages.
  * Security: it rejects a path that no view serves after authentication, so that unauthenticated clients cannot probe paths.
  */
 const pipeline = new Pipeline<Exchange>([
   accept, //       method, host, request id, size of the query, draining,     204 400 405 431 503
   //               pages of allowed origins
   health, //       /livez, /readyz                                            200 404 503
+  pages, //        the pages of the server                                    any
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
   deadline, //     60 s; long-running requests have to begin by then          400 504
@@ -133,6 +135,7 @@ export interface Handlers {
 /** Returns the pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
+  const prepare = core.pages === undefined ? core.retarget : preparedFor(core.pages, core);
   const handle = (exchange: Exchange): void => {
     // One listener for all that ends with the request. Not `once`, which makes two more objects for each: `close` occurs once.
     exchange.stream.on("close", () => exchange.close());
@@ -144,7 +147,7 @@ export function handlers(core: ServerCore): Handlers {
     // An earlier middleware took too long, and the client has left.
     if (res.destroyed) return;
     boundRest(req, res);
-    core.retarget?.(req);
+    prepare?.(req);
     handle(new Exchange(core, { req, res }));
   };
   return {
@@ -156,7 +159,7 @@ export function handlers(core: ServerCore): Handlers {
       if (res === undefined) return;
       if (isPlain(req)) request(req, res);
       else {
-        core.retarget?.(req);
+        prepare?.(req);
         handle(new Exchange(core, { req, res, head }));
       }
     },

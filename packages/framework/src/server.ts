@@ -10,6 +10,7 @@ import { takesTokens } from "./authn/bearer-tokens.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
+import type { Pages } from "./hooks/pages.ts";
 import { Connections } from "./listener/connections.ts";
 import { createListener } from "./listener/listener.ts";
 import { BACKLOG, LISTENER_LIMITS } from "./listener/listener-limits.ts";
@@ -20,6 +21,7 @@ import type { TlsOptions } from "./listener/tls/tls-options.ts";
 import type { Component } from "./observe/component-pages.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
+import { checkPages, isAt } from "./stages/pages.ts";
 import { whole } from "./util/numbers.ts";
 
 const HTTP_1: readonly string[] = ["http/1.1"];
@@ -49,6 +51,8 @@ export interface ServerOptions extends CoreOptions {
   readonly headersTimeout?: number;
   /** Prometheus metrics at `/metrics`, made by {@link metrics}. @default none */
   readonly metrics?: Metrics;
+  /** Pages for people, such as a console, answered before authentication. @default none */
+  readonly pages?: Pages;
   /** Pages about the program at `/statusz` and `/flagz`, as in Kubernetes since 1.36. @default none */
   readonly component?: Component;
   /**
@@ -122,6 +126,7 @@ export class Server implements AsyncDisposable {
       throw new Error(
         "invalid options audit, metrics and component of a server with within: set them on the outer server",
       );
+    if (options.pages !== undefined) checkPages(options.pages, options.virtualWorkspaces);
     this.#core = new ServerCore(
       { ...own, ...(within && { within: within.#core }) },
       { clientCa: this.#tls?.clientCa ?? [] },
@@ -319,7 +324,8 @@ export class Server implements AsyncDisposable {
   /** Whether a request belongs to the server: views, probes, and targets that are no path, which it rejects. */
   #isOurs(url: string): boolean {
     const [path = ""] = url.split("?", 1);
-    if (this.#core.ownViews.has(path)) return true;
+    const { pages, ownViews } = this.#core;
+    if (ownViews.has(path) || (pages !== undefined && isAt(pages, path))) return true;
     return this.#core.matcher.owns(url) || !url.startsWith("/") || /^\/(livez|readyz)(?=[/?]|$)/.test(url);
   }
 }

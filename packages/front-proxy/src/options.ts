@@ -15,6 +15,7 @@ export interface FrontProxyOptions
     | "corsAllowedOrigins"
     | "limits"
     | "onRequest"
+    | "pages"
     | "authenticationFailures"
     | "tls"
   > {

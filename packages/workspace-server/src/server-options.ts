@@ -44,6 +44,7 @@ export interface WorkspaceServerOptions
     | "intercept"
     | "metrics"
     | "onRequest"
+    | "pages"
     | "authenticationFailures"
     | "tls"
   > {
@@ -204,7 +205,7 @@ export function commonListenerOptions(
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
   const { audit, closeDelay, closeTimeout, metrics, component, onRequest, authenticationFailures, tls, log } = options;
-  const { intercept, clusterAtRoot, corsAllowedOrigins, families } = options;
+  const { intercept, clusterAtRoot, corsAllowedOrigins, families, pages } = options;
   return {
     authentication,
     retarget: (request) => inClusterUrl(request) ?? (clusterAtRoot && inClusterAtRoot(request, clusterAtRoot())),
@@ -219,6 +220,7 @@ export function commonListenerOptions(
     ...(metrics && { metrics }),
     ...(component && { component }),
     ...(onRequest && { onRequest }),
+    ...(pages && { pages }),
     ...(authenticationFailures && { authenticationFailures }),
     ...(tls !== undefined && { tls }),
   };

@@ -18,6 +18,8 @@ const FILES = { "proxies.crt": AUTHORITY.cert, "front-proxy.crt": PROXY.cert, "f
 export interface FrontOptions {
   /** Flags of the upstream server. */
   readonly flags?: readonly string[];
+  /** Flags of the front proxy itself. */
+  readonly own?: readonly string[];
   /** Users of both servers: lines of a token file. */
   readonly users: string;
   /** Whether to proxy the upstream's views. @default false */
@@ -41,7 +43,7 @@ export class Front extends Program {
     this.folder = folder;
   }
 
-  static async ready({ flags = [], users, services = false, mapping = [] }: FrontOptions): Promise<Front> {
+  static async ready({ flags = [], own = [], users, services = false, mapping = [] }: FrontOptions): Promise<Front> {
     const folder = tree({ ...FILES, "users.csv": users });
     const at = (name: string): string => join(folder.path, name);
     const server = await Start.ready({
@@ -74,6 +76,7 @@ export class Front extends Program {
       `--token-auth-file=${at("users.csv")}`,
       "--bind-address=127.0.0.1",
       "--secure-port=0",
+      ...own,
     ]);
     try {
       await front.until("ready", () => front.url !== "", 20_000);

@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { ensureConsole } from "../../../tools/console.mjs";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
 import { CHILD_ENV } from "../../_support/child-env.ts";
@@ -249,7 +250,9 @@ export function guideTests(...names: readonly string[]): void {
 function sessionTests(text: string): void {
   const sections = sectionsOf(text);
   let session: Session | undefined;
-  before(() => {
+  before(async () => {
+    // A page may read the console.
+    await ensureConsole();
     session = new Session();
   });
   after(() => session?.[Symbol.asyncDispose]());

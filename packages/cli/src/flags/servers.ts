@@ -25,6 +25,21 @@ export const LISTENER_FLAGS = {
   },
 } as const satisfies FlagSet;
 
+/** The console. Servers differ in whether they have one by default. */
+export const CONSOLE_FLAGS = {
+  console: {
+    type: "switch",
+    default: true,
+    help: "Serve the console, a web page for workspaces and their objects, at /console.",
+  },
+  "console-session-key-file": {
+    type: "path",
+    value: "file",
+    otherwise: ".console-session-key in the root directory, generated",
+    help: "Key of the console's sessions: 32 random bytes as base64, the same in all processes behind one address. A new key ends all sessions. Security: the key opens every session.",
+  },
+} as const satisfies FlagSet;
+
 /** Certificates that authenticate callers, and proxies that name them. */
 export const CERTIFICATE_FLAGS = {
   "client-ca-file": { type: "path", value: "file", help: "Certificate authorities of users." },

@@ -1,10 +1,11 @@
-import { subjectAccessReview } from "@virtual-workspaces/forwarding";
+import { subjectAccessReview, tokenReview } from "@virtual-workspaces/forwarding";
 import { createFrontProxy } from "@virtual-workspaces/front-proxy";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { Upstream } from "@virtual-workspaces/transport";
 import { orFail } from "../process/failure.ts";
 import { Interrupt, leave } from "../process/interrupt.ts";
 import { logWarnings } from "../process/log.ts";
+import { openConsole } from "../server/console.ts";
 import { startFailure, tellReady } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
@@ -38,6 +39,9 @@ async function serve(options: FrontProxyCommand): Promise<number> {
   const root = stack.use(await orFail(() => new Upstream(upstream)));
   // RBAC in root decides who may read metrics, as in kcp.
   const access = stack.use(subjectAccessReview({ upstream: root, cluster: () => ROOT_CLUSTER }));
+  // The shards know the tokens of administrators and service accounts.
+  const tokens = options.console && stack.use(tokenReview({ upstream: root, cluster: ROOT_CLUSTER }));
+  const page = options.console && tokens && (await openConsole(options.console, { log, authentication: [tokens] }));
   const proxy = stack.use(
     await orFail(() =>
       createFrontProxy({
@@ -53,6 +57,7 @@ async function serve(options: FrontProxyCommand): Promise<number> {
         closeDelay,
         ...(audit && { audit }),
         corsAllowedOrigins: options.corsAllowedOrigins,
+        ...(page && { pages: page.pages }),
         ...(options.authenticationFailures && { authenticationFailures: options.authenticationFailures }),
         ...(onRequest && { onRequest }),
         log,
@@ -62,7 +67,7 @@ async function serve(options: FrontProxyCommand): Promise<number> {
   const listening = await proxy.listen({ port, host: bindAddress }).catch((error: unknown) => {
     throw startFailure(error, { bindAddress, port });
   });
-  const paths = mapping.map(({ path }) => path);
+  const paths = [...mapping.map(({ path }) => path), ...(page ? [`${page.pages.path}/`] : [])];
   await Promise.race([proxy.started.then(() => tellReady(listening.url, paths)), interrupt.requested]);
   await interrupt.requested;
   log({ level: "info", message: "shutting down" });

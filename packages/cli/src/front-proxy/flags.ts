@@ -1,6 +1,7 @@
 import {
   AUDIT_FLAGS,
   CERTIFICATE_FLAGS,
+  CONSOLE_FLAGS,
   GATE_FLAGS,
   IGNORED_BY_ALL,
   ISSUER_FLAGS,
@@ -74,7 +75,7 @@ const REFUSED: readonly RefusedFlags[] = [
   },
 ];
 
-/** Command line of `front-proxy`: that of `kcp-front-proxy`, with `--path-mappings` and `--workspace-issuer-allow` added. */
+/** Command line of `front-proxy`: that of `kcp-front-proxy`, with `--path-mappings`, `--console` and `--workspace-issuer-allow` added. */
 export const FRONT_PROXY = commandLine({
   program: "virtual-workspaces front-proxy",
   words: "",
@@ -93,7 +94,15 @@ Examples:
   sections: {
     Routes: ROUTES,
     Authentication: WHO,
-    Serving: { ...LISTENER_FLAGS, "secure-port": port(443, " 0 for any free one.") },
+    Serving: {
+      ...LISTENER_FLAGS,
+      "secure-port": port(443, " 0 for any free one."),
+      console: { ...CONSOLE_FLAGS.console, default: false },
+      "console-session-key-file": {
+        ...CONSOLE_FLAGS["console-session-key-file"],
+        otherwise: "a random key, which ends with the process",
+      },
+    },
     Operation: {
       ...SHUTDOWN_FLAGS,
       "feature-gates": {

@@ -8,6 +8,7 @@ import { logOf, type StartLog } from "../process/log.ts";
 import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
 import { componentOf } from "../server/component.ts";
+import { type ConsoleChoice, consoleChoice } from "../server/console.ts";
 import { gatesOf } from "../server/gates.ts";
 import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
@@ -27,6 +28,8 @@ export interface FrontProxyCommand extends StartLog {
   readonly tls: { readonly certFile: string; readonly keyFile: string };
   readonly bindAddress: string;
   readonly port: number;
+  /** @default no console */
+  readonly console: ConsoleChoice | undefined;
   /** Delay of the shutdown, ms. */
   readonly closeDelay: number;
   readonly audit: Audit | undefined;
@@ -62,6 +65,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     tls: { certFile: fileOf(flags, "tls-cert-file"), keyFile: fileOf(flags, "tls-private-key-file") },
     bindAddress: addressOf(flags),
     port: flags["secure-port"],
+    console: consoleChoice(flags),
     closeDelay: flags["shutdown-delay-duration"],
     audit,
     component: componentOf("virtual-workspaces-front-proxy", { flags: FRONT_PROXY.flags, values: flags }, gates),

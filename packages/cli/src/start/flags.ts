@@ -3,6 +3,7 @@ import {
   AUDIT_FLAGS,
   AUTHORIZATION_FLAGS,
   CERTIFICATE_FLAGS,
+  CONSOLE_FLAGS,
   ETCD_FLAGS,
   GATE_FLAGS,
   IGNORED_BY_ALL,
@@ -277,11 +278,11 @@ const REFUSED: readonly RefusedFlags[] = [
 
 /**
  * Flags with the names, defaults and meanings of `kcp start`. This project adds `feature`, `view`, `shards`,
- * `keep-kubeconfig`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `admission-webhook-allow`, `mount-allow`, `mount-ca-file` and
+ * `keep-kubeconfig`, `console`, `console-session-key-file`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `admission-webhook-allow`, `mount-allow`, `mount-ca-file` and
  * `mount-caller-hosts`.
  */
 const SECTIONS = {
-  Serving: { ...WHERE, ...LISTENER_FLAGS },
+  Serving: { ...WHERE, ...LISTENER_FLAGS, ...CONSOLE_FLAGS },
   Features: FEATURES,
   Workspaces: WORKSPACES,
   Authentication: WHO,

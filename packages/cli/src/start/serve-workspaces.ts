@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import type { Console } from "@virtual-workspaces/console";
 import type { Listening } from "@virtual-workspaces/framework/server";
 import { keepHistory } from "@virtual-workspaces/store";
 import {
@@ -17,6 +18,7 @@ import { shellWord } from "../process/programs.ts";
 import { Progress } from "../process/progress.ts";
 import { RestingMemory } from "../process/resting-memory.ts";
 import { type OpenedAuthorization, openAuthorization } from "../server/authorization.ts";
+import { openConsole } from "../server/console.ts";
 import { onInUse, startFailure } from "../server/listening.ts";
 import { loginsOf } from "../server/logins.ts";
 import { openStore } from "../server/open-store.ts";
@@ -55,7 +57,8 @@ export async function serve(options: StartOptions): Promise<number> {
   const authorization = options.authorization && (await openAuthorization(options.authorization, { log, stack }));
   const { file } = options.authentication;
   if (file !== undefined) stack.use(file.follow(log));
-  const own = { credentials, store, features, logins, ...(authorization && { authorization }) };
+  const page = options.console && (await orFail(() => consoleOf(options)));
+  const own = { credentials, store, features, logins, ...(authorization && { authorization }), ...(page && { page }) };
   const server = stack.use(await orFail(() => serverOf(options, own)));
   progress.set("loading workspaces");
   const listening = await Promise.race([started(server, options, credentials), interrupt.requested]);
@@ -68,7 +71,8 @@ export async function serve(options: StartOptions): Promise<number> {
   progress.set("starting virtual workspaces");
   begun.use(await orFeatureFailure(options, () => features.begin("before-ready")));
   progress[Symbol.dispose]();
-  console.log(readyText(options, baseURL, features));
+  const link = page && consoleLink(page, { options, baseURL, credentials });
+  console.log(readyText(options, { url: baseURL, listed: features.listed, link }));
   begun.use(await orFeatureFailure(options, () => features.begin("after-ready")));
   if (options.demo) {
     const names = features.options.virtualWorkspaces.map(({ name }) => name);
@@ -129,12 +133,14 @@ function serverOf(
     features,
     logins,
     authorization,
+    page,
   }: {
     readonly credentials: Credentials;
     readonly store: Parameters<typeof keepHistory>[0];
     readonly features: ComposedFeatures;
     readonly logins: Awaited<ReturnType<typeof loginsOf>>;
     readonly authorization?: OpenedAuthorization;
+    readonly page?: Console;
   },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
@@ -168,6 +174,7 @@ function serverOf(
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     corsAllowedOrigins: options.corsAllowedOrigins,
+    ...(page && { pages: page.pages }),
     ...(options.authenticationFailures && { authenticationFailures: options.authenticationFailures }),
     ...(onRequest && { onRequest }),
     log,
@@ -192,12 +199,41 @@ async function started(server: WorkspaceServer, { place }: StartOptions, { admin
   }
 }
 
-/** Returns the server's URL, and the shell commands that set up kubectl. */
-function readyText(
-  { admin, kubeconfig, rootDirectory }: StartOptions,
-  url: string,
-  { listed }: ComposedFeatures,
+function consoleOf({ console: choice, rootDirectory, log }: StartOptions): Promise<Console> | undefined {
+  return choice && openConsole(choice, { rootDirectory, log });
+}
+
+/**
+ * Returns the line about the console. Security: the output of a server that others can reach may be kept in a log, so it has no
+ * one-time link.
+ */
+function consoleLink(
+  page: Console,
+  {
+    options,
+    baseURL,
+    credentials,
+  }: { readonly options: StartOptions; readonly baseURL: string; readonly credentials: Credentials },
 ): string {
+  const { admin } = credentials;
+  if (admin === undefined || options.quiet || !isLoopback(options.place.bindAddress))
+    return `Console: ${baseURL}${page.pages.path}/  # virtual-workspaces console prints a one-time link`;
+  return `Console, for one sign-in as kcp-admin within an hour: ${page.link(baseURL, admin.token)}`;
+}
+
+/** Whether only this machine reaches an address. */
+function isLoopback(address: string): boolean {
+  return address === "::1" || address.startsWith("127.");
+}
+
+interface ReadyServer extends Pick<ComposedFeatures, "listed"> {
+  readonly url: string;
+  /** Line about the console. */
+  readonly link: string | undefined;
+}
+
+/** Returns the server's URL, the shell commands that set up kubectl, and the link to the console. */
+function readyText({ admin, kubeconfig, rootDirectory }: StartOptions, { url, listed, link }: ReadyServer): string {
   const plugins = admin ? kubectlPlugins(rootDirectory) : undefined;
   const places = listed
     .filter(({ prefix }) => prefix === undefined)
@@ -206,6 +242,7 @@ function readyText(
     `Ready in ${(performance.now() / 1000).toFixed(2)} s: workspaces at ${url}/clusters/root`,
     ...(admin ? [`export KUBECONFIG=${shellWord(kubeconfig)}`] : []),
     ...(plugins === undefined ? [] : [`export PATH=${shellWord(plugins)}:$PATH  # kubectl ws`]),
+    ...(link === undefined ? [] : [link]),
     ...(places.length > 0 ? ["", "Views:", ...places] : []),
   ].join("\n");
 }

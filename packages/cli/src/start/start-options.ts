@@ -13,6 +13,7 @@ import { auditOf } from "../server/audit.ts";
 import { type Authentication, authenticationOf } from "../server/authentication.ts";
 import { type AuthorizationChoice, authorizationOf } from "../server/authorization.ts";
 import { componentOf } from "../server/component.ts";
+import { type ConsoleChoice, consoleChoice } from "../server/console.ts";
 import { gatesOf } from "../server/gates.ts";
 import { authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
@@ -73,6 +74,8 @@ export interface StartOptions extends StartLog {
   readonly authenticationFailures: AuthenticationFailureLimits | undefined;
   /** Origins of browser pages that may use the server. */
   readonly corsAllowedOrigins: readonly string[];
+  /** @default no console */
+  readonly console: ConsoleChoice | undefined;
   /** Delay of the shutdown, ms. */
   readonly closeDelay: number;
   /** Whether progress is not printed: it would stand between the lines of a JSON log. */
@@ -142,6 +145,7 @@ export function startOptions(
     audit,
     authenticationFailures: authenticationFailuresOf(flags),
     corsAllowedOrigins: corsAllowedOriginsOf(flags),
+    console: consoleChoice(flags),
     closeDelay: flags["shutdown-delay-duration"],
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,

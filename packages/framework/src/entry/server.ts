@@ -9,6 +9,7 @@ export { type MiddlewareOptions, type VirtualWorkspacesMiddleware, virtualWorksp
 export type { AuthenticationFailureLimits } from "../fairness/authentication-failures.ts";
 export type { RequestLimits } from "../fairness/fairness-limits.ts";
 export type { Intercept, InterceptedRequest } from "../hooks/intercept.ts";
+export type { PageCredentials, PageRequest, Pages } from "../hooks/pages.ts";
 export { AllowedOrigins } from "../listener/allowed-origins.ts";
 export type { RequestRecord } from "../observe/access.ts";
 export type { Component } from "../observe/component-pages.ts";

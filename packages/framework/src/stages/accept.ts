@@ -9,6 +9,7 @@ import type { Mounted } from "../mounted.ts";
 import { requestInfo } from "../request/request-info.ts";
 import { isWatchSocket } from "../watch/web-sockets.ts";
 import { cors } from "./origins.ts";
+import { answerPages } from "./pages.ts";
 
 /** Maximum number of query parameters, far above Kubernetes clients'. Node parses 1000 in 1 ms, and more in quadratic time. */
 const MOST_PARAMETERS = 1000;
@@ -76,6 +77,11 @@ export function health(exchange: Exchange): void | Promise<void> {
   if (path === "/livez") return answer(exchange, [{ name: "ping", ok: true }]);
   if (path !== "/readyz" && !path.startsWith("/readyz/")) return undefined;
   return readyz(exchange, path.slice("/readyz/".length));
+}
+
+/** Answers requests for the pages of the server, if it has any, before authentication. */
+export function pages(exchange: Exchange): void | Promise<void> {
+  return exchange.core.pages === undefined ? undefined : answerPages(exchange);
 }
 
 interface Check {

@@ -58,6 +58,11 @@ export class AdminAccess {
     return new AdminAccess(options, kept && (await verifiedKubeconfig(options, kept)));
   }
 
+  /** Token of `kcp-admin`. Security: it has all rights in the workspaces. */
+  get token(): string {
+    return this.#tokens.kcpAdmin;
+  }
+
   /**
    * Writes the kubeconfig, readable by its owner only, and then the token's hash. The next startup repairs what a crash
    * between the two leaves.

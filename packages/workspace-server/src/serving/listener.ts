@@ -32,6 +32,7 @@ export interface CommonListenerOptions
     | "metrics"
     | "component"
     | "onRequest"
+    | "pages"
     | "authenticationFailures"
     | "retarget"
     | "tls"

@@ -1,0 +1,49 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { User } from "../request/user.ts";
+
+/** Request for {@link Pages}: not authenticated. */
+export interface PageRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Path below the path of the pages, with its slash: `/session`; "" for that path itself. */
+  readonly path: string;
+  /** Query with its question mark, or "". */
+  readonly search: string;
+  /**
+   * Authenticates the request by the server's authenticators, as if it had this `Authorization` header. Counts as an attempt of
+   * the client's address. May be called once.
+   *
+   * @throws ApiError 401, 429 or 503
+   */
+  authenticate(authorization: string): Promise<User>;
+}
+
+/** Header values that replace those of a request. */
+export interface PageCredentials {
+  /** `Authorization`: `Bearer …`. @default unchanged */
+  readonly authorization?: string;
+  /** `Cookie`, without the cookie of the session; `undefined` removes the header. */
+  readonly cookie: string | undefined;
+}
+
+/**
+ * Pages for people, such as a console, at one path of a server, with sessions in place of tokens.
+ *
+ * Security: the server answers this path without authentication, so the pages must contain nothing that needs it.
+ */
+export interface Pages {
+  /** Path of the pages: one segment, `/console`. Requests below it belong to the pages too. */
+  readonly path: string;
+  /** Answers a request. An ApiError that it throws becomes a Status. */
+  answer(request: PageRequest): void | Promise<void>;
+  /**
+   * Returns the credentials of a session, from the cookie of a request for anything but the pages. The server calls it before
+   * authentication; `undefined` leaves the request unchanged.
+   *
+   * Security: browsers send cookies with requests that pages of other sites cause. Give credentials only to requests that your
+   * own page has caused, and always take the session's cookie out, because mounts and views forward the others.
+   *
+   * @default no sessions
+   */
+  credentials?(headers: IncomingHttpHeaders): PageCredentials | undefined;
+}

@@ -1,0 +1,3 @@
+import { render } from "preact";
+
+render(<main>Workspaces</main>, document.querySelector("#app") as Element);

@@ -1,0 +1,7 @@
+/**
+ * The console: a web page for workspaces and their resources, served by the server itself.
+ *
+ * @module
+ */
+
+export { type Console, type ConsoleOptions, createConsole } from "./console.ts";

@@ -1,0 +1,168 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { PageCredentials } from "@virtual-workspaces/framework/server";
+
+/** Header with which the console's page marks its requests. Other sites cannot send it without the server's permission (CORS). */
+export const MARK = { name: "x-requested-with", value: "virtual-workspaces-console" } as const;
+
+/** Name of the cookie. The prefix binds it to this host, to HTTPS and to the path `/`: no other host can set it. */
+const COOKIE = "__Host-virtual-workspaces";
+/** Maximum length of one cookie's value. Browsers accept 4,096 with name and attributes. */
+const LONGEST = 3_800;
+/** Maximum number of cookies of one session. */
+const MOST_COOKIES = 4;
+/** Maximum number of ended sessions and of codes to remember. */
+const MOST_KEPT = 10_000;
+const VERSION: Buffer = Buffer.from("virtual-workspaces session 1");
+const [IV_LENGTH, TAG_LENGTH] = [12, 16];
+
+/** A signed-in user. */
+export interface Session {
+  readonly id: string;
+  /** Value of `Authorization`. */
+  readonly authorization: string;
+  /** Time of its end, ms since 1970. */
+  readonly expires: number;
+}
+
+export interface SessionsOptions {
+  /** 32 bytes. */
+  readonly key: Buffer;
+  /** Time of a session, ms. */
+  readonly lifetime: number;
+}
+
+/**
+ * Sessions of browsers. A session is its user's token, encrypted in a cookie that no script can read, so that every process
+ * with the same key knows it, also after a restart.
+ */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  /** Ends of sessions that were ended early, by id. */
+  readonly #ended = new Map<string, number>();
+
+  /** @throws Error on a key of another length */
+  constructor(options: SessionsOptions) {
+    if (options.key.length !== 32)
+      throw new Error(`invalid key of sessions with ${options.key.length} bytes: use 32 random bytes`);
+    this.#options = options;
+  }
+
+  /** Begins a session. @returns the cookies to set, or `undefined` for a token that is too long for cookies */
+  begin(authorization: string): readonly string[] | undefined {
+    const { lifetime, key } = this.#options;
+    const expires = Date.now() + lifetime;
+    const id = randomBytes(16).toString("base64url");
+    const text = sealed(JSON.stringify({ id, authorization, expires } satisfies Session), key);
+    const parts = Array.from({ length: Math.ceil(text.length / LONGEST) }, (_none, at) =>
+      text.slice(at * LONGEST, (at + 1) * LONGEST),
+    );
+    if (parts.length > MOST_COOKIES) return undefined;
+    const age = Math.floor(lifetime / 1000);
+    return Array.from({ length: MOST_COOKIES }, (_none, at) => cookieOf(at, parts[at] ?? "", parts[at] ? age : 0));
+  }
+
+  /** Ends the session of a request. @returns the cookies to set */
+  end(headers: IncomingHttpHeaders): readonly string[] {
+    const session = this.of(headers);
+    if (session !== undefined) remember(this.#ended, session.id, session.expires);
+    return Array.from({ length: MOST_COOKIES }, (_none, at) => cookieOf(at, "", 0));
+  }
+
+  /** Returns the session that the cookies of a request carry, if it is valid. */
+  of({ cookie }: IncomingHttpHeaders): Session | undefined {
+    if (cookie?.includes(COOKIE) !== true) return undefined;
+    const parts: string[] = [];
+    for (const [name, value] of pairsOf(cookie))
+      if (isOurs(name)) parts[Number(name.slice(COOKIE.length + 1))] ??= value;
+    const session = opened(parts.join(""), this.#options.key);
+    return session === undefined || session.expires < Date.now() || this.#ended.has(session.id) ? undefined : session;
+  }
+
+  /** Returns the credentials of a request for the API: see `Pages.credentials`. */
+  credentials(headers: IncomingHttpHeaders): PageCredentials | undefined {
+    const { cookie, authorization } = headers;
+    if (cookie?.includes(COOKIE) !== true) return undefined;
+    const others = pairsOf(cookie).filter(([name]) => !isOurs(name));
+    const rest = { cookie: others.length === 0 ? undefined : others.map((pair) => pair.join("=")).join("; ") };
+    const session = authorization === undefined && isFromPage(headers) ? this.of(headers) : undefined;
+    return session === undefined ? rest : { ...rest, authorization: session.authorization };
+  }
+}
+
+/**
+ * Whether the console's own page has caused a request. Security: a browser sends the cookie also with requests of pages on other
+ * ports of this host, and, over WebSockets, of any page on this site.
+ */
+export function isFromPage(headers: IncomingHttpHeaders): boolean {
+  const { "sec-fetch-site": site = "same-origin", origin, host } = headers;
+  if (site !== "same-origin") return false;
+  if (headers.upgrade?.toLowerCase() === "websocket")
+    return origin?.replace(/^https?:\/\//i, "").toLowerCase() === host?.toLowerCase();
+  return headers[MARK.name] === MARK.value;
+}
+
+/** One-time codes, in memory. Security: a client that has one gets a session. */
+export class Codes {
+  readonly #codes = new Map<string, { readonly authorization: string; readonly expires: number }>();
+  readonly #lifetime: number;
+
+  /** @param lifetime time limit of a code, ms */
+  constructor(lifetime: number) {
+    this.#lifetime = lifetime;
+  }
+
+  create(authorization: string): string {
+    const code = randomBytes(32).toString("base64url");
+    remember(this.#codes, code, { authorization, expires: Date.now() + this.#lifetime });
+    return code;
+  }
+
+  /** Returns the `Authorization` of a code, once. */
+  take(code: string): string | undefined {
+    const found = this.#codes.get(code);
+    this.#codes.delete(code);
+    return found === undefined || found.expires < Date.now() ? undefined : found.authorization;
+  }
+}
+
+function remember<T>(kept: Map<string, T>, name: string, value: T): void {
+  const [oldest] = kept.keys();
+  if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+  kept.set(name, value);
+}
+
+function cookieOf(at: number, value: string, age: number): string {
+  return `${COOKIE}-${at}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Strict`;
+}
+
+function pairsOf(cookie: string): [name: string, value: string][] {
+  return cookie.split(";").map((pair) => {
+    const [name = "", value = ""] = pair.trim().split(/=(.*)/s, 2);
+    return [name, value];
+  });
+}
+
+function isOurs(name: string): boolean {
+  return name.startsWith(`${COOKIE}-`) && /^[0-3]$/.test(name.slice(COOKIE.length + 1));
+}
+
+function sealed(text: string, key: Buffer): string {
+  const iv = randomBytes(IV_LENGTH);
+  const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(VERSION);
+  const bytes = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return Buffer.concat([iv, bytes, cipher.getAuthTag()]).toString("base64url");
+}
+
+function opened(text: string, key: Buffer): Session | undefined {
+  const bytes = Buffer.from(text, "base64url");
+  if (bytes.length < IV_LENGTH + TAG_LENGTH) return undefined;
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_LENGTH), { authTagLength: TAG_LENGTH });
+  decipher.setAAD(VERSION).setAuthTag(bytes.subarray(-TAG_LENGTH));
+  try {
+    const plain = [decipher.update(bytes.subarray(IV_LENGTH, -TAG_LENGTH)), decipher.final()];
+    return JSON.parse(Buffer.concat(plain).toString("utf8")) as Session;
+  } catch {
+    return undefined; // of another key, or changed
+  }
+}

@@ -1,0 +1,179 @@
+// The console in a browser, served by a real server, as its users see it.
+import { join } from "node:path";
+import { expect } from "chai";
+import { ensureConsole } from "../../../tools/console.mjs";
+import { ensureInstalled, root } from "../../../tools/install.mjs";
+import { Start } from "../../cli/support/start.ts";
+import { axeFaults, type ConsoleTab, openTab, startBrowser } from "./support/console-tab.ts";
+
+const USERS = 'bob-token,bob,bob,"readers"\n';
+const CONFIG_MAPS = "#/workspaces/root/core/v1/configmaps";
+
+/** Link of a server's first line about the console. */
+const linkOf = (server: Start): string =>
+  server.lines.find((line) => line.startsWith("Console, "))?.replace(/^.*: (?=https)/, "") ?? "";
+
+const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(selector).first().waitFor();
+const gone = (tab: ConsoleTab, selector: string): Promise<void> =>
+  tab.locator(selector).first().waitFor({ state: "detached" });
+
+describe("the console in a browser", function () {
+  this.timeout(180_000);
+  let browser: Awaited<ReturnType<typeof startBrowser>>;
+  let server: Start;
+  let tab: ConsoleTab;
+  let faults: { expectNone(): void };
+
+  before(async function () {
+    await ensureInstalled(join(root, "tools/docs"));
+    const { ok, output } = await ensureConsole();
+    expect(ok, output).to.equal(true);
+    browser = await startBrowser();
+    if (browser === undefined) return this.skip();
+    server = await Start.ready({ flags: ["--keep-kubeconfig"], files: { "tokens.csv": USERS } });
+    ({ tab, faults } = await openTab(browser, linkOf(server)));
+    await seen(tab, "role=treeitem[name=/^root/]");
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+  afterEach(() => faults?.expectNone());
+
+  /** Signs in as another user, in a profile of its own. */
+  async function other(credential: string): Promise<ConsoleTab> {
+    if (browser === undefined) throw new Error("there is no browser");
+    const { tab: second } = await openTab(browser, `${server.url}/console/`);
+    await second.locator('role=textbox[name="Token or kubeconfig"]').fill(credential);
+    await second.locator('role=button[name="Sign in"]').click();
+    await seen(second, "role=tree");
+    return second;
+  }
+
+  it("signs in by a link, which does not stay in the address, and the session survives a reload", async () => {
+    expect(tab.url()).to.not.include("code");
+    await tab.reload();
+    await seen(tab, "role=treeitem[name=/^root/]");
+    expect(await tab.evaluate("document.cookie")).to.equal("");
+  });
+
+  it("makes a workspace, which another browser shows at once, and deletes it by its typed name", async () => {
+    const second = await other(server.text("admin.kubeconfig"));
+    await seen(second, "role=treeitem[name=/^root/]");
+    await tab.locator('role=button[name="Create workspace"]').first().click();
+    await tab.locator("role=dialog >> role=textbox[name=/^Name/]").fill("Console_1");
+    await tab.locator('role=dialog >> role=button[name="Create"]').click();
+    await seen(tab, "role=dialog >> text=/lower.?case/i");
+    await tab.locator("role=dialog >> role=textbox[name=/^Name/]").fill("console-1");
+    await tab.locator('role=dialog >> role=button[name="Create"]').click();
+    for (const one of [tab, second]) await seen(one, "role=treeitem[name=/^console-1/]");
+    await tab.locator("role=treeitem[name=/^console-1/] >> role=link").click();
+    await seen(tab, 'role=heading[name="console-1"]');
+    await tab.locator('role=button[name="Delete workspace"]').first().click();
+    await tab.locator("role=dialog >> role=textbox").fill("console-1");
+    await tab.locator('role=dialog >> role=button[name="Delete"]').click();
+    for (const one of [tab, second]) await gone(one, "role=treeitem[name=/^console-1/]");
+    await second.close();
+  });
+
+  it("shows a live table that the server sorts, searches and filters", async () => {
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}`);
+    await seen(tab, 'role=rowheader[name="kube-root-ca.crt"]');
+    for (const name of ["b", "a", "c"])
+      expect(await server.kubectl("create", "configmap", name, `--from-literal=size=${name}`)).to.match(/^0 /);
+    for (const name of ["a", "b", "c"]) await seen(tab, `role=rowheader[name="${name}"]`);
+    await tab.locator("role=columnheader >> role=button[name=/^Name/]").first().click();
+    await seen(tab, "role=columnheader[name=/^Name/] >> xpath=self::*[@aria-sort]");
+    await tab.locator("role=textbox[name=/CEL filter/]").fill('object.metadata.name > "a"');
+    await tab.keyboard.press("Enter");
+    await gone(tab, 'role=rowheader[name="a"]');
+    await seen(tab, 'role=rowheader[name="c"]');
+    await tab.locator("role=textbox[name=/CEL filter/]").fill("object.");
+    await tab.keyboard.press("Enter");
+    await seen(tab, "text=/invalid filter/");
+    const link = tab.url();
+    await tab.goto("about:blank");
+    await tab.goto(link);
+    await seen(tab, "text=/invalid filter/");
+    await tab.locator("role=textbox[name=/CEL filter/]").fill("");
+    await tab.keyboard.press("Enter");
+    expect(await server.kubectl("delete", "configmap", "a")).to.match(/^0 /);
+    await gone(tab, 'role=rowheader[name="a"]');
+  });
+
+  it("shows a user what they may see, and says what they may not", async () => {
+    const bob = await other("bob-token");
+    await bob.goto(`${server.url}/console/${CONFIG_MAPS}`);
+    await seen(bob, 'text=/cannot list resource "configmaps"/');
+    await bob.close();
+    if (browser === undefined) throw new Error("there is no browser");
+    const { tab: wrong } = await openTab(browser, `${server.url}/console/`);
+    await wrong.locator('role=textbox[name="Token or kubeconfig"]').fill("no-token-of-this-server");
+    await wrong.locator('role=button[name="Sign in"]').click();
+    await seen(wrong, "text=Unauthorized");
+    await wrong.close();
+  });
+
+  it("shows names and values of objects as text", async () => {
+    const evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+    expect(await server.kubectl("create", "configmap", "evil", `--from-literal=evil=${evil}`)).to.match(/^0 /);
+    expect(await server.kubectl("annotate", "configmap", "evil", `evil=${evil}`)).to.match(/^0 /);
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}/object/default/evil`);
+    await seen(tab, "text=/onerror/");
+    expect(await tab.evaluate("document.title")).to.not.equal("1");
+    expect(await tab.locator("img").count()).to.equal(0);
+  });
+
+  it("has no serious fault of accessibility, light and dark, wide and narrow", async () => {
+    const faultsFound: string[] = [];
+    for (const hash of ["#/workspaces/root", CONFIG_MAPS, `${CONFIG_MAPS}/object/default/b`])
+      for (const width of [1400, 390])
+        for (const colorScheme of ["light", "dark"] as const) {
+          await tab.setViewportSize({ width, height: 900 });
+          await tab.emulateMedia({ colorScheme });
+          await tab.goto(`${server.url}/console/${hash}`);
+          await seen(tab, "role=main");
+          await seen(tab, "role=heading");
+          faultsFound.push(...(await axeFaults(tab)).map((fault) => `${hash} ${width} ${colorScheme} ${fault}`));
+        }
+    await tab.setViewportSize({ width: 1400, height: 900 });
+    expect(faultsFound).to.deep.equal([]);
+  });
+
+  it("is used by keyboard alone", async () => {
+    await tab.goto(`${server.url}/console/#/workspaces/root`);
+    await seen(tab, "role=treeitem[name=/^root/]");
+    await tab.keyboard.press("t");
+    await tab.keyboard.press("Home");
+    await tab.keyboard.press("Enter");
+    await seen(tab, 'role=heading[name="root"]');
+    await tab.keyboard.press("?");
+    await seen(tab, 'role=dialog[name="Keyboard shortcuts"]');
+    await tab.keyboard.press("Escape");
+    await gone(tab, 'role=dialog[name="Keyboard shortcuts"]');
+  });
+
+  it("goes on after a restart of the server", async () => {
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}`);
+    await seen(tab, 'role=rowheader[name="b"]');
+    expect(await server.end("SIGTERM")).to.equal(0);
+    await seen(tab, "text=/Connection to the server lost/");
+    const { port } = new URL(server.url);
+    const { path } = server.folder;
+    const again = await Start.ready({
+      in: path,
+      at: ["--bind-address=127.0.0.1", `--secure-port=${port}`],
+      flags: ["--keep-kubeconfig"],
+    });
+    try {
+      await gone(tab, "text=/Connection to the server lost/");
+      expect(await again.kubectl("create", "configmap", "later")).to.match(/^0 /);
+      await seen(tab, 'role=rowheader[name="later"]');
+      await tab.locator("summary >> text=kcp-admin").click();
+      await tab.locator('role=button[name="Sign out"]').click();
+      await seen(tab, 'role=textbox[name="Token or kubeconfig"]');
+    } finally {
+      await again.end("SIGTERM");
+    }
+  });
+});

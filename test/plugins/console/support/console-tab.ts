@@ -1,0 +1,84 @@
+// Why: the console is tested as users see it: Chromium, the page that the server serves, roles and names that screen readers read.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../../../tools/install.mjs";
+import { startChromium, type Tab } from "../../../docs-site/support/browser.ts";
+
+/** Tab of playwright-core, as far as these tests use it. */
+export interface ConsoleTab extends Tab {
+  locator(selector: string): ConsoleLocator;
+  reload(): Promise<unknown>;
+  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
+  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
+}
+
+export interface ConsoleLocator {
+  click(): Promise<void>;
+  first(): ConsoleLocator;
+  last(): ConsoleLocator;
+  locator(selector: string): ConsoleLocator;
+  waitFor(options?: { readonly state: "detached" | "visible" | "hidden" }): Promise<void>;
+  innerText(): Promise<string>;
+  allInnerTexts(): Promise<string[]>;
+  fill(text: string): Promise<void>;
+  selectOption(value: string): Promise<unknown>;
+  count(): Promise<number>;
+  getAttribute(name: string): Promise<string | null>;
+  focus(): Promise<void>;
+}
+
+interface OwnBrowser {
+  newPage(options: {
+    readonly viewport: { readonly width: number; readonly height: number };
+    readonly ignoreHTTPSErrors: boolean;
+  }): Promise<ConsoleTab>;
+  close(): Promise<void>;
+}
+
+/** Chromium, or undefined where it cannot be had. */
+export async function startBrowser(): Promise<OwnBrowser | undefined> {
+  return (await startChromium()) as OwnBrowser | undefined;
+}
+
+/** What went wrong in a tab: exceptions, violations of the content security policy, requests to other hosts. */
+export class Faults {
+  readonly #faults: string[] = [];
+
+  constructor(tab: ConsoleTab, url: string) {
+    tab.on("pageerror", ({ message }) => this.#faults.push(message));
+    tab.on("console", (message) => {
+      // Chromium reports each failed request: the page shows those that matter.
+      if (message.type() === "error" && !/Failed to load resource|WebSocket connection/.test(message.text()))
+        this.#faults.push(message.text());
+    });
+    tab.on("request", (request) => {
+      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(url).host)
+        this.#faults.push(`a request to ${request.url()}`);
+    });
+  }
+
+  expectNone(): void {
+    expect(this.#faults).to.deep.equal([]);
+  }
+}
+
+/** Opens a tab of a browser profile of its own. */
+export async function openTab(
+  browser: OwnBrowser,
+  url: string,
+  width = 1400,
+): Promise<{ readonly tab: ConsoleTab; readonly faults: Faults }> {
+  const tab = await browser.newPage({ viewport: { width, height: 900 }, ignoreHTTPSErrors: true });
+  const faults = new Faults(tab, url);
+  await tab.goto(url);
+  return { tab, faults };
+}
+
+/** Returns the serious and critical violations that axe finds, one line each. */
+export async function axeFaults(tab: ConsoleTab): Promise<string[]> {
+  await tab.evaluate(readFileSync(join(root, "tools/docs/node_modules/axe-core/axe.min.js"), "utf8"));
+  return await tab.evaluate<string[]>(`axe.run(document).then(({ violations }) => violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ": " + html + " " + (any[0]?.message ?? ""))))`);
+}

@@ -1,0 +1,52 @@
+// Why: the page of the console is a bundle that servers read from dist/, also when they run from source. `ensureConsole` builds it
+// if its sources have changed since; `console.mjs <entry> [arguments]` does so beside an entry, which need not wait.
+import { createHash } from "node:crypto";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { root } from "./install.mjs";
+import { run } from "./run.mjs";
+
+const home = join(root, "packages/plugins/console");
+const stamp = join(root, "node_modules/.cache/console");
+
+function sourceHash() {
+  const hash = createHash("sha256");
+  const files = globSync(["app/**/*", "package.json"], { cwd: home, withFileTypes: true }).filter((file) =>
+    file.isFile(),
+  );
+  const paths = [...files.map(({ parentPath, name }) => join(parentPath, name)), join(root, "package-lock.json")];
+  for (const path of paths.sort()) hash.update(path).update(readFileSync(path));
+  return hash.digest("hex");
+}
+
+/** Builds the page if necessary. @returns {Promise<{ ok: boolean, output: string }>} */
+export async function ensureConsole() {
+  const wanted = sourceHash();
+  const isBuilt = existsSync(join(home, "dist/app/index.html"));
+  if (isBuilt && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return { ok: true, output: "" };
+  // Others may build at the same time, and a server may read the page.
+  const beside = join(home, "dist", `.app-${process.pid}`);
+  const args = ["build", "app", "--logLevel=warn", `--outDir=${beside}`, "--emptyOutDir"];
+  const result = await run(process.execPath, [join(root, "node_modules/vite/bin/vite.js"), ...args], { cwd: home });
+  if (!result.ok) return result;
+  rmSync(join(home, "dist/app"), { recursive: true, force: true });
+  try {
+    renameSync(beside, join(home, "dist/app"));
+  } catch {
+    rmSync(beside, { recursive: true }); // another process was faster
+  }
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, wanted);
+  return result;
+}
+
+const [, script, entry, ...args] = process.argv;
+if (script === import.meta.filename && entry !== undefined) {
+  void ensureConsole().then(({ ok, output }) => {
+    if (!ok) console.error(`The page of the console cannot be built:\n${output}`);
+  });
+  const path = resolve(root, entry);
+  process.argv.splice(1, process.argv.length - 1, path, ...args);
+  await import(pathToFileURL(path).href);
+}
