@@ -264,6 +264,22 @@ describe("a mount of another API server", function () {
     expect(lines()).to.deep.equal([refused, failing]);
   });
 
+  it("counts the mounts in each phase at /metrics, without their names", async () => {
+    const counts = async (): Promise<Record<string, number>> => {
+      const { text } = await mounted.server.get("/metrics", { user: "root" });
+      expect(text).not.to.match(/"(there|nowhere)"/);
+      const lines = [...text.matchAll(/^virtual_workspaces_mounts{phase="(\w+)"} (\d+)$/gm)];
+      return Object.fromEntries(lines.map(([, phase, count]) => [phase, Number(count)]));
+    };
+    const before = await counts();
+    expect(Object.keys(before)).to.deep.equal(["Ready", "Connecting", "Unknown", "Initializing"]);
+    expect(before["Ready"]).to.be.greaterThan(0);
+    await mounted.make("Mount", "nowhere", { spec: { ref: refTo("nowhere") } });
+    await mounted.until("nowhere", (one) => reasonOf(one) === "SecretNotFound");
+    // The informer of the view may see the status later than a client.
+    await until(async () => (await counts())["Unknown"] === (before["Unknown"] ?? 0) + 1);
+  });
+
   it("is deleted with the Mount, which closes open connections", async () => {
     await mounted.make("Mount", "short", { spec: { ref: refTo("there") } });
     await mounted.until("short", isReady);

@@ -41,6 +41,7 @@ export function mountsView({ onError = warn, ...given }: MountsViewOptions): Vir
     // The target answers discovery, reviews and OpenAPI itself.
     handleWhen: () => true,
     ...mountHandlers(running.mounts),
+    metrics: () => running.families(),
     ready: async () => {
       await answers();
       await running.ready();

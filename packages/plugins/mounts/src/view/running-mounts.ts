@@ -1,5 +1,6 @@
 import { Client } from "@virtual-workspaces/client";
-import { Mount } from "@virtual-workspaces/kcp";
+import type { MetricFamily } from "@virtual-workspaces/framework/server";
+import { Mount, type MountPhase } from "@virtual-workspaces/kcp";
 import { ExportedObjects, ShardLocation } from "@virtual-workspaces/kcp/informers";
 import { mountTypes } from "@virtual-workspaces/kcp/targets";
 import { MountController } from "../controller/mount-controller.ts";
@@ -9,6 +10,9 @@ import { KnownMounts } from "../targets/known-mounts.ts";
 import { urlMount } from "../types/url.ts";
 import { redirectMount, workspaceMount } from "../types/workspace-types.ts";
 import type { MountsViewOptions } from "./options.ts";
+
+/** Values of the label `phase`. */
+const PHASES: readonly MountPhase[] = ["Ready", "Connecting", "Unknown", "Initializing"];
 
 /** Watches the mounts of a shard, resolves them and updates their statuses. */
 export class RunningMounts {
@@ -57,6 +61,22 @@ export class RunningMounts {
   /** Resolves when the existing mounts are read, also without an export. */
   ready(): Promise<void> {
     return this.#informer.synced;
+  }
+
+  /** Returns the metrics: the number of mounts in each phase. */
+  families(): readonly MetricFamily[] {
+    const mounts = [...this.#informer.store.list()];
+    const count = (phase: MountPhase): number =>
+      mounts.filter(({ status }) => (status?.phase ?? "Initializing") === phase).length;
+    return [
+      {
+        name: "virtual_workspaces_mounts",
+        help: "Mounts of the shard, by phase of their status.",
+        type: "gauge",
+        labelNames: ["phase"],
+        samples: PHASES.map((phase) => ({ labels: [phase], value: count(phase) })),
+      },
+    ];
   }
 
   /** Starts the informers and the controller, until the result is disposed. */
