@@ -41,7 +41,7 @@ export async function startBrowser(): Promise<OwnBrowser | undefined> {
   return (await startChromium()) as OwnBrowser | undefined;
 }
 
-/** What went wrong in a tab: exceptions, violations of the content security policy, requests to other hosts. */
+/** Faults of a tab: exceptions, violations of the content security policy, requests to other hosts. */
 export class Faults {
   readonly #faults: string[] = [];
 
