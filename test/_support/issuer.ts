@@ -1,6 +1,6 @@
 // OpenID Connect issuer with TLS on this machine, with its own keys: discovery, key set, and a token endpoint without a
 // browser. It can rotate keys, go down, recover and answer wrongly, and it counts requests.
-import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { constants, createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
@@ -111,6 +111,10 @@ export class TestIssuer implements AsyncDisposable {
   answer: (path: string) => Answer | undefined = () => undefined;
   /** Number of requests to each endpoint. */
   readonly counts = { discovery: 0, keys: 0, token: 0 };
+  /** User whom the authorization endpoint takes the browser for; `undefined`: someone who refuses. */
+  browser: string | undefined = "jane";
+  /** Authorization requests by their codes, each for one use. */
+  readonly #authorized = new Map<string, URLSearchParams>();
   /** Paths of all requests. */
   readonly paths: string[] = [];
 
@@ -184,7 +188,10 @@ export class TestIssuer implements AsyncDisposable {
   }
 
   async #answerTo(path: string, req: IncomingMessage): Promise<Answer> {
-    switch (path.slice(this.#path.length)) {
+    const [endpoint = "", search = ""] = path.slice(this.#path.length).split("?", 2);
+    switch (endpoint) {
+      case "/authorize":
+        return this.#authorize(new URLSearchParams(search));
       case "/.well-known/openid-configuration":
         this.counts.discovery += 1;
         return { body: JSON.stringify(this.#discovery()) };
@@ -201,11 +208,52 @@ export class TestIssuer implements AsyncDisposable {
 
   #discovery(): Json {
     const base = this.url.replace(/\/$/, "");
-    return { issuer: this.url, jwks_uri: `${base}/keys`, token_endpoint: `${base}/token` };
+    const [jwks_uri, token_endpoint, authorization_endpoint] = ["keys", "token", "authorize"].map(
+      (name) => `${base}/${name}`,
+    );
+    return {
+      issuer: this.url,
+      jwks_uri,
+      token_endpoint,
+      authorization_endpoint,
+      response_types_supported: ["code"],
+      id_token_signing_alg_values_supported: ["ES256"],
+    };
   }
 
-  /** OAuth 2.0 grants without a browser: `password`, and `client_credentials` with the credentials of a user. */
+  /** Redirects the browser back, as after a login. */
+  #authorize(asked: URLSearchParams): Answer {
+    const back = new URL(asked.get("redirect_uri") ?? "");
+    back.searchParams.set("state", asked.get("state") ?? "");
+    if (this.browser === undefined) back.searchParams.set("error", "access_denied");
+    else {
+      const code = `code-${this.#authorized.size + 1}`;
+      this.#authorized.set(code, asked);
+      back.searchParams.set("code", code);
+    }
+    return { status: 302, headers: { Location: back.href }, body: "" };
+  }
+
+  /** Authorization code grant with PKCE. */
+  #redeem(form: URLSearchParams): Answer {
+    const asked = this.#authorized.get(form.get("code") ?? "");
+    this.#authorized.delete(form.get("code") ?? "");
+    const challenge = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    const fits = asked?.get("code_challenge") === challenge && asked.get("redirect_uri") === form.get("redirect_uri");
+    if (asked === undefined || !fits) return { status: 400, body: '{"error":"invalid_grant"}' };
+    const name = this.browser ?? "";
+    const claims = { sub: name, groups: this.#users[name]?.groups ?? [], nonce: asked.get("nonce") };
+    const token = this.token({ ...claims, aud: asked.get("client_id") });
+    return {
+      body: JSON.stringify({ token_type: "Bearer", access_token: "opaque", id_token: token, expires_in: 3600 }),
+    };
+  }
+
+  /** OAuth 2.0 grants: with a browser the authorization code, without one `password`, and `client_credentials` with the credentials of a user. */
   #login(form: URLSearchParams): Answer {
+    if (form.get("grant_type") === "authorization_code") return this.#redeem(form);
     const name = form.get("username") ?? form.get("client_id") ?? "";
     const secret = form.get("password") ?? form.get("client_secret") ?? "";
     const grants = ["password", "client_credentials"];

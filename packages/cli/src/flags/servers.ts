@@ -40,6 +40,33 @@ export const CONSOLE_FLAGS = {
   },
 } as const satisfies FlagSet;
 
+/** Signing in to the console by OpenID Connect. */
+export const CONSOLE_OIDC_FLAGS = {
+  "console-oidc-client-id": {
+    type: "text",
+    value: "id",
+    help: "Client at the issuer with which users sign in to the console. Its redirect URI is <server>/console/callback, and the server must accept its tokens.",
+  },
+  "console-oidc-issuer-url": {
+    type: "text",
+    value: "url",
+    otherwise: "--oidc-issuer-url",
+    help: "Issuer of that client.",
+  },
+  "console-oidc-client-secret-file": {
+    type: "path",
+    value: "file",
+    otherwise: "a public client",
+    help: "File with the secret of that client.",
+  },
+  "console-oidc-scopes": {
+    type: "list",
+    value: "scopes",
+    otherwise: "openid,profile,email",
+    help: "Scopes to request, such as those of groups.",
+  },
+} as const satisfies FlagSet;
+
 /** Certificates that authenticate callers, and proxies that name them. */
 export const CERTIFICATE_FLAGS = {
   "client-ca-file": { type: "path", value: "file", help: "Certificate authorities of users." },

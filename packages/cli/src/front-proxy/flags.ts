@@ -2,6 +2,7 @@ import {
   AUDIT_FLAGS,
   CERTIFICATE_FLAGS,
   CONSOLE_FLAGS,
+  CONSOLE_OIDC_FLAGS,
   GATE_FLAGS,
   IGNORED_BY_ALL,
   ISSUER_FLAGS,
@@ -55,6 +56,7 @@ const WHO = {
     help: "Groups to drop before forwarding to shards.",
   },
   ...ISSUER_FLAGS,
+  ...CONSOLE_OIDC_FLAGS,
 } as const satisfies FlagSet;
 
 const BY_SHARDS = "tokens of service accounts are forwarded, and the shards verify them";

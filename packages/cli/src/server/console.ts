@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Console, ConsoleOptions } from "@virtual-workspaces/console";
+import type { Console, ConsoleOptions, OidcClient } from "@virtual-workspaces/console";
 import type { Log } from "@virtual-workspaces/framework/server";
-import type { CONSOLE_FLAGS } from "../flags/servers.ts";
+import type { CONSOLE_FLAGS, CONSOLE_OIDC_FLAGS, TOKEN_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { contentOf, readIfThere, writePrivately } from "../process/files.ts";
@@ -10,22 +10,58 @@ import { contentOf, readIfThere, writePrivately } from "../process/files.ts";
 const FLAG = "console-session-key-file";
 const KEY_LENGTH = 32;
 
-/** Choice of `--console` and `--console-session-key-file`. */
+/** Choice of `--console` and the flags about it. */
 export interface ConsoleChoice {
   /** Key of the sessions. @default one in `rootDirectory`, generated; without that directory a random one */
   readonly key: Buffer | undefined;
+  /** Issuers at which users sign in. */
+  readonly oidc: readonly OidcClient[];
 }
 
-/** Reads the flags and the file that they name, without side effects. @returns `undefined` without a console @throws UsageError */
-export function consoleChoice(flags: Values<typeof CONSOLE_FLAGS>): ConsoleChoice | undefined {
+type ConsoleFlags = Values<typeof CONSOLE_FLAGS> &
+  Values<typeof CONSOLE_OIDC_FLAGS> &
+  Pick<Values<typeof TOKEN_FLAGS>, "oidc-issuer-url" | "oidc-ca-file">;
+
+/** Reads the flags and the files that they name, without side effects. @returns `undefined` without a console @throws UsageError */
+export function consoleChoice(flags: ConsoleFlags): ConsoleChoice | undefined {
   const file = flags[FLAG];
   if (!flags.console) return undefined;
-  return { key: file === undefined ? undefined : keyIn(contentOf(file, FLAG), () => `--${FLAG} ${file}`) };
+  const key = file === undefined ? undefined : keyIn(contentOf(file, FLAG), () => `--${FLAG} ${file}`);
+  return { key, oidc: clientsOf(flags) };
+}
+
+const OF_CLIENT = ["console-oidc-issuer-url", "console-oidc-client-secret-file", "console-oidc-scopes"] as const;
+
+/** @throws UsageError */
+function clientsOf(flags: ConsoleFlags): readonly OidcClient[] {
+  const clientId = flags["console-oidc-client-id"];
+  const needless = OF_CLIENT.find((name) => flags[name] !== undefined);
+  if (clientId === undefined && needless !== undefined)
+    throw new UsageError(`--${needless} needs --console-oidc-client-id: set it to the ID of the client`);
+  if (clientId === undefined) return [];
+  const issuer = flags["console-oidc-issuer-url"] ?? flags["oidc-issuer-url"];
+  if (issuer === undefined || !/^https:\/\//.test(issuer) || !URL.canParse(issuer))
+    throw new UsageError(
+      "--console-oidc-client-id needs an issuer: set --console-oidc-issuer-url or --oidc-issuer-url to an https URL",
+    );
+  const secretFile = flags["console-oidc-client-secret-file"];
+  const caFile = flags["oidc-ca-file"];
+  const scopes = flags["console-oidc-scopes"];
+  return [
+    {
+      ...{ issuer, clientId },
+      ...(secretFile !== undefined && {
+        clientSecret: contentOf(secretFile, "console-oidc-client-secret-file").trim(),
+      }),
+      ...(caFile !== undefined && { ca: contentOf(caFile, "oidc-ca-file") }),
+      ...(scopes !== undefined && { scopes }),
+    },
+  ];
 }
 
 /** Creates the console of a server, and the key of its sessions if there is none yet. @throws Failure on an invalid key file */
 export async function openConsole(
-  { key }: ConsoleChoice,
+  { key, oidc }: ConsoleChoice,
   {
     rootDirectory,
     ...options
@@ -33,7 +69,7 @@ export async function openConsole(
 ): Promise<Console> {
   const { createConsole } = await import("@virtual-workspaces/console");
   const own = key ?? (rootDirectory === undefined ? randomBytes(KEY_LENGTH) : keptKey(rootDirectory));
-  return createConsole({ key: own, ...options });
+  return createConsole({ key: own, oidc, ...options });
 }
 
 function keptKey(rootDirectory: string): Buffer {

@@ -4,6 +4,7 @@ import {
   AUTHORIZATION_FLAGS,
   CERTIFICATE_FLAGS,
   CONSOLE_FLAGS,
+  CONSOLE_OIDC_FLAGS,
   ETCD_FLAGS,
   GATE_FLAGS,
   IGNORED_BY_ALL,
@@ -120,6 +121,7 @@ const WHO = {
   ...TOKEN_FLAGS,
   ...ISSUER_FLAGS,
   ...REQUEST_HEADER_FLAGS,
+  ...CONSOLE_OIDC_FLAGS,
 } as const satisfies FlagSet;
 
 const SERVICE_ACCOUNTS = {
@@ -278,7 +280,7 @@ const REFUSED: readonly RefusedFlags[] = [
 
 /**
  * Flags with the names, defaults and meanings of `kcp start`. This project adds `feature`, `view`, `shards`,
- * `keep-kubeconfig`, `console`, `console-session-key-file`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `admission-webhook-allow`, `mount-allow`, `mount-ca-file` and
+ * `keep-kubeconfig`, `console`, `console-session-key-file`, `console-oidc-*`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `admission-webhook-allow`, `mount-allow`, `mount-ca-file` and
  * `mount-caller-hosts`.
  */
 const SECTIONS = {

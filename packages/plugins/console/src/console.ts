@@ -3,8 +3,9 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator, User } from "@virtual-workspaces/framework";
 import { readBody } from "@virtual-workspaces/framework/request";
 import { type Log, type PageRequest, type Pages, warningLog } from "@virtual-workspaces/framework/server";
+import { type OidcClient, OidcSignIns } from "./oidc.ts";
 import { PageFiles, SAFE_HEADERS } from "./page-files.ts";
-import { Codes, isFromPage, MARK, Sessions } from "./sessions.ts";
+import { Codes, isFromPage, MARK, Sealed, Sessions } from "./sessions.ts";
 
 /** Options of {@link createConsole}. */
 export interface ConsoleOptions {
@@ -26,6 +27,8 @@ export interface ConsoleOptions {
    * @default none
    */
   readonly authentication?: readonly Authenticator[];
+  /** Issuers at which users sign in by OpenID Connect. @default none */
+  readonly oidc?: readonly OidcClient[];
   /** Gets a record of each sign-in. @default errors and warnings become process warnings */
   readonly log?: Log;
 }
@@ -76,10 +79,19 @@ const HOUR = 3_600_000;
  */
 export function createConsole(options: ConsoleOptions = {}): Console {
   const { path = "/console", key = randomBytes(32), lifetime = 12 * HOUR, linkLifetime = HOUR } = options;
-  const parts = { sessions: new Sessions({ key, lifetime }), codes: new Codes(linkLifetime) };
+  const sealed = new Sealed(key);
+  const parts = { sessions: new Sessions({ sealed, lifetime }), codes: new Codes(linkLifetime) };
   const files = new PageFiles();
-  const { authentication = [], log = warningLog } = options;
+  const { authentication = [], oidc: clients = [], log = warningLog } = options;
   const requests = new SessionRequests({ ...parts, authentication, log });
+  const begin: SessionRequests["begin"] = (request, authorization, by) => requests.begin(request, authorization, by);
+  const oidc = new OidcSignIns({
+    clients,
+    sealed,
+    path,
+    log,
+    begin: (request, token) => begin(request, token, "issuer"),
+  });
   return {
     pages: {
       path,
@@ -87,6 +99,9 @@ export function createConsole(options: ConsoleOptions = {}): Console {
       answer: (request) => {
         if (request.path === "/session") return requests.session(request);
         if (request.path === "/codes") return requests.code(request);
+        if (request.path === "/issuers") return json(request.res, { issuers: oidc.issuers });
+        if (request.path.startsWith("/sign-in/")) return oidc.begin(request);
+        if (request.path === "/callback") return oidc.end(request);
         // The page loads its files by relative URLs.
         if (request.path === "") return redirect(request, `.${path}/`);
         return files.answer(request);
@@ -156,17 +171,17 @@ class SessionRequests {
     const authorization = code === undefined ? `Bearer ${token}` : this.#codes.take(code);
     if (authorization === undefined)
       throw ApiError.unauthorized("the link has been used or is too old: make a new one");
+    done(request, await this.begin(request, authorization, code === undefined ? "token" : "link"));
+  }
+
+  /** Begins the session of a token. @returns the cookies to set @throws ApiError 400, 401, 429, 503 */
+  async begin(request: PageRequest, authorization: string, by: string): Promise<readonly string[]> {
     const { name } = await this.#authenticate(request, authorization);
     const cookies = this.#sessions.begin(authorization);
     if (cookies === undefined)
       throw ApiError.badRequest("the token is too long for a session: use one of at most 11,000 characters");
-    this.#log({
-      level: "info",
-      message: "signed in to the console",
-      user: name,
-      by: code === undefined ? "token" : "link",
-    });
-    done(request, cookies);
+    this.#log({ level: "info", message: "signed in to the console", user: name, by });
+    return cookies;
   }
 
   /** @throws ApiError 401, 429, 503 */

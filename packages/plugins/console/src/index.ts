@@ -5,3 +5,4 @@
  */
 
 export { type Console, type ConsoleOptions, createConsole } from "./console.ts";
+export type { OidcClient } from "./oidc.ts";

@@ -13,7 +13,7 @@ const LONGEST = 3_800;
 const MOST_COOKIES = 4;
 /** Maximum number of ended sessions and of codes to remember. */
 const MOST_KEPT = 10_000;
-const VERSION: Buffer = Buffer.from("virtual-workspaces session 1");
+const VERSION = "virtual-workspaces 1 ";
 const [IV_LENGTH, TAG_LENGTH] = [12, 16];
 
 /** A signed-in user. */
@@ -26,8 +26,7 @@ export interface Session {
 }
 
 export interface SessionsOptions {
-  /** 32 bytes. */
-  readonly key: Buffer;
+  readonly sealed: Sealed;
   /** Time of a session, ms. */
   readonly lifetime: number;
 }
@@ -41,19 +40,16 @@ export class Sessions {
   /** Ends of sessions that were ended early, by id. */
   readonly #ended = new Map<string, number>();
 
-  /** @throws Error on a key of another length */
   constructor(options: SessionsOptions) {
-    if (options.key.length !== 32)
-      throw new Error(`invalid key of sessions with ${options.key.length} bytes: use 32 random bytes`);
     this.#options = options;
   }
 
   /** Begins a session. @returns the cookies to set, or `undefined` for a token that is too long for cookies */
   begin(authorization: string): readonly string[] | undefined {
-    const { lifetime, key } = this.#options;
+    const { lifetime, sealed } = this.#options;
     const expires = Date.now() + lifetime;
     const id = randomBytes(16).toString("base64url");
-    const text = sealed(JSON.stringify({ id, authorization, expires } satisfies Session), key);
+    const text = sealed.seal(JSON.stringify({ id, authorization, expires } satisfies Session), COOKIE);
     const parts = Array.from({ length: Math.ceil(text.length / LONGEST) }, (_none, at) =>
       text.slice(at * LONGEST, (at + 1) * LONGEST),
     );
@@ -75,7 +71,8 @@ export class Sessions {
     const parts: string[] = [];
     for (const [name, value] of pairsOf(cookie))
       if (isOurs(name)) parts[Number(name.slice(COOKIE.length + 1))] ??= value;
-    const session = opened(parts.join(""), this.#options.key);
+    const text = this.#options.sealed.open(parts.join(""), COOKIE);
+    const session = text === undefined ? undefined : (JSON.parse(text) as Session);
     return session === undefined || session.expires < Date.now() || this.#ended.has(session.id) ? undefined : session;
   }
 
@@ -136,7 +133,8 @@ function cookieOf(at: number, value: string, age: number): string {
   return `${COOKIE}-${at}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Strict`;
 }
 
-function pairsOf(cookie: string): [name: string, value: string][] {
+/** Returns the cookies of a header. */
+export function pairsOf(cookie: string): [name: string, value: string][] {
   return cookie.split(";").map((pair) => {
     const [name = "", value = ""] = pair.trim().split(/=(.*)/s, 2);
     return [name, value];
@@ -147,22 +145,35 @@ function isOurs(name: string): boolean {
   return name.startsWith(`${COOKIE}-`) && /^[0-3]$/.test(name.slice(COOKIE.length + 1));
 }
 
-function sealed(text: string, key: Buffer): string {
-  const iv = randomBytes(IV_LENGTH);
-  const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(VERSION);
-  const bytes = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-  return Buffer.concat([iv, bytes, cipher.getAuthTag()]).toString("base64url");
-}
+/** Texts that only holders of the key can read or make, each for one purpose. */
+export class Sealed {
+  readonly #key: Buffer;
 
-function opened(text: string, key: Buffer): Session | undefined {
-  const bytes = Buffer.from(text, "base64url");
-  if (bytes.length < IV_LENGTH + TAG_LENGTH) return undefined;
-  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_LENGTH), { authTagLength: TAG_LENGTH });
-  decipher.setAAD(VERSION).setAuthTag(bytes.subarray(-TAG_LENGTH));
-  try {
-    const plain = [decipher.update(bytes.subarray(IV_LENGTH, -TAG_LENGTH)), decipher.final()];
-    return JSON.parse(Buffer.concat(plain).toString("utf8")) as Session;
-  } catch {
-    return undefined; // of another key, or changed
+  /** @param key 32 bytes @throws Error on another length */
+  constructor(key: Buffer) {
+    if (key.length !== 32) throw new Error(`invalid key of sessions with ${key.length} bytes: use 32 random bytes`);
+    this.#key = key;
+  }
+
+  seal(text: string, purpose: string): string {
+    const iv = randomBytes(IV_LENGTH);
+    const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(Buffer.from(VERSION + purpose));
+    const bytes = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+    return Buffer.concat([iv, bytes, cipher.getAuthTag()]).toString("base64url");
+  }
+
+  /** Returns the text; `undefined` if it was sealed with another key or for another purpose, or was changed. */
+  open(sealed: string, purpose: string): string | undefined {
+    const bytes = Buffer.from(sealed, "base64url");
+    if (bytes.length < IV_LENGTH + TAG_LENGTH) return undefined;
+    const iv = bytes.subarray(0, IV_LENGTH);
+    const decipher = createDecipheriv("aes-256-gcm", this.#key, iv, { authTagLength: TAG_LENGTH });
+    decipher.setAAD(Buffer.from(VERSION + purpose)).setAuthTag(bytes.subarray(-TAG_LENGTH));
+    try {
+      const plain = [decipher.update(bytes.subarray(IV_LENGTH, -TAG_LENGTH)), decipher.final()];
+      return Buffer.concat(plain).toString("utf8");
+    } catch {
+      return undefined;
+    }
   }
 }
