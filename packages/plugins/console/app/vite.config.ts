@@ -14,6 +14,20 @@ export default defineConfig({
     // Licenses of the packages that the page contains.
     license: { fileName: "licenses.md" },
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // Names for the parts that are loaded when they are needed.
+        codeSplitting: {
+          groups: [
+            {
+              name: "editor",
+              test: /node_modules\/(@codemirror\/(?!merge)|@lezer|@marijn|codemirror|crelt|style-mod|w3c)/,
+            },
+            { name: "yaml", test: /node_modules\/yaml\// },
+          ],
+        },
+      },
+    },
   },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
 });

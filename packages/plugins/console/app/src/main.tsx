@@ -1,3 +1,8 @@
 import { render } from "preact";
+import { beginSession } from "./api/session.ts";
+import { App } from "./ui/app.tsx";
+import { applyTheme } from "./ui/theme.ts";
 
-render(<main>Workspaces</main>, document.querySelector("#app") as Element);
+applyTheme();
+render(<App />, document.querySelector("#app") as Element);
+void beginSession();

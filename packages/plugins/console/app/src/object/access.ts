@@ -1,0 +1,71 @@
+import { useEffect, useState } from "preact/hooks";
+import { workspacePath } from "../api/base.ts";
+import { request } from "../api/client.ts";
+import type { ObjectAddress } from "../api/objects.ts";
+
+interface AccessReview {
+  readonly status?: { readonly allowed?: boolean };
+}
+
+interface RulesReview {
+  readonly status?: {
+    readonly incomplete?: boolean;
+    readonly resourceRules?: readonly {
+      readonly verbs?: readonly string[];
+      readonly apiGroups?: readonly string[];
+      readonly resources?: readonly string[];
+      readonly resourceNames?: readonly string[];
+    }[];
+  };
+}
+
+const path = (workspace: string, resource: string) =>
+  `${workspacePath(workspace)}/apis/authorization.k8s.io/v1/${resource}`;
+
+/** Whether the user may do something with an object. True until the server has answered, and if it cannot tell. */
+export function useMay(verb: "update" | "delete", address: ObjectAddress): boolean {
+  const [may, setMay] = useState(true);
+  useEffect(() => {
+    const stop = new AbortController();
+    const { group, version, resource } = address.resource;
+    const { namespace, name } = address;
+    const body = {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes: { verb, group, version, resource, namespace, name } },
+    };
+    const options = { method: "POST", body, signal: stop.signal } as const;
+    request<AccessReview>(path(address.workspace, "selfsubjectaccessreviews"), options).then(
+      ({ status }) => setMay(status?.allowed !== false),
+      () => undefined,
+    );
+    return () => stop.abort();
+  }, [verb, address]);
+  return may;
+}
+
+/** Says which resources the user may list in a namespace. True for all if the server does not know all rules. */
+export async function listableIn(
+  workspace: string,
+  namespace: string,
+  stop: AbortSignal,
+): Promise<(resource: { readonly group: string; readonly resource: string }) => boolean> {
+  const body = {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SelfSubjectRulesReview",
+    spec: { namespace: namespace || "default" },
+  };
+  const options = { method: "POST", body, signal: stop } as const;
+  const review = await request<RulesReview>(path(workspace, "selfsubjectrulesreviews"), options).catch(() => undefined);
+  const { incomplete = true, resourceRules = [] } = review?.status ?? {};
+  if (incomplete) return () => true;
+  const has = (values: readonly string[] = [], value: string) => values.includes("*") || values.includes(value);
+  return ({ group, resource }) =>
+    resourceRules.some(
+      (rule) =>
+        has(rule.verbs, "list") &&
+        has(rule.apiGroups, group) &&
+        has(rule.resources, resource) &&
+        (rule.resourceNames ?? []).length === 0,
+    );
+}

@@ -1,0 +1,53 @@
+import { useState } from "preact/hooks";
+import { texts } from "../../texts.ts";
+import { announce } from "../../ui/announce.tsx";
+import { Comparison } from "../editor/comparison-view.tsx";
+import { pathText } from "./changes.ts";
+import type { Draft } from "./draft.ts";
+
+/** Says that an object has changed while it is edited, and offers what can be done. */
+export function Outdated({ draft, onDone }: { readonly draft: Draft; readonly onDone: () => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const words = texts.object.outdated;
+  const merged = draft.merged();
+  const conflicts = merged?.conflicts ?? [];
+  const merge = () => {
+    if (merged === undefined || conflicts.length > 0) return;
+    draft.take(merged);
+    onDone();
+    announce(words.merged);
+  };
+  const finish = (act: () => void) => {
+    act();
+    onDone();
+  };
+  return (
+    <section class="object-note warning outdated" aria-label={words.heading}>
+      <p role="alert">
+        <strong>{words.heading}</strong> {merged === undefined && words.invalid}
+        {merged !== undefined && conflicts.length === 0 && words.mergeable}
+        {conflicts.length > 0 && words.conflicts(conflicts.map(pathText).join(", "))}
+      </p>
+      <div class="row">
+        <button type="button" disabled={merged === undefined || conflicts.length > 0} onClick={merge}>
+          {words.merge}
+        </button>
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? words.hide : words.show}
+        </button>
+        <button type="button" onClick={() => finish(() => draft.takeTheirs())}>
+          {words.theirs}
+        </button>
+        <button type="button" onClick={() => finish(() => draft.keepMine())}>
+          {words.mine}
+        </button>
+      </div>
+      {isOpen && (
+        <Comparison
+          before={{ text: draft.newestText.value, label: words.onServer }}
+          after={{ text: draft.text.value, label: words.yours }}
+        />
+      )}
+    </section>
+  );
+}

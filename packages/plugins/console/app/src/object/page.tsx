@@ -1,0 +1,148 @@
+import "./object.css";
+import { useState } from "preact/hooks";
+import { type Discovery, discovery, findResource, type Resource } from "../api/discovery.ts";
+import type { ObjectAddress } from "../api/objects.ts";
+import { route, routeHash, routeTo, setQuery, withQuery } from "../route.ts";
+import { texts } from "../texts.ts";
+import { ageOf } from "../ui/age.ts";
+import { Icon } from "../ui/icons.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { useMay } from "./access.ts";
+import { DeleteObjectDialog } from "./delete-object.tsx";
+import { EditTab } from "./edit/edit-tab.tsx";
+import { type LiveObject, liveWholeObject, type WholeObject } from "./live-object.ts";
+import { ManagersTab } from "./managers-tab.tsx";
+import { StatusTab } from "./status-tab.tsx";
+import { SummaryTab } from "./summary/summary-tab.tsx";
+import { Tabs, tabPanel } from "./tabs.tsx";
+
+/** One object, live: its summary, its YAML, its status and who has set its fields. */
+export function ObjectPage(props: { readonly address: ObjectAddress }) {
+  // Each object has a page of its own.
+  const [address] = useState(props.address);
+  const live = liveWholeObject(address).value;
+  const found = discovery(address.workspace).value;
+  const resource = findResource(found, address.resource);
+  const { object, state, error, reload } = live;
+  const { object: _, ...list } = route.value;
+  return (
+    <article class="object-page" aria-label={address.name}>
+      <header>
+        <a href={routeHash(withQuery(list, { view: undefined }))} class="back">
+          <Icon name="previous" />
+          {texts.object.back(address.resource.resource)}
+        </a>
+        <h2 dir="auto">{address.name}</h2>
+        <span class="type">{object?.kind ?? resource?.kind}</span>
+        {object !== undefined && <Actions address={address} object={object} live={live} />}
+      </header>
+      {error !== undefined && state !== "missing" && (
+        <Problem error={error} onRetry={reload} isRetrying={state === "retrying"} />
+      )}
+      {state === "loading" && <p class="muted">{texts.loading}</p>}
+      {state === "missing" && <p class="empty">{texts.object.missing}</p>}
+      {state === "static" && <p class="notice">{texts.object.notWatched}</p>}
+      {state === "deleted" && (
+        <p class="object-note warning" role="status">
+          {texts.object.deleted}
+        </p>
+      )}
+      {object !== undefined && state !== "deleted" && <Deletion object={object} />}
+      {object !== undefined && (
+        <Parts
+          key={object.metadata.uid ?? address.name}
+          address={address}
+          live={live}
+          object={object}
+          found={found}
+          resource={resource}
+        />
+      )}
+    </article>
+  );
+}
+
+interface PartProps {
+  readonly address: ObjectAddress;
+  readonly object: WholeObject;
+  readonly live: LiveObject;
+}
+
+function Actions({ address, object, live }: PartProps) {
+  const [isOpen, setOpen] = useState(false);
+  const mayDelete = useMay("delete", address);
+  return (
+    <div class="object-actions">
+      {object.kind === "Workspace" && address.resource.group === "tenancy.kcp.io" && (
+        <a href={routeHash(routeTo({ workspace: `${address.workspace}:${address.name}` }))}>
+          {texts.object.summary.enter}
+        </a>
+      )}
+      {live.state === "live" && <span class="live">{texts.table.live}</span>}
+      <button
+        type="button"
+        title={mayDelete ? undefined : texts.object.remove.forbidden}
+        disabled={!mayDelete || live.state === "deleted" || object.metadata.deletionTimestamp !== undefined}
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="trash" />
+        {texts.object.remove.button}
+      </button>
+      {isOpen && <DeleteObjectDialog address={address} object={object} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+/** Says that an object is being deleted, and what holds it. */
+function Deletion({ object: { metadata } }: { readonly object: WholeObject }) {
+  if (metadata.deletionTimestamp === undefined) return null;
+  const { finalizers = [] } = metadata;
+  return (
+    <p class="object-note warning" role="status">
+      {texts.object.deleting(ageOf(metadata.deletionTimestamp))}
+      {finalizers.length > 0 && ` ${texts.object.held(finalizers.join(", "))}`}
+    </p>
+  );
+}
+
+interface PartsProps extends PartProps {
+  readonly found: Discovery;
+  readonly resource: Resource | undefined;
+}
+
+function Parts({ address, object, live, found, resource }: PartsProps) {
+  const names = ["summary", "yaml"];
+  if (object["status"] !== undefined) names.push("status");
+  if (object.metadata.managedFields !== undefined) names.push("managers");
+  const { view = "" } = route.value.query;
+  const current = names.includes(view) ? view : "summary";
+  return (
+    <>
+      <Tabs
+        label={texts.object.parts}
+        tabs={names.map((name) => ({ name, label: texts.object.tabs[name as keyof typeof texts.object.tabs] }))}
+        current={current}
+        onChoose={(name) => setQuery({ view: name === "summary" ? undefined : name }, false)}
+      />
+      <div class={`object-part ${current}`} {...tabPanel(current)}>
+        {current === "summary" && (
+          <SummaryTab
+            address={address}
+            object={object}
+            found={found}
+            resource={resource}
+            isDeleted={live.state === "deleted"}
+          />
+        )}
+        {current === "yaml" &&
+          (found.state === "loading" ? (
+            <p class="muted">{texts.loading}</p>
+          ) : (
+            <EditTab address={address} object={object} live={live} resource={resource} />
+          ))}
+        {current === "status" && <StatusTab status={object["status"]} />}
+        {current === "managers" && <ManagersTab entries={object.metadata.managedFields ?? []} />}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import { texts } from "../../texts.ts";
+import type { TextProblem } from "../yaml/parse.ts";
+import type { FieldSchema } from "./schema.ts";
+
+/** At most so many problems are shown: a text of another kind has one in each line. */
+const MOST = 200;
+
+/** Fields that the schema does not have, values of wrong types and missing required fields, with their places. */
+export function checkAgainst(document: Document.Parsed, schema: FieldSchema): readonly TextProblem[] {
+  const problems: TextProblem[] = [];
+  check(document.contents, schema, { problems, owner: document.contents });
+  return problems;
+}
+
+interface Context {
+  readonly problems: TextProblem[];
+  /** Node that shows what is missing in its value: the key. */
+  readonly owner: Node | null;
+}
+
+function check(node: Node | null, schema: FieldSchema, context: Context): void {
+  if (context.problems.length >= MOST || node === null || isAlias(node)) return;
+  const wanted = schema.type;
+  if (isMap(node)) {
+    if (wanted === "object" || wanted === "") checkMap(node, schema, context);
+    else wrongType(node, schema, { context, found: "object" });
+  } else if (isSeq(node)) {
+    if (wanted === "array" || wanted === "") checkItems(node, schema, context);
+    else wrongType(node, schema, { context, found: "array" });
+  } else if (isScalar(node) && node.value !== null) {
+    // Kubernetes reads null as "not set".
+    checkScalar(node, schema, context);
+  }
+}
+
+function checkItems(node: YAMLSeq, { item }: FieldSchema, context: Context): void {
+  if (item === undefined) return;
+  for (const one of node.items) check(one as Node | null, item, { ...context, owner: one as Node | null });
+}
+
+function checkMap(node: YAMLMap, schema: FieldSchema, context: Context): void {
+  const found = new Set<string>();
+  for (const { key, value } of node.items) {
+    if (!isScalar(key)) continue;
+    const name = String(key.value);
+    found.add(name);
+    const field = schema.field(name);
+    if (field !== undefined) check(value as Node | null, field, { ...context, owner: key });
+    else if (schema.isClosed) add(context, key, texts.object.yaml.unknownField(name));
+  }
+  for (const name of schema.required)
+    if (!found.has(name)) add(context, context.owner ?? node, texts.object.yaml.missingField(name));
+}
+
+function checkScalar(node: Scalar, schema: FieldSchema, context: Context): void {
+  const { value } = node;
+  const found = typeOf(value);
+  if (!accepts(schema.type, found)) {
+    wrongType(node, schema, { context, found });
+    return;
+  }
+  const { values } = schema;
+  if (values.length > 0 && !values.some((one) => String(one) === String(value)))
+    add(context, node, texts.object.yaml.notInEnum(values.map(String)));
+}
+
+function typeOf(value: unknown): string {
+  if (typeof value === "bigint") return "integer";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value;
+}
+
+function accepts(wanted: string, found: string): boolean {
+  if (wanted === "" || wanted === found) return true;
+  if (wanted === "number") return found === "integer";
+  return wanted === "int-or-string" && (found === "integer" || found === "string");
+}
+
+function wrongType(
+  node: Node,
+  schema: FieldSchema,
+  { context, found }: { readonly context: Context; readonly found: string },
+): void {
+  const place = isScalar(node) ? node : (context.owner ?? node);
+  add(context, place, texts.object.yaml.wrongType(schema.typeName, found));
+}
+
+function add({ problems }: Context, node: Node, message: string): void {
+  const [from, to] = node.range ?? [0, 0];
+  problems.push({ from, to: Math.max(from, to), severity: "warning", message });
+}

@@ -1,0 +1,138 @@
+import { useSignal } from "@preact/signals";
+import { useCallback, useRef } from "preact/hooks";
+import { readSession, session, signOut, type User } from "../api/session.ts";
+import { texts } from "../texts.ts";
+import { CreateWorkspaceDialog } from "../workspaces/create-workspace.tsx";
+import { DeleteWorkspaceDialog } from "../workspaces/delete-workspace.tsx";
+import { GoToDialog } from "../workspaces/go-to.tsx";
+import { WorkspacePage } from "../workspaces/workspace-page.tsx";
+import { WorkspaceTree } from "../workspaces/workspace-tree.tsx";
+import { Announcements } from "./announce.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { Icon } from "./icons.tsx";
+import { KeysDialog, keysAreOpen, useGlobalKeys } from "./keys.tsx";
+import { Problem } from "./problem.tsx";
+import { SignInPage } from "./sign-in.tsx";
+import { switchTheme, theme } from "./theme.ts";
+
+/** The page, by the state of the session. */
+export function App() {
+  const { value } = session;
+  return (
+    <>
+      {value.state === "signed-in" && <Console user={value.user} />}
+      {value.state === "signed-out" && <SignInPage key={value.error?.message ?? ""} error={value.error} />}
+      {value.state === "unknown" && value.error !== undefined && (
+        <main class="sign-in">
+          <Problem error={value.error} onRetry={() => void readSession()} />
+        </main>
+      )}
+      <Announcements />
+    </>
+  );
+}
+
+function Console({ user }: { readonly user: User }) {
+  /** On narrow screens the tree lies over the page. */
+  const isTreeOpen = useSignal(false);
+  const showTree = useCallback(() => {
+    isTreeOpen.value = true;
+  }, [isTreeOpen]);
+  useGlobalKeys(showTree);
+  return (
+    <div class="console">
+      <button type="button" class="skip" onClick={() => document.getElementById("content")?.focus()}>
+        {texts.header.skip}
+      </button>
+      <header class="bar">
+        <button
+          type="button"
+          class="quiet menu"
+          aria-label={texts.header.tree}
+          aria-expanded={isTreeOpen.value}
+          onClick={() => {
+            isTreeOpen.value = !isTreeOpen.value;
+          }}
+        >
+          <Icon name="menu" />
+        </button>
+        <strong class="brand">{texts.title}</strong>
+        <ThemeButton />
+        <button
+          type="button"
+          class="quiet"
+          aria-label={texts.header.keys}
+          title={texts.header.keys}
+          onClick={() => (keysAreOpen.value = true)}
+        >
+          <Icon name="help" />
+        </button>
+        <Account user={user} />
+      </header>
+      <ConnectionBanner />
+      <div class="body">
+        <aside
+          class={isTreeOpen.value ? "open" : ""}
+          onKeyDown={({ key }) => {
+            if (key === "Escape") isTreeOpen.value = false;
+          }}
+        >
+          <WorkspaceTree onChoose={() => (isTreeOpen.value = false)} />
+        </aside>
+        <main id="content" tabIndex={-1} onPointerDown={() => (isTreeOpen.value = false)}>
+          <WorkspacePage />
+        </main>
+      </div>
+      <CreateWorkspaceDialog />
+      <DeleteWorkspaceDialog />
+      <GoToDialog />
+      <KeysDialog />
+    </div>
+  );
+}
+
+function ThemeButton() {
+  const { value } = theme;
+  const label = texts.header.theme[value];
+  return (
+    <button type="button" class="quiet" aria-label={label} title={label} onClick={switchTheme}>
+      <Icon name={value === "auto" ? "auto" : value === "light" ? "sun" : "moon"} />
+    </button>
+  );
+}
+
+function Account({ user }: { readonly user: User }) {
+  const ref = useRef<HTMLDetailsElement>(null);
+  const close = () => ref.current?.removeAttribute("open");
+  return (
+    <details
+      class="account"
+      ref={ref}
+      onFocusOut={({ relatedTarget }) => {
+        if (!(relatedTarget instanceof Node && ref.current?.contains(relatedTarget) === true)) close();
+      }}
+      onKeyDown={({ key }) => {
+        if (key !== "Escape") return;
+        close();
+        ref.current?.querySelector("summary")?.focus();
+      }}
+    >
+      <summary>
+        <span class="visually-hidden">{texts.header.account} </span>
+        <span class="clip">{user.username}</span>
+      </summary>
+      <div class="popup">
+        <p>{user.username}</p>
+        <h2>{texts.header.groups}</h2>
+        <ul>
+          {(user.groups ?? []).map((group) => (
+            <li key={group}>{group}</li>
+          ))}
+        </ul>
+        <button type="button" onClick={() => void signOut()}>
+          {texts.header.signOut}
+        </button>
+      </div>
+    </details>
+  );
+}

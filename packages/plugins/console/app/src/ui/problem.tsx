@@ -1,0 +1,27 @@
+import type { StatusError } from "../api/client.ts";
+import { texts } from "../texts.ts";
+
+interface ProblemProps {
+  readonly error: StatusError;
+  readonly onRetry?: (() => void) | undefined;
+  readonly isRetrying?: boolean;
+  /** Consequence of the error. */
+  readonly hint?: string | undefined;
+}
+
+/** An error of the server in place of what it should have answered. */
+export function Problem({ error, onRetry, isRetrying = false, hint }: ProblemProps) {
+  return (
+    <div class="problem" role="alert">
+      <strong>{texts.errors.failed(error.code)}</strong>
+      <p>{error.message}</p>
+      {hint !== undefined && <p>{hint}</p>}
+      {isRetrying && <p class="hint">{texts.retrying}</p>}
+      {onRetry !== undefined && (
+        <button type="button" onClick={onRetry}>
+          {texts.errors.again}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { useEffect, useState } from "preact/hooks";
+import { asStatusError, type StatusError } from "../api/client.ts";
+import { type Issuer, readIssuers, signIn, signInAt } from "../api/session.ts";
+import { texts } from "../texts.ts";
+import { Field } from "./field.tsx";
+
+/** The page for users without a session. */
+export function SignInPage({ error: first }: { readonly error?: StatusError | undefined }) {
+  const [text, setText] = useState("");
+  const [error, setError] = useState<string | undefined>(first?.message);
+  const [isBusy, setBusy] = useState(false);
+  const [issuers, setIssuers] = useState<readonly Issuer[]>([]);
+  useEffect(() => void readIssuers().then(setIssuers), []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await signIn({ token: await tokenOf(text) });
+    } catch (cause) {
+      setError(asStatusError(cause).message);
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="sign-in">
+      <form onSubmit={(event) => void submit(event)}>
+        <h1>{texts.title}</h1>
+        {issuers.map((issuer) => (
+          <button type="button" key={issuer.path} class="primary" onClick={() => signInAt(issuer)}>
+            {texts.signIn.at(issuer.name)}
+          </button>
+        ))}
+        {issuers.length > 0 && <p class="muted">{texts.signIn.or}</p>}
+        <Field label={texts.signIn.credential} hint={texts.signIn.hint} error={error}>
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              rows={6}
+              value={text}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && !event.shiftKey && !text.includes("\n")) void submit(event);
+              }}
+            />
+          )}
+        </Field>
+        <button type="submit" class="primary" disabled={isBusy}>
+          {isBusy ? texts.signIn.busy : texts.signIn.submit}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+/** The token itself, or that of the current context of a kubeconfig. Throws an error for readers. */
+async function tokenOf(text: string): Promise<string> {
+  const trimmed = text.trim();
+  if (trimmed === "") throw new Error(texts.signIn.empty);
+  if (isKubeconfig(trimmed)) return (await import("../api/kubeconfig.ts")).tokenOfKubeconfig(trimmed);
+  if (/\s/.test(trimmed)) throw new Error(texts.signIn.notToken);
+  return trimmed;
+}
+
+const isKubeconfig = (text: string): boolean =>
+  /^\s*["']?(apiVersion|kind|clusters|contexts|users)["']?\s*:/m.test(text) || text.startsWith("{");

@@ -1,0 +1,130 @@
+import { signal } from "@preact/signals";
+import { useMemo, useState } from "preact/hooks";
+import { asStatusError, type StatusError } from "../api/client.ts";
+import { createObject } from "../api/objects.ts";
+import { route } from "../route.ts";
+import { texts } from "../texts.ts";
+import { announce } from "../ui/announce.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field } from "../ui/field.tsx";
+import { logicalCluster } from "./logical-cluster.ts";
+import { openPaths, setOpen } from "./tree-model.ts";
+import { type TypeReference, WORKSPACES } from "./workspace.ts";
+import { allowedTypes, typeOfLogicalCluster } from "./workspace-types.ts";
+
+/** Path of the workspace in which one is to be created. */
+const createdIn = signal<string | undefined>(undefined);
+
+export function CreateWorkspaceDialog() {
+  const { value } = createdIn;
+  return value === undefined ? null : <CreateForm key={value} parent={value} />;
+}
+
+/** Errors of the server, beside the fields that they concern. */
+interface Problems {
+  readonly name?: string;
+  readonly type?: string;
+}
+
+function CreateForm({ parent }: { readonly parent: string }) {
+  const [name, setName] = useState("");
+  const [chosen, setChosen] = useState("");
+  const [problems, setProblems] = useState<Problems>({});
+  const [isBusy, setBusy] = useState(false);
+  const cluster = logicalCluster(parent).value.items[0];
+  const parentType = cluster === undefined ? undefined : typeOfLogicalCluster(cluster);
+  const { name: typeName = "", path: typePath = "" } = parentType ?? {};
+  const types = useMemo(() => allowedTypes(parent, { name: typeName, path: typePath }), [parent, typeName, typePath]);
+  const allowed = types.value;
+  const close = () => {
+    createdIn.value = undefined;
+  };
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblems({});
+    try {
+      const at = { workspace: parent, resource: WORKSPACES, namespace: "" };
+      await createObject(at, manifest(name.trim(), referenceOf(chosen)));
+      announce(texts.create.done(name));
+      close();
+      if (!openPaths.peek().has(parent)) setOpen(parent, true);
+    } catch (cause) {
+      setProblems(problemsOf(asStatusError(cause)));
+      setBusy(false);
+    }
+  };
+  const hasNoTypes = !allowed.isLoading && allowed.types.length === 0;
+  return (
+    <Dialog heading={texts.create.heading(parent)} onClose={close}>
+      <form onSubmit={(event) => void submit(event)}>
+        <Field label={texts.create.name} hint={texts.create.nameHint} error={problems.name}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              required
+              value={name}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label={texts.create.type} error={problems.type} {...(hasNoTypes && { hint: texts.create.noTypes })}>
+          {(attributes) => (
+            <select {...attributes} value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+              <option value="">{defaultText(allowed.default)}</option>
+              {allowed.types.map((type) => (
+                <option key={valueOfType(type)} value={valueOfType(type)}>
+                  {`${type.name} (${type.path})`}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <footer>
+          <button type="button" onClick={close}>
+            {texts.cancel}
+          </button>
+          <button type="submit" class="primary" disabled={isBusy || name.trim() === ""}>
+            {isBusy ? texts.create.busy : texts.create.submit}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+const valueOfType = ({ name, path = "" }: TypeReference): string => `${path}:${name}`;
+
+function referenceOf(value: string): TypeReference | undefined {
+  const at = value.lastIndexOf(":");
+  return at < 0 ? undefined : { name: value.slice(at + 1), path: value.slice(0, at) };
+}
+
+const defaultText = (type: TypeReference | undefined): string =>
+  type === undefined ? texts.create.defaultType : `${texts.create.defaultType}: ${type.name}`;
+
+const manifest = (name: string, type: TypeReference | undefined) => ({
+  apiVersion: "tenancy.kcp.io/v1alpha1",
+  kind: "Workspace",
+  metadata: { name },
+  spec: type === undefined ? {} : { type },
+});
+
+/** What does not concern the type is shown at the name. */
+function problemsOf({ status, message }: StatusError): Problems {
+  const causes = status.details?.causes ?? [];
+  const ofType = causes.filter(({ field = "" }) => field.startsWith("spec.type"));
+  if (ofType.length > 0) return { type: ofType.map((cause) => cause.message ?? message).join(" ") };
+  const ofName = [...new Set(causes.flatMap((cause) => cause.message ?? []))];
+  if (ofName.length > 0) return { name: ofName.join("\n") };
+  const isOfType = /spec\.type|workspace ?type|allowedParents|allowed types/i.test(message);
+  return isOfType ? { type: message } : { name: message };
+}
+
+/** The workspace whose child the button creates: the current one. */
+export const createHere = (): void => {
+  createdIn.value = route.peek().workspace;
+};

@@ -1,0 +1,95 @@
+import { navigate, routeHash, routeTo } from "../route.ts";
+import { texts } from "../texts.ts";
+import { Icon } from "../ui/icons.tsx";
+import type { TreeRow } from "./tree-model.ts";
+import { type MountState, mountOf, phaseOf, type WorkspaceList } from "./workspace.ts";
+
+interface TreeRowProps {
+  readonly row: TreeRow;
+  readonly top: number;
+  readonly isCurrent: boolean;
+  /** The row has the place of the tree in the tab order. */
+  readonly isActive: boolean;
+}
+
+/** Shows a workspace. The tree handles clicks and keys. */
+export function TreeRowView({ row, top, isCurrent, isActive }: TreeRowProps) {
+  const style = { transform: `translateY(${top}px)`, paddingInlineStart: `${(row.level - 1) * 16 + 4}px` };
+  return (
+    <div
+      role="treeitem"
+      id={row.id}
+      class={`tree-row ${row.kind}`}
+      style={style}
+      tabIndex={isActive ? 0 : -1}
+      aria-level={row.level}
+      aria-setsize={row.setSize}
+      aria-posinset={row.position}
+      aria-selected={isCurrent}
+      data-path={row.path}
+      {...(row.kind === "workspace" && { "aria-expanded": row.isOpen })}
+    >
+      {row.kind === "workspace" ? <WorkspaceRow row={row} /> : <Note list={row.list} />}
+    </div>
+  );
+}
+
+function WorkspaceRow({ row }: { readonly row: TreeRow }) {
+  const { workspace, name, path, isOpen } = row;
+  const phase = workspace === undefined ? "" : phaseOf(workspace);
+  const mount = workspace === undefined ? undefined : mountOf(workspace);
+  const type = workspace?.spec?.type?.name;
+  return (
+    <>
+      <span class={`toggle ${isOpen ? "open" : ""}`} data-toggle="" aria-hidden="true">
+        <Icon name="chevron" />
+      </span>
+      <a
+        href={routeHash(routeTo({ workspace: path }))}
+        tabIndex={-1}
+        class="name"
+        title={path}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          navigate(routeTo({ workspace: path }));
+        }}
+      >
+        {name}
+      </a>
+      {type !== undefined && <span class="type">{type}</span>}
+      {mount !== undefined && <MountBadge mount={mount} kind={workspace?.spec?.mount?.ref.kind ?? ""} />}
+      {phase !== "" && phase !== "Ready" && mount?.isReachable !== false && <span class="badge warning">{phase}</span>}
+    </>
+  );
+}
+
+function MountBadge({ mount, kind }: { readonly mount: MountState; readonly kind: string }) {
+  const { isReachable, message } = mount;
+  const state = isReachable === undefined ? "" : isReachable ? texts.tree.reachable : texts.tree.unreachable(message);
+  return (
+    <span class={`badge mount ${isReachable === false ? "failed" : ""}`} title={`${kind} ${state}`.trim()}>
+      <Icon name="link" />
+      {isReachable === false ? texts.tree.unreachable("") : texts.tree.mount}
+    </span>
+  );
+}
+
+function Note({ list }: { readonly list: WorkspaceList | undefined }) {
+  if (list === undefined) return null;
+  const { state, error } = list;
+  if (error === undefined) return <span class="muted">{state === "loading" ? texts.loading : texts.tree.none}</span>;
+  const text = error.code === 403 ? texts.tree.forbidden : error.code === 404 ? texts.tree.noApi : error.message;
+  return (
+    <>
+      <span class="muted clip" title={error.message}>
+        {state === "retrying" ? `${text} ${texts.retrying}` : text}
+      </span>
+      {state === "failed" && error.code !== 404 && (
+        <button type="button" class="link" tabIndex={-1} data-retry="" onClick={list.reload}>
+          {texts.errors.again}
+        </button>
+      )}
+    </>
+  );
+}

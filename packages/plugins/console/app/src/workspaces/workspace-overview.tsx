@@ -1,0 +1,119 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Condition } from "../api/types.ts";
+import { clusterOf } from "../api/types.ts";
+import { texts } from "../texts.ts";
+import { ageOf, dateOf } from "../ui/age.ts";
+import { Icon } from "../ui/icons.tsx";
+import { createHere } from "./create-workspace.tsx";
+import { deletedWorkspace } from "./delete-workspace.tsx";
+import { logicalCluster } from "./logical-cluster.ts";
+import { workspaceAt } from "./tree-model.ts";
+import { childWorkspaces, mountOf, parentOf, phaseOf } from "./workspace.ts";
+import { typeOfLogicalCluster } from "./workspace-types.ts";
+
+/** What a workspace is, and what can be done with it. */
+export function WorkspaceOverview({ path }: { readonly path: string }) {
+  const parent = parentOf(path);
+  const workspace = parent === undefined ? undefined : workspaceAt(parent, path);
+  const mount = workspace === undefined ? undefined : mountOf(workspace);
+  const cluster = workspace?.spec?.mount === undefined ? logicalCluster(path).value.items[0] : undefined;
+  const type = workspace?.spec?.type ?? (cluster === undefined ? undefined : typeOfLogicalCluster(cluster));
+  const phase = workspace === undefined ? cluster?.status?.phase : phaseOf(workspace);
+  const url = workspace?.spec?.URL ?? cluster?.status?.URL;
+  const created = (workspace ?? cluster)?.metadata.creationTimestamp;
+  const conditions = workspace?.status?.conditions ?? cluster?.status?.conditions ?? [];
+  const name = workspace?.spec?.cluster ?? (cluster === undefined ? undefined : clusterOf(cluster));
+  const siblings = parent === undefined ? undefined : childWorkspaces(parent).value;
+  return (
+    <section class="overview" aria-label={texts.workspace.overview}>
+      <div class="actions">
+        {mount === undefined && cluster !== undefined && (
+          <button type="button" onClick={createHere}>
+            <Icon name="plus" />
+            {texts.create.button}
+          </button>
+        )}
+        {workspace !== undefined && (
+          <button type="button" onClick={() => (deletedWorkspace.value = { path, workspace })}>
+            <Icon name="trash" />
+            {texts.remove.button}
+          </button>
+        )}
+      </div>
+      <dl class="facts">
+        <Fact name={texts.workspace.type}>
+          {type === undefined ? "" : `${type.name}${type.path ? ` (${type.path})` : ""}`}
+        </Fact>
+        <Fact name={texts.workspace.phase}>
+          {phase !== undefined && <span class={`badge ${phase === "Ready" ? "good" : "warning"}`}>{phase}</span>}
+        </Fact>
+        {mount !== undefined && (
+          <Fact name={texts.workspace.mount}>
+            {`${workspace?.spec?.mount?.ref.kind} ${workspace?.spec?.mount?.ref.name} `}
+            {mount.isReachable !== undefined && (
+              <span class={`badge ${mount.isReachable ? "good" : "failed"}`}>
+                {mount.isReachable ? texts.tree.reachable : texts.tree.unreachable("")}
+              </span>
+            )}
+          </Fact>
+        )}
+        <Fact name={texts.workspace.cluster}>{name !== undefined && <Copyable text={name} />}</Fact>
+        <Fact name={texts.workspace.url}>{url !== undefined && <Copyable text={url} />}</Fact>
+        <Fact name={texts.workspace.created}>
+          {created !== undefined && <time dateTime={created}>{`${dateOf(created)} (${ageOf(created)})`}</time>}
+        </Fact>
+      </dl>
+      <Conditions conditions={conditions} />
+      {workspace === undefined && siblings?.state === "live" && <p>{texts.workspace.missing(path)}</p>}
+      {workspace === undefined && siblings?.state === "failed" && <p class="hint">{texts.workspace.noDetails}</p>}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  if (children === "" || children === undefined || children === false) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Copyable({ text }: { readonly text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <>
+      <code>{text}</code>{" "}
+      {"clipboard" in navigator && (
+        <button type="button" class="link" onClick={() => void copy().catch(() => undefined)}>
+          {isCopied ? texts.workspace.copied : texts.workspace.copy}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Conditions({ conditions }: { readonly conditions: readonly Condition[] }) {
+  if (conditions.length === 0) return null;
+  return (
+    <>
+      <h2>{texts.workspace.conditions}</h2>
+      <ul class="conditions">
+        {conditions.map(({ type, status, reason, message }) => (
+          <li key={type}>
+            <span class={`badge ${status === "True" ? "good" : "warning"}`}>{status}</span> {type}
+            {reason !== undefined && <span class="muted"> {reason}</span>}
+            {message !== undefined && <p class="hint">{message}</p>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import { useEffect, useRef } from "preact/hooks";
+import { type Discovery, discovery } from "../api/discovery.ts";
+import { CreatePage, ObjectPage } from "../object/lazy-page.tsx";
+import { ResourceList } from "../resources/resource-list.tsx";
+import { ResourcePage } from "../resources/resource-page.tsx";
+import { navigate, route } from "../route.ts";
+import { texts } from "../texts.ts";
+import { Breadcrumbs } from "./breadcrumbs.tsx";
+import { logicalCluster } from "./logical-cluster.ts";
+import { childWorkspaces, nameOf, parentOf, phaseOf } from "./workspace.ts";
+import { WorkspaceOverview } from "./workspace-overview.tsx";
+
+/** A workspace: its resources, and beside them its overview, the objects of a resource, or an object. */
+export function WorkspacePage() {
+  const { workspace, resource, object, query } = route.value;
+  const isNew = resource !== undefined && object === undefined && query.view === "create";
+  const found = discovery(workspace).value;
+  const heading = object?.name ?? resource?.resource ?? nameOf(workspace);
+  useEffect(() => {
+    document.title = `${heading} – ${workspace} – ${texts.title}`;
+  }, [heading, workspace]);
+  const path = pathOf(workspace);
+  useReloadWhenReady(workspace, found);
+  useEffect(() => {
+    if (path !== workspace) navigate({ ...route.peek(), workspace: path }, { replace: true });
+  }, [path, workspace]);
+  return (
+    <>
+      <header class="page-head">
+        <Breadcrumbs />
+        {resource !== undefined && <span class="type">{resource.group || texts.resources.core}</span>}
+        <h1>{resource?.resource ?? nameOf(workspace)}</h1>
+      </header>
+      <div class={`workspace-page ${resource === undefined ? "" : "with-resource"}`}>
+        <ResourceList found={found} />
+        <div class="detail">
+          {resource === undefined && <WorkspaceOverview path={workspace} />}
+          {resource !== undefined && object === undefined && !isNew && (
+            <ResourcePage
+              key={`${workspace} ${resource.group} ${resource.version} ${resource.resource}`}
+              id={resource}
+              found={found}
+            />
+          )}
+          {resource !== undefined && isNew && <CreatePage workspace={workspace} id={resource} />}
+          {resource !== undefined && object !== undefined && (
+            <ObjectPage address={{ workspace, resource, ...object }} />
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** The workspace path of a logical cluster that is addressed by its name, once that is known. */
+function pathOf(workspace: string): string {
+  if (workspace === "root" || workspace.includes(":")) return workspace;
+  return logicalCluster(workspace).value.items[0]?.metadata.annotations?.["kcp.io/path"] ?? workspace;
+}
+
+/** A workspace rejects requests until it is ready: what has been read before is then read again. */
+function useReloadWhenReady(path: string, found: Discovery): void {
+  const parent = parentOf(path);
+  const siblings = parent === undefined ? undefined : childWorkspaces(parent).value;
+  const workspace = siblings?.items.find(({ metadata }) => metadata.name === nameOf(path));
+  const isReady = workspace !== undefined && phaseOf(workspace) === "Ready";
+  /** Path of a workspace that was not ready. */
+  const unready = useRef<string>(undefined);
+  if (siblings?.state === "live" && !isReady) unready.current = path;
+  useEffect(() => {
+    if (!isReady || unready.current !== path) return;
+    unready.current = undefined;
+    for (const source of [found, childWorkspaces(path).peek(), logicalCluster(path).peek()]) source.reload();
+    // Only when the phase changes: an error of a workspace that is ready stays.
+  }, [isReady, path]);
+}
