@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ensureConsole } from "../../../tools/console.mjs";
 import { ensureInstalled, root } from "../../../tools/install.mjs";
+import { tree } from "../../_setup/tree.ts";
+import { TestIssuer } from "../../_support/issuer.ts";
 import { Start } from "../../cli/support/start.ts";
 import { axeFaults, type ConsoleTab, openTab, startBrowser } from "./support/console-tab.ts";
 
@@ -48,6 +50,13 @@ describe("the console in a browser", function () {
     await second.locator('role=button[name="Sign in"]').click();
     await seen(second, "role=tree");
     return second;
+  }
+
+  /** Types at the end of the line with the size. */
+  async function typeAtSize(text: string): Promise<void> {
+    await tab.locator(".cm-line >> text=/size:/").first().click();
+    await tab.keyboard.press("End");
+    await tab.keyboard.insertText(text);
   }
 
   it("signs in by a link, which does not stay in the address, and the session survives a reload", async () => {
@@ -124,6 +133,32 @@ describe("the console in a browser", function () {
     expect(await tab.locator("img").count()).to.equal(0);
   });
 
+  it("edits an object as YAML, after a review of what the server makes of it", async () => {
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}/object/default/b`);
+    await tab.locator('role=tab[name="YAML"]').click();
+    await seen(tab, ".cm-content >> text=/size: b/");
+    await typeAtSize(" edited");
+    await tab.locator('role=button[name="Review changes"]').click();
+    await tab.locator('role=button[name="Save"]').click();
+    await seen(tab, "text=Saved.");
+    const read = ["get", "configmap", "b", "-o", "jsonpath={.data.size}"] as const;
+    expect(await server.kubectl(...read)).to.equal("0 b edited");
+  });
+
+  it("says that an object has changed on the server while it is edited, and loses neither change", async () => {
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}/object/default/c?view=yaml`);
+    await seen(tab, ".cm-content >> text=/size: c/");
+    await typeAtSize(" mine");
+    expect(await server.kubectl("label", "configmap", "c", "theirs=yes")).to.match(/^0 /);
+    await seen(tab, "text=The object has changed on the server while you edit it.");
+    await tab.locator('role=button[name="Merge"]').click();
+    await tab.locator('role=button[name="Review changes"]').click();
+    await tab.locator('role=button[name="Save"]').click();
+    await seen(tab, "text=Saved.");
+    const read = ["get", "configmap", "c", "-o", "jsonpath={.data.size} {.metadata.labels.theirs}"] as const;
+    expect(await server.kubectl(...read)).to.equal("0 c mine yes");
+  });
+
   it("has no serious fault of accessibility, light and dark, wide and narrow", async () => {
     const faultsFound: string[] = [];
     for (const hash of ["#/workspaces/root", CONFIG_MAPS, `${CONFIG_MAPS}/object/default/b`])
@@ -151,6 +186,26 @@ describe("the console in a browser", function () {
     await seen(tab, 'role=dialog[name="Keyboard shortcuts"]');
     await tab.keyboard.press("Escape");
     await gone(tab, 'role=dialog[name="Keyboard shortcuts"]');
+  });
+
+  it("signs in at an issuer, and shows the page from which the user left", async () => {
+    await using issuer = await TestIssuer.start();
+    const files = tree({ "issuer.crt": issuer.authority.cert });
+    const claims = ["--oidc-username-claim=sub", "--oidc-username-prefix=oidc:", "--oidc-client-id=vw"];
+    const flags = [`--oidc-issuer-url=${issuer.url}`, `--oidc-ca-file=${join(files.path, "issuer.crt")}`, ...claims];
+    await using other = await Start.ready({ flags: [...flags, "--console-oidc-client-id=vw"] });
+    if (browser === undefined) throw new Error("there is no browser");
+    const { tab: jane } = await openTab(browser, `${other.url}/console/${CONFIG_MAPS}`);
+    await jane.locator("role=button[name=/^Sign in with/]").click();
+    await seen(jane, "summary >> text=oidc:jane");
+    expect(jane.url()).to.equal(`${other.url}/console/${CONFIG_MAPS}`);
+    await jane.close();
+    issuer.browser = undefined;
+    const { tab: refused } = await openTab(browser, `${other.url}/console/`);
+    await refused.locator("role=button[name=/^Sign in with/]").click();
+    await seen(refused, "text=The issuer says that you refused.");
+    await refused.close();
+    files[Symbol.dispose]();
   });
 
   it("goes on after a restart of the server", async () => {
