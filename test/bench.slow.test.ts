@@ -14,6 +14,7 @@ const NAMES = [
     "audit",
     "auth",
     "bindings",
+    "console",
     "create",
     "fairness",
     "fanout",
