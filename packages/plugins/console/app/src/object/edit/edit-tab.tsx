@@ -6,7 +6,6 @@ import { texts } from "../../texts.ts";
 import { announce } from "../../ui/announce.tsx";
 import { useMay } from "../access.ts";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
-import { readExactly } from "../exact-numbers.ts";
 import type { LiveObject, WholeObject } from "../live-object.ts";
 import { useSchema } from "../schema/use-schema.ts";
 import { parseText, type TextProblem } from "../yaml/parse.ts";
@@ -46,14 +45,12 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
   const isDirty = draft.isDirty.value;
   const words = texts.object.yaml;
 
-  const fail = async (cause: unknown) => {
+  const fail = (cause: unknown) => {
     const status = asStatusError(cause);
     setReview(undefined);
     focusEditor();
     setError(status);
     setProblems(problemsOf(status, parseText(draft.text.peek()).document));
-    // The watch may be slower than the conflict.
-    if (status.code === 409) draft.receive(await readExactly(address).catch(() => draft.newest.peek()));
   };
   const startReview = async () => {
     if (isBusy || !draft.isDirty.peek()) return;
@@ -65,7 +62,7 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
     try {
       setReview(await sendDraft(draft, address, { isDryRun: true }));
     } catch (cause) {
-      await fail(cause);
+      fail(cause);
     } finally {
       setBusy(false);
     }
@@ -81,7 +78,7 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
       if (live.state === "static") live.reload();
       announce(words.saved);
     } catch (cause) {
-      await fail(cause);
+      fail(cause);
     } finally {
       setBusy(false);
     }

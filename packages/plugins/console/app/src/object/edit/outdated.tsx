@@ -7,13 +7,17 @@ import type { Draft } from "./draft.ts";
 
 /** Says that an object has changed while it is edited, and offers what can be done. */
 export function Outdated({ draft, onDone }: { readonly draft: Draft; readonly onDone: () => void }) {
-  const [isOpen, setOpen] = useState(false);
+  const [choice, setOpen] = useState<boolean>();
   const words = texts.object.outdated;
+  // Rendered again while the user types: what overlaps changes with the text.
+  const text = draft.text.value;
   const merged = draft.merged();
   const conflicts = merged?.conflicts ?? [];
+  const isOpen = choice ?? conflicts.length > 0;
   const merge = () => {
-    if (merged === undefined || conflicts.length > 0) return;
-    draft.take(merged);
+    const now = draft.merged();
+    if (now === undefined || now.conflicts.length > 0) return;
+    draft.take(now);
     onDone();
     announce(words.merged);
   };
@@ -45,7 +49,7 @@ export function Outdated({ draft, onDone }: { readonly draft: Draft; readonly on
       {isOpen && (
         <Comparison
           before={{ text: draft.newestText.value, label: words.onServer }}
-          after={{ text: draft.text.value, label: words.yours }}
+          after={{ text, label: words.yours }}
         />
       )}
     </section>

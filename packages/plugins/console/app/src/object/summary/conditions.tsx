@@ -18,7 +18,8 @@ export function Conditions({ status }: { readonly status: unknown }) {
   return (
     <section aria-labelledby="conditions">
       <h3 id="conditions">{words.heading}</h3>
-      <div class="table-wrap">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it. */}
+      <div class="table-wrap" tabIndex={0}>
         <table class="small-table">
           <thead>
             <tr>

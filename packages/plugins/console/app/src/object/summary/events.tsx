@@ -55,7 +55,8 @@ function EventTable({ workspace, uid, address }: { workspace: string; uid: strin
       {state === "loading" && <p class="muted">{texts.loading}</p>}
       {state === "live" && newest.length === 0 && <p class="muted">{words.none}</p>}
       {newest.length > 0 && (
-        <div class="table-wrap">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it.
+        <div class="table-wrap" tabIndex={0}>
           <table class="small-table">
             <thead>
               <tr>
