@@ -111,7 +111,7 @@ export class TestIssuer implements AsyncDisposable {
   answer: (path: string) => Answer | undefined = () => undefined;
   /** Number of requests to each endpoint. */
   readonly counts = { discovery: 0, keys: 0, token: 0 };
-  /** User whom the authorization endpoint takes the browser for; `undefined`: someone who refuses. */
+  /** User whom the authorization endpoint takes the browser for; `undefined`: one who denies the sign-in. */
   browser: string | undefined = "jane";
   /** Authorization requests by their codes, each for one use. */
   readonly #authorized = new Map<string, URLSearchParams>();

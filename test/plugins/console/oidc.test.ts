@@ -112,11 +112,11 @@ describe("signing in to the console by OpenID Connect", () => {
     expectFault(/sign-in to the console failed/);
   });
 
-  it("says so if the user refuses, or the server does not accept the token", async () => {
+  it("says so if the user denies the sign-in, or the server does not accept the token", async () => {
     await using it = await start();
     it.issuer.browser = undefined;
     const { callback, cookie } = await it.signIn();
-    expect((await it.get(callback, { cookie })).location).to.equal("./#sign-in=refused");
+    expect((await it.get(callback, { cookie })).location).to.equal("./#sign-in=denied");
     await using strict = await start("another");
     const begun = await strict.signIn();
     const ended = await strict.get(begun.callback, { cookie: begun.cookie });

@@ -201,10 +201,10 @@ describe("the console in a browser", function () {
     expect(jane.url()).to.equal(`${other.url}/console/${CONFIG_MAPS}`);
     await jane.close();
     issuer.browser = undefined;
-    const { tab: refused } = await openTab(browser, `${other.url}/console/`);
-    await refused.locator("role=button[name=/^Sign in with/]").click();
-    await seen(refused, "text=The issuer says that you refused.");
-    await refused.close();
+    const { tab: denied } = await openTab(browser, `${other.url}/console/`);
+    await denied.locator("role=button[name=/^Sign in with/]").click();
+    await seen(denied, "text=The issuer says that you denied the sign-in.");
+    await denied.close();
     files[Symbol.dispose]();
   });
 

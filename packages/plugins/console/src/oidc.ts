@@ -37,7 +37,7 @@ interface Login {
 }
 
 /** Result of a sign-in that failed, for the page: `#sign-in=<failure>`. */
-type Failure = "expired" | "refused" | "failed" | "rejected";
+type Failure = "expired" | "denied" | "failed" | "rejected";
 
 interface OidcParts {
   readonly clients: readonly OidcClient[];
@@ -96,7 +96,7 @@ export class OidcSignIns {
       authorization = `Bearer ${await this.#idToken({ ...login, client }, search)}`;
     } catch (error) {
       const { error: code } = error as { readonly error?: string };
-      if (code === "access_denied") return failed(res, "refused");
+      if (code === "access_denied") return failed(res, "denied");
       this.#parts.log({
         level: "warn",
         message: "sign-in to the console failed",

@@ -21,7 +21,7 @@ export const texts = {
     or: "or with a token",
     issuer: {
       expired: "The sign-in took too long, or began in another browser: begin again.",
-      refused: "The issuer says that you refused.",
+      denied: "The issuer says that you denied the sign-in.",
       failed: "The sign-in at the issuer failed: try again. The server's log has the reason.",
       rejected: "The server does not accept the issuer's token: ask its operator. The server's log has the reason.",
     },
@@ -312,6 +312,14 @@ export const texts = {
       busy: "Deleting…",
       done: (name: string) => `${name} is being deleted.`,
     },
+  },
+  /** The other texts about kinds of kcp are in kcp/texts.ts, which is loaded with them. */
+  kcp: {
+    parts: { export: "Export", binding: "Binding", type: "Type", shard: "Shard", urls: "URLs" },
+    exportApi: "Export an API",
+    bindExport: "Bind an export",
+    mountCluster: "Mount a cluster",
+    copyKubeconfig: "Copy kubeconfig",
   },
   age: {
     seconds: (count: number) => `${count}s`,

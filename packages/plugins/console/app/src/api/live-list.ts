@@ -58,6 +58,7 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
       const listed = new Map<string, T>();
       let next: string | undefined;
       let resourceVersion = "";
+      let rights: string | undefined;
       do {
         const page = { ...parameters, limit: CHUNK, continue: next };
         const list: List<T> = await request(path, { parameters: page, signal });
@@ -65,6 +66,7 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
         const common = { apiVersion: list.apiVersion, kind: list.kind?.replace(/List$/, "") };
         for (const object of list.items ?? []) listed.set(keyOf(object), { ...common, ...slim(object) });
         resourceVersion = list.metadata.resourceVersion ?? "";
+        rights = list.metadata.query?.rights;
         next = list.metadata.continue || undefined;
         // The first list shows its pages as they come; a later one replaces the old state at its end.
         if (next !== undefined && phase.state === "loading") {
@@ -78,7 +80,7 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
       keys = undefined;
       phase = { state: "live" };
       show();
-      return { resourceVersion };
+      return { resourceVersion, parameters: { rights } };
     },
     onEvent(event: WatchEvent<T>) {
       if (event.type === "BOOKMARK") return;

@@ -63,7 +63,7 @@ export function signInAt({ path }: Issuer): void {
 }
 
 /** Failures of a sign-in at an issuer, as the server names them. */
-const FAILURES = ["expired", "refused", "failed", "rejected"] as const;
+const FAILURES = ["expired", "denied", "failed", "rejected"] as const;
 
 /** The error with which an issuer has led back, if any. Shows the page from which the user left. */
 function backFromIssuer(): StatusError | undefined {

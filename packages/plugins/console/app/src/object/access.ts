@@ -23,7 +23,7 @@ const path = (workspace: string, resource: string) =>
   `${workspacePath(workspace)}/apis/authorization.k8s.io/v1/${resource}`;
 
 /** Whether the user may do something with an object. True until the server has answered, and if it cannot tell. */
-export function useMay(verb: "update" | "delete", address: ObjectAddress): boolean {
+export function useMay(verb: "create" | "update" | "delete", address: ObjectAddress): boolean {
   const [may, setMay] = useState(true);
   useEffect(() => {
     const stop = new AbortController();

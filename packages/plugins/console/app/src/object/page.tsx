@@ -2,6 +2,8 @@ import "./object.css";
 import { useState } from "preact/hooks";
 import { type Discovery, discovery, findResource, type Resource } from "../api/discovery.ts";
 import type { ObjectAddress } from "../api/objects.ts";
+import { KcpPart } from "../kcp/lazy-part.tsx";
+import { type KcpPartName, kcpPartOf } from "../kcp/part-of.ts";
 import { route, routeHash, routeTo, setQuery, withQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf } from "../ui/age.ts";
@@ -111,7 +113,8 @@ interface PartsProps extends PartProps {
 }
 
 function Parts({ address, object, live, found, resource }: PartsProps) {
-  const names = ["summary", "yaml"];
+  const part = kcpPartOf(address.resource);
+  const names = part === undefined ? ["summary", "yaml"] : ["summary", "kcp", "yaml"];
   if (object["status"] !== undefined) names.push("status");
   if (object.metadata.managedFields !== undefined) names.push("managers");
   const { view = "" } = route.value.query;
@@ -120,7 +123,7 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
     <>
       <Tabs
         label={texts.object.parts}
-        tabs={names.map((name) => ({ name, label: texts.object.tabs[name as keyof typeof texts.object.tabs] }))}
+        tabs={names.map((name) => ({ name, label: labelOf(name, part) }))}
         current={current}
         onChoose={(name) => setQuery({ view: name === "summary" ? undefined : name }, false)}
       />
@@ -134,6 +137,7 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
             isDeleted={live.state === "deleted"}
           />
         )}
+        {current === "kcp" && <KcpPart address={address} object={object} />}
         {current === "yaml" &&
           (found.state === "loading" ? (
             <p class="muted">{texts.loading}</p>
@@ -146,3 +150,8 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
     </>
   );
 }
+
+const labelOf = (name: string, part: KcpPartName | undefined): string =>
+  name === "kcp" && part !== undefined
+    ? texts.kcp.parts[part]
+    : texts.object.tabs[name as keyof typeof texts.object.tabs];

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Condition } from "../api/types.ts";
 import { clusterOf } from "../api/types.ts";
+import { ApiActions, CopyKubeconfig } from "../kcp/actions.tsx";
 import { texts } from "../texts.ts";
 import { ageOf, dateOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -34,6 +35,7 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
             {texts.create.button}
           </button>
         )}
+        {mount === undefined && <ApiActions key={path} workspace={path} />}
         {workspace !== undefined && (
           <button type="button" onClick={() => (deletedWorkspace.value = { path, workspace })}>
             <Icon name="trash" />
@@ -59,7 +61,13 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
           </Fact>
         )}
         <Fact name={texts.workspace.cluster}>{name !== undefined && <Copyable text={name} />}</Fact>
-        <Fact name={texts.workspace.url}>{url !== undefined && <Copyable text={url} />}</Fact>
+        <Fact name={texts.workspace.url}>
+          {url !== undefined && (
+            <>
+              <Copyable text={url} /> <CopyKubeconfig url={url} name={path} />
+            </>
+          )}
+        </Fact>
         <Fact name={texts.workspace.created}>
           {created !== undefined && <time dateTime={created}>{`${dateOf(created)} (${ageOf(created)})`}</time>}
         </Fact>

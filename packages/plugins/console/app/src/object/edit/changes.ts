@@ -67,7 +67,7 @@ const isWithin = (outer: Path, inner: Path): boolean =>
 const isSameChange = (one: Change, other: Change): boolean =>
   one.path.length === other.path.length && isSame(one.value, other.value);
 
-export function isSame(one: unknown, other: unknown): boolean {
+function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((item, index) => isSame(item, other[index]));

@@ -1,0 +1,6 @@
+import "../../object/object.css";
+import "../kcp.css";
+
+export { BindDialog } from "./bind-dialog.tsx";
+export { ExportDialog } from "./export-dialog.tsx";
+export { MountDialog } from "./mount-dialog.tsx";

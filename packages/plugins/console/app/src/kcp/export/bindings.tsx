@@ -1,0 +1,93 @@
+import { useState } from "preact/hooks";
+import { clusterOf } from "../../api/types.ts";
+import { ageOf } from "../../ui/age.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { type ApiBinding, BINDINGS } from "../kinds.ts";
+import { ObjectLink, placeOf, WorkspaceLink } from "../links.tsx";
+import { celText, everywhere } from "../lists.ts";
+import { texts } from "../texts.ts";
+import { viewPath } from "../view-path.ts";
+
+interface BindingsProps {
+  readonly workspace: string;
+  /** Name of the logical cluster of the export. */
+  readonly cluster: string;
+  readonly name: string;
+  /** Further shards have bindings, and are not at the address of the page. */
+  readonly hasOtherShards: boolean;
+}
+
+/** Rows that are shown at first. */
+const FEW = 10;
+
+/** Who has bound an export: over all workspaces, from the view of the export, and in the workspace itself. */
+export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsProps) {
+  const path = "apis/apis.kcp.io/v1alpha2/apibindings";
+  const found = everywhere<ApiBinding>(BINDINGS, {
+    filter: `object.spec.reference.export.name == ${celText(name)}`,
+    others: [`${viewPath(cluster, name)}/clusters/*/${path}`, `clusters/${cluster}/${path}`],
+  });
+  const [isLong, setLong] = useState(false);
+  const words = texts.export.bindings;
+  const bindings = found.items.filter((one) => isOf(one, { workspace, cluster, name }));
+  return (
+    <section aria-labelledby="bindings">
+      <h3 id="bindings">{words.heading}</h3>
+      {found.error !== undefined && <Problem error={found.error} />}
+      {bindings.length === 0 && found.error === undefined && (
+        <p class="muted">{found.isLoading ? texts.loading : words.none}</p>
+      )}
+      {bindings.length > 0 && (
+        <div class="table-wrap">
+          <table class="small-table" aria-labelledby="bindings">
+            <thead>
+              <tr>
+                <th scope="col">{words.binding}</th>
+                <th scope="col">{words.workspace}</th>
+                <th scope="col">{words.phase}</th>
+                <th scope="col">{words.age}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {bindings.slice(0, isLong ? undefined : FEW).map((one) => (
+                <tr key={one.metadata.uid}>
+                  <th scope="row">
+                    <ObjectLink workspace={placeOf(one)} id={BINDINGS} name={one.metadata.name} />
+                  </th>
+                  <td>
+                    <WorkspaceLink workspace={placeOf(one)} />
+                    {placeOf(one) !== clusterOf(one) && <span class="muted"> {clusterOf(one)}</span>}
+                  </td>
+                  <td>
+                    <span class={`badge ${one.status?.phase === "Bound" ? "good" : "warning"}`}>
+                      {one.status?.phase ?? words.noPhase}
+                    </span>
+                  </td>
+                  <td>{ageOf(one.metadata.creationTimestamp)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {bindings.length > FEW && (
+        <button type="button" class="link" aria-expanded={isLong} onClick={() => setLong(!isLong)}>
+          {isLong ? words.few : words.all(bindings.length)}
+        </button>
+      )}
+      {hasOtherShards && <p class="hint">{words.otherShards}</p>}
+      {found.isPartial && found.error === undefined && <p class="hint">{words.partial}</p>}
+    </section>
+  );
+}
+
+function isOf(
+  { spec, status, metadata }: ApiBinding,
+  { workspace, cluster, name }: Omit<BindingsProps, "hasOtherShards">,
+): boolean {
+  const reference = spec?.reference?.export;
+  if (reference?.name !== name) return false;
+  if (status?.apiExportClusterName) return status.apiExportClusterName === cluster;
+  const { path = metadata.annotations?.["kcp.io/cluster"] } = reference;
+  return path === workspace || path === cluster;
+}
