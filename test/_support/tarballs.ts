@@ -12,10 +12,11 @@ const SOURCES = [
   "LICENSE",
   "package*.json",
   "tsconfig*.json",
-  "tools/{build,check-shape,install,pack,run}.mjs",
+  "tools/{build,check-shape,console,install,pack,run}.mjs",
   "packages/{*,plugins/*}/{package.json,tsconfig.json,README.md}",
   "packages/{*,plugins/*}/src/**/*",
   "packages/create-virtual-workspace/templates/**/*",
+  "packages/plugins/console/app/**/*",
 ];
 
 function hashOfSources(): string {
