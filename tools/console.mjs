@@ -1,5 +1,5 @@
 // Why: the page of the console is a bundle that servers read from dist/, also when they run from source. `ensureConsole` builds it
-// if its sources have changed since; `console.mjs <entry> [arguments]` does so beside an entry, which need not wait.
+// if its sources have changed since; `console.mjs <entry> [arguments]` does so beside an entry that serves it, which need not wait.
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -44,7 +44,9 @@ export async function ensureConsole() {
 
 const [, script, entry, ...args] = process.argv;
 if (script === import.meta.filename && entry !== undefined) {
-  void ensureConsole().then(({ ok, output }) => {
+  const serves = ["start", "front-proxy"].includes(args[0] ?? "");
+  const built = serves ? ensureConsole() : Promise.resolve({ ok: true, output: "" });
+  void built.then(({ ok, output }) => {
     if (!ok) console.error(`The page of the console cannot be built:\n${output}`);
   });
   const path = resolve(root, entry);

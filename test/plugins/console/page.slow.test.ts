@@ -188,6 +188,22 @@ describe("the console in a browser", function () {
     await gone(tab, 'role=dialog[name="Keyboard shortcuts"]');
   });
 
+  it("signs out in all tabs of the browser", async () => {
+    if (browser === undefined) throw new Error("there is no browser");
+    const profile = await browser.newContext({ ignoreHTTPSErrors: true });
+    const [first, second] = [await profile.newPage(), await profile.newPage()];
+    await first.goto(`${server.url}/console/`);
+    await first.locator('role=textbox[name="Token or kubeconfig"]').fill("bob-token");
+    await first.locator('role=button[name="Sign in"]').click();
+    await seen(first, "role=tree");
+    await second.goto(`${server.url}/console/`);
+    await seen(second, "role=tree");
+    await first.locator("summary >> text=bob").click();
+    await first.locator('role=button[name="Sign out"]').click();
+    await seen(second, 'role=textbox[name="Token or kubeconfig"]');
+    await profile.close();
+  });
+
   it("signs in at an issuer, and shows the page from which the user left", async () => {
     await using issuer = await TestIssuer.start();
     const files = tree({ "issuer.crt": issuer.authority.cert });

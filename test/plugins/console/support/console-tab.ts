@@ -33,6 +33,10 @@ interface OwnBrowser {
     readonly viewport: { readonly width: number; readonly height: number };
     readonly ignoreHTTPSErrors: boolean;
   }): Promise<ConsoleTab>;
+  /** Opens a profile, whose tabs share their cookies. */
+  newContext(options: {
+    readonly ignoreHTTPSErrors: boolean;
+  }): Promise<{ newPage(): Promise<ConsoleTab>; close(): Promise<void> }>;
   close(): Promise<void>;
 }
 

@@ -105,6 +105,7 @@ export const texts = {
   },
   create: {
     button: "Create workspace",
+    forbidden: "You may not create workspaces here.",
     heading: (parent: string) => `Create a workspace in ${parent}`,
     name: "Name",
     nameHint: "Lower-case letters, digits and hyphens.",
@@ -117,6 +118,7 @@ export const texts = {
   },
   remove: {
     button: "Delete workspace",
+    forbidden: "You may not delete this workspace.",
     heading: (name: string) => `Delete workspace ${name}`,
     warning: "All objects of the workspace and of the workspaces in it are deleted. This cannot be undone.",
     confirm: (name: string) => `Type ${name} to confirm`,

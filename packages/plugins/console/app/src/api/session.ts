@@ -76,8 +76,17 @@ function backFromIssuer(): StatusError | undefined {
   return new StatusError({ kind: "Status", code: 401, reason: "Unauthorized", message: texts.signIn.issuer[failure] });
 }
 
+/** Tells the other tabs of this browser that the session has ended: their watches would go on. */
+const ends = new BroadcastChannel("virtual-workspaces-console");
+ends.onmessage = () => {
+  endSources();
+  session.value = { state: "signed-out" };
+};
+
 export async function signOut(): Promise<void> {
   await request(PATH, { method: "DELETE" }).catch(() => undefined);
+  ends.postMessage("signed out");
+  endSources();
   session.value = { state: "signed-out" };
 }
 

@@ -1,5 +1,6 @@
 import "./object.css";
 import { useState } from "preact/hooks";
+import { useMay } from "../api/access.ts";
 import { type Discovery, discovery, findResource, type Resource } from "../api/discovery.ts";
 import type { ObjectAddress } from "../api/objects.ts";
 import { KcpPart } from "../kcp/lazy-part.tsx";
@@ -9,7 +10,6 @@ import { texts } from "../texts.ts";
 import { ageOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { useMay } from "./access.ts";
 import { DeleteObjectDialog } from "./delete-object.tsx";
 import { EditTab } from "./edit/edit-tab.tsx";
 import { type LiveObject, liveWholeObject, type WholeObject } from "./live-object.ts";

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { useMay } from "../api/access.ts";
 import type { Condition } from "../api/types.ts";
 import { clusterOf } from "../api/types.ts";
 import { ApiActions, CopyKubeconfig } from "../kcp/actions.tsx";
@@ -13,6 +14,12 @@ import { workspaceAt } from "./tree-model.ts";
 import { childWorkspaces, mountOf, parentOf, phaseOf } from "./workspace.ts";
 import { typeOfLogicalCluster } from "./workspace-types.ts";
 
+const NO_OBJECT = {
+  resource: { group: "tenancy.kcp.io", version: "v1alpha1", resource: "workspaces" },
+  namespace: "",
+  name: "",
+} as const;
+
 /** What a workspace is, and what can be done with it. */
 export function WorkspaceOverview({ path }: { readonly path: string }) {
   const parent = parentOf(path);
@@ -25,19 +32,38 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
   const created = (workspace ?? cluster)?.metadata.creationTimestamp;
   const conditions = workspace?.status?.conditions ?? cluster?.status?.conditions ?? [];
   const name = workspace?.spec?.cluster ?? (cluster === undefined ? undefined : clusterOf(cluster));
+  const mayCreate = useMay(
+    "create",
+    useMemo(() => ({ ...NO_OBJECT, workspace: path }), [path]),
+  );
+  const own = path.slice(path.lastIndexOf(":") + 1);
+  const mayDelete = useMay(
+    "delete",
+    useMemo(() => (parent === undefined ? undefined : { ...NO_OBJECT, workspace: parent, name: own }), [parent, own]),
+  );
   const siblings = parent === undefined ? undefined : childWorkspaces(parent).value;
   return (
     <section class="overview" aria-label={texts.workspace.overview}>
       <div class="actions">
         {mount === undefined && cluster !== undefined && (
-          <button type="button" onClick={createHere}>
+          <button
+            type="button"
+            onClick={createHere}
+            disabled={!mayCreate}
+            title={mayCreate ? undefined : texts.create.forbidden}
+          >
             <Icon name="plus" />
             {texts.create.button}
           </button>
         )}
         {mount === undefined && <ApiActions key={path} workspace={path} />}
         {workspace !== undefined && (
-          <button type="button" onClick={() => (deletedWorkspace.value = { path, workspace })}>
+          <button
+            type="button"
+            onClick={() => (deletedWorkspace.value = { path, workspace })}
+            disabled={!mayDelete}
+            title={mayDelete ? undefined : texts.remove.forbidden}
+          >
             <Icon name="trash" />
             {texts.remove.button}
           </button>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
+import { useMay } from "../../api/access.ts";
 import { asStatusError, type StatusError } from "../../api/client.ts";
-import { useMay } from "../../object/access.ts";
 import { announce } from "../../ui/announce.tsx";
 import { type AnsweredClaim, type ApiBinding, BINDINGS, type Claim, keyOfClaim, nameOfClaim } from "../kinds.ts";
 import { texts } from "../texts.ts";

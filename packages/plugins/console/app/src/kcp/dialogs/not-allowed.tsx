@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
+import { useMay } from "../../api/access.ts";
 import type { ResourceId } from "../../api/base.ts";
-import { useMay } from "../../object/access.ts";
 import { texts } from "../texts.ts";
 
 interface NotAllowedProps {

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMay } from "../../api/access.ts";
 import { asStatusError, type StatusError } from "../../api/client.ts";
 import type { Resource } from "../../api/discovery.ts";
 import type { ObjectAddress } from "../../api/objects.ts";
 import { texts } from "../../texts.ts";
 import { announce } from "../../ui/announce.tsx";
-import { useMay } from "../access.ts";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
 import type { LiveObject, WholeObject } from "../live-object.ts";
 import { useSchema } from "../schema/use-schema.ts";

@@ -1,9 +1,9 @@
+import { listableIn } from "../../api/access.ts";
 import { resourcePath, workspacePath } from "../../api/base.ts";
 import { request } from "../../api/client.ts";
 import type { Discovery, Resource } from "../../api/discovery.ts";
 import type { ObjectAddress } from "../../api/objects.ts";
 import type { KubernetesObject, List } from "../../api/types.ts";
-import { listableIn } from "../access.ts";
 import type { OwnerReference } from "../live-object.ts";
 
 /** Lists metadata only, where the server can. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { workspacePath } from "../api/base.ts";
-import { request } from "../api/client.ts";
-import type { ObjectAddress } from "../api/objects.ts";
+import { workspacePath } from "./base.ts";
+import { request } from "./client.ts";
+import type { ObjectAddress } from "./objects.ts";
 
 interface AccessReview {
   readonly status?: { readonly allowed?: boolean };
@@ -23,9 +23,11 @@ const path = (workspace: string, resource: string) =>
   `${workspacePath(workspace)}/apis/authorization.k8s.io/v1/${resource}`;
 
 /** Whether the user may do something with an object. True until the server has answered, and if it cannot tell. */
-export function useMay(verb: "create" | "update" | "delete", address: ObjectAddress): boolean {
+export function useMay(verb: "create" | "update" | "delete", address: ObjectAddress | undefined): boolean {
   const [may, setMay] = useState(true);
   useEffect(() => {
+    setMay(true);
+    if (address === undefined) return undefined;
     const stop = new AbortController();
     const { group, version, resource } = address.resource;
     const { namespace, name } = address;
