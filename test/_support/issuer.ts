@@ -222,13 +222,13 @@ export class TestIssuer implements AsyncDisposable {
   }
 
   /** Redirects the browser back, as after a login. */
-  #authorize(asked: URLSearchParams): Answer {
-    const back = new URL(asked.get("redirect_uri") ?? "");
-    back.searchParams.set("state", asked.get("state") ?? "");
+  #authorize(parameters: URLSearchParams): Answer {
+    const back = new URL(parameters.get("redirect_uri") ?? "");
+    back.searchParams.set("state", parameters.get("state") ?? "");
     if (this.browser === undefined) back.searchParams.set("error", "access_denied");
     else {
       const code = `code-${this.#authorized.size + 1}`;
-      this.#authorized.set(code, asked);
+      this.#authorized.set(code, parameters);
       back.searchParams.set("code", code);
     }
     return { status: 302, headers: { Location: back.href }, body: "" };
@@ -236,16 +236,17 @@ export class TestIssuer implements AsyncDisposable {
 
   /** Authorization code grant with PKCE. */
   #redeem(form: URLSearchParams): Answer {
-    const asked = this.#authorized.get(form.get("code") ?? "");
+    const parameters = this.#authorized.get(form.get("code") ?? "");
     this.#authorized.delete(form.get("code") ?? "");
     const challenge = createHash("sha256")
       .update(form.get("code_verifier") ?? "")
       .digest("base64url");
-    const fits = asked?.get("code_challenge") === challenge && asked.get("redirect_uri") === form.get("redirect_uri");
-    if (asked === undefined || !fits) return { status: 400, body: '{"error":"invalid_grant"}' };
+    const fits =
+      parameters?.get("code_challenge") === challenge && parameters.get("redirect_uri") === form.get("redirect_uri");
+    if (parameters === undefined || !fits) return { status: 400, body: '{"error":"invalid_grant"}' };
     const name = this.browser ?? "";
-    const claims = { sub: name, groups: this.#users[name]?.groups ?? [], nonce: asked.get("nonce") };
-    const token = this.token({ ...claims, aud: asked.get("client_id") });
+    const claims = { sub: name, groups: this.#users[name]?.groups ?? [], nonce: parameters.get("nonce") };
+    const token = this.token({ ...claims, aud: parameters.get("client_id") });
     return {
       body: JSON.stringify({ token_type: "Bearer", access_token: "opaque", id_token: token, expires_in: 3600 }),
     };

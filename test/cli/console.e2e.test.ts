@@ -98,7 +98,7 @@ describe("the console of virtual-workspaces start", function () {
     ]);
     const as = await cli("console", kubeconfig, "--as=bob");
     expect(as.stderr).to.equal(
-      "virtual-workspaces console: a link cannot impersonate: leave out --as, and act as another user in the console\n",
+      "virtual-workspaces console: a link cannot impersonate: leave out --as, and use a token of the other user\n",
     );
   });
 

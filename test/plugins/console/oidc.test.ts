@@ -85,8 +85,8 @@ describe("signing in to the console by OpenID Connect", () => {
       issuers: [{ name: new URL(it.issuer.url).host, path: "sign-in/0" }],
     });
     const begun = await it.get("sign-in/0");
-    const asked = new URL(begun.location).searchParams;
-    expect(Object.fromEntries(asked)).to.include({
+    const parameters = new URL(begun.location).searchParams;
+    expect(Object.fromEntries(parameters)).to.include({
       ...{ response_type: "code", client_id: "vw", scope: "openid profile email", code_challenge_method: "S256" },
       redirect_uri: `${it.url}/console/callback`,
     });

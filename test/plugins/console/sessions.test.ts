@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { createConsole } from "@virtual-workspaces/console";
 import { authenticated, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import type { AuthenticationFailureLimits } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { ensureConsole } from "../../../tools/console.mjs";
 import { testLog } from "../../_setup/log.ts";
@@ -12,7 +13,10 @@ const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const MARK = { "x-requested-with": "virtual-workspaces-console" };
 const LONG = "l".repeat(12_000);
 
-async function start(options: Parameters<typeof createConsole>[0] = {}) {
+async function start(
+  options: Parameters<typeof createConsole>[0] = {},
+  authenticationFailures: AuthenticationFailureLimits = {},
+) {
   const logged = testLog();
   const page = createConsole({ log: logged.log, ...options });
   const notes = defineVirtualWorkspace({
@@ -29,6 +33,7 @@ async function start(options: Parameters<typeof createConsole>[0] = {}) {
     authentication: [staticTokens(users)],
     log: logged.log,
     pages: page.pages,
+    authenticationFailures,
   });
   const { url } = await server.listen({ port: 0 });
   const call = async (
@@ -168,6 +173,14 @@ describe("a session of the console", () => {
   });
 });
 
+describe("cookies of the console", () => {
+  it("reach no upstream, that of a sign-in under way included", () => {
+    const { credentials } = createConsole().pages;
+    const cookie = "a=1; __Host-virtual-workspaces-0=x; __Host-virtual-workspaces-login=y; b=2";
+    expect(credentials?.({ cookie })).to.deep.equal({ cookie: "a=1; b=2" });
+  });
+});
+
 describe("signing in to the console", () => {
   it("works once by a link, whose code is in no request before", async () => {
     await using server = await start();
@@ -187,6 +200,15 @@ describe("signing in to the console", () => {
     await using server = await start({ linkLifetime: -1 });
     const code = new URL(server.page.link(server.url, "alice")).hash.slice("#code=".length);
     expect((await server.signIn({ code })).status).to.equal(401);
+  });
+
+  it("by a token that only the authenticators of sign-ins know is no failed attempt", async () => {
+    const others = [staticTokens({ elsewhere: { name: "ada" } })];
+    await using server = await start({ authentication: others }, { failures: 1, forgiveEvery: 3_600_000, trusted: [] });
+    for (let times = 0; times < 4; times++) expect((await server.signIn({ token: "elsewhere" })).status).to.equal(204);
+    const statuses = [];
+    for (let times = 0; times < 3; times++) statuses.push((await server.signIn({ token: "wrong" })).status);
+    expect(statuses).to.deep.equal([401, 429, 429]);
   });
 
   it("rejects invalid requests", async () => {

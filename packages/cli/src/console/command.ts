@@ -1,10 +1,9 @@
-import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
-import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { loadKubeconfig } from "@virtual-workspaces/client";
 import { isTransportError, Upstream } from "@virtual-workspaces/transport";
 import { readFlags } from "../flags/read.ts";
 import { type Connection, connectionOf } from "../kubectl/connection.ts";
 import { Failure } from "../process/failure.ts";
+import { objectIn } from "../process/json-object.ts";
 import { CONSOLE } from "./flags.ts";
 
 /** Time limit of the request without `--request-timeout`, ms. */
@@ -27,7 +26,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function linkFor({ file, context, overrides, timeout }: Connection): Promise<string> {
   const loaded = await loadKubeconfig({ file, context, overrides });
   if (loaded.impersonate !== undefined)
-    throw new Failure("a link cannot impersonate: leave out --as, and act as another user in the console");
+    throw new Failure("a link cannot impersonate: leave out --as, and use a token of the other user");
   const { headers = [] } = (await loaded.upstream.credentials?.get()) ?? {};
   if (!headers.some((text) => text.startsWith("Bearer ")))
     throw new Failure("the user of the kubeconfig has no token: use a user with one, or --token");
@@ -38,16 +37,9 @@ async function linkFor({ file, context, overrides, timeout }: Connection): Promi
   const { status, body } = await server.send({ method: "POST", path: `${PATH}/codes`, headers: [], signal });
   const answer = objectIn(body.toString("utf8"));
   if (status === 401) throw new Failure(`${url} does not accept the token: renew the kubeconfig`);
-  if (status !== 200 || typeof answer?.["code"] !== "string")
+  if (status === 403 || status === 404)
     throw new Failure(`${url} has no console (it answered ${status}): start it with --console`);
+  if (typeof answer?.["code"] !== "string")
+    throw new Failure(`${url} answered ${status}: ${String(answer?.["message"] ?? "try again")}`);
   return `${url}${PATH}/#code=${answer["code"]}`;
-}
-
-function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value = parseOwnJson(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

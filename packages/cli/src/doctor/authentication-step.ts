@@ -1,6 +1,7 @@
 import { isApiError, isJsonObject } from "@virtual-workspaces/apimachinery";
 import { ANONYMOUS } from "@virtual-workspaces/framework/authn";
-import { type ExaminedServer, objectIn } from "./examined-server.ts";
+import { objectIn } from "../process/json-object.ts";
+import type { ExaminedServer } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
 import { checkSameUser, isView, notForwarded } from "./view-identity.ts";
 

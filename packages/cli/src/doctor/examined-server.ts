@@ -1,9 +1,9 @@
-import { ApiError, isApiError, isJsonObject, type JsonObject, statusFrom } from "@virtual-workspaces/apimachinery";
-import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import { ApiError, isApiError, statusFrom } from "@virtual-workspaces/apimachinery";
 import { Client, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
 import { impersonationHeaders } from "@virtual-workspaces/client/http";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { Connection } from "../kubectl/connection.ts";
+import { objectIn } from "../process/json-object.ts";
 import type { Skipped, StepFailure } from "./steps.ts";
 
 /** Time limit of one request, ms. */
@@ -141,16 +141,6 @@ export class ExaminedServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
-  }
-}
-
-/** Parses a JSON object. */
-export function objectIn(text: string): JsonObject | undefined {
-  try {
-    const value = parseOwnJson(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 

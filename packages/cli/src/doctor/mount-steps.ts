@@ -9,7 +9,8 @@ import { ClusterProxy, MOUNT_READY_CONDITION, Mount, Workspace } from "@virtual-
 import { getCondition, READY_CONDITION } from "@virtual-workspaces/kcp/conditions";
 import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { SCOPES_EXTRA } from "@virtual-workspaces/kcp/users";
-import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
+import { objectIn } from "../process/json-object.ts";
+import { type ExaminedServer, unless } from "./examined-server.ts";
 import { Skipped, type Step, StepFailure } from "./steps.ts";
 import { meantObject } from "./suggest.ts";
 

@@ -1,7 +1,8 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
 import { getCondition } from "@virtual-workspaces/kcp/conditions";
-import { type ExaminedServer, objectIn, unless } from "./examined-server.ts";
+import { objectIn } from "../process/json-object.ts";
+import { type ExaminedServer, unless } from "./examined-server.ts";
 import { type Step, StepFailure } from "./steps.ts";
 import { meantObject } from "./suggest.ts";
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Authenticator } from "../authn/authenticator.ts";
 import type { User } from "../request/user.ts";
 
 /** Request for {@link Pages}: not authenticated. */
@@ -10,8 +11,8 @@ export interface PageRequest {
   /** Query with its question mark, or "". */
   readonly search: string;
   /**
-   * Authenticates the request by the server's authenticators, as if it had this `Authorization` header. Counts as an attempt of
-   * the client's address. May be called once.
+   * Authenticates the request by the server's authenticators, and then by {@link Pages.authentication}, as if it had this
+   * `Authorization` header. Counts as an attempt of the client's address. May be called once.
    *
    * @throws ApiError 401, 429 or 503
    */
@@ -34,6 +35,12 @@ export interface PageCredentials {
 export interface Pages {
   /** Path of the pages: one segment, `/console`. Requests below it belong to the pages too. */
   readonly path: string;
+  /**
+   * Authenticators of {@link PageRequest.authenticate}, for callers that the server's own do not recognize: for tokens that a front
+   * proxy forwards to its upstreams.
+   * @default none
+   */
+  readonly authentication?: readonly Authenticator[];
   /** Answers a request. An ApiError that it throws becomes a Status. */
   answer(request: PageRequest): void | Promise<void>;
   /**

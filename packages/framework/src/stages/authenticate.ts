@@ -45,14 +45,22 @@ function failed(exchange: Exchange, error: unknown): never {
 
 /** Authenticates the caller: the first authenticator that recognizes it decides, the server's before the view's. */
 export function authenticate(exchange: Exchange): void | Promise<void> {
-  const verdict = firstOf(exchange, exchange.core.authentication);
-  return verdict instanceof Promise ? verdict.then((late) => orView(exchange, late)) : orView(exchange, verdict);
+  return authenticateBy(exchange, viewsOwn);
 }
 
-/** Lets the view authenticate callers that the server does not recognize, and no others. */
-function orView(exchange: Exchange, known: Verdict): void | Promise<void> {
+/** Returns further authenticators, for callers that the server's own do not recognize. */
+type FurtherAuthenticators = (exchange: Exchange) => readonly Authenticator[];
+
+/** Authenticates the caller by the server's authenticators, and then by the further ones. */
+export function authenticateBy(exchange: Exchange, further: FurtherAuthenticators): void | Promise<void> {
+  const verdict = firstOf(exchange, exchange.core.authentication);
+  if (!(verdict instanceof Promise)) return orFurther(exchange, verdict, further);
+  return verdict.then((late) => orFurther(exchange, late, further));
+}
+
+function orFurther(exchange: Exchange, known: Verdict, further: FurtherAuthenticators): void | Promise<void> {
   if (known !== undefined) return settled(exchange, known);
-  const own = viewsOwn(exchange);
+  const own = further(exchange);
   const verdict = firstOf(exchange, own);
   if (!(verdict instanceof Promise)) return settled(exchange, verdict, own);
   return verdict.then((late) => settled(exchange, late, own));
@@ -70,12 +78,12 @@ function viewsOwn(exchange: Exchange): readonly Authenticator[] {
   }
 }
 
-function settled(exchange: Exchange, verdict: Verdict, viewsOwn: readonly Authenticator[] = []): void {
+function settled(exchange: Exchange, verdict: Verdict, further: readonly Authenticator[] = []): void {
   // Most callers are known and send no identity headers: nothing of theirs is ignored.
   const isPlain = verdict !== undefined && exchange.req.headers[REMOTE_USER] === undefined;
   if (!isPlain || verdict.groups.includes(UNAUTHENTICATED)) exchange.core.ignoredIdentities.tell(exchange, verdict);
   if (verdict === undefined) {
-    explainUnrecognized([...exchange.core.authentication, ...viewsOwn], exchange.req);
+    explainUnrecognized([...exchange.core.authentication, ...further], exchange.req);
     throw rejection(exchange);
   }
   accepted(exchange, verdict);

@@ -4,9 +4,9 @@ import type { Exchange } from "../exchange.ts";
 import type { Pages } from "../hooks/pages.ts";
 import { Http1Request } from "../listener/connections.ts";
 import type { VirtualWorkspace } from "../virtual-workspace.ts";
-import { authenticate, bounded } from "./authenticate.ts";
+import { authenticateBy, bounded } from "./authenticate.ts";
 
-const attempt = bounded(authenticate);
+const attempt = bounded((exchange) => authenticateBy(exchange, ({ core }) => core.pages?.authentication ?? []));
 
 /** Answers a request for the pages of the server, before authentication. */
 export function answerPages(exchange: Exchange): void | Promise<void> {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
-import type { Authenticator, User } from "@virtual-workspaces/framework";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Authenticator } from "@virtual-workspaces/framework";
 import { readBody } from "@virtual-workspaces/framework/request";
 import { type Log, type PageRequest, type Pages, warningLog } from "@virtual-workspaces/framework/server";
 import { type OidcClient, OidcSignIns } from "./oidc.ts";
@@ -79,23 +79,21 @@ const HOUR = 3_600_000;
  */
 export function createConsole(options: ConsoleOptions = {}): Console {
   const { path = "/console", key = randomBytes(32), lifetime = 12 * HOUR, linkLifetime = HOUR } = options;
-  const sealed = new Sealed(key);
-  const parts = { sessions: new Sessions({ sealed, lifetime }), codes: new Codes(linkLifetime) };
-  const files = new PageFiles();
   const { authentication = [], oidc: clients = [], log = warningLog } = options;
-  const requests = new SessionRequests({ ...parts, authentication, log });
-  const begin: SessionRequests["begin"] = (request, authorization, by) => requests.begin(request, authorization, by);
+  const sealed = new Sealed(key);
+  const sessions = new Sessions({ sealed, lifetime });
+  const codes = new Codes(linkLifetime);
+  const files = new PageFiles();
+  const requests = new SessionRequests({ sessions, codes, log });
   const oidc = new OidcSignIns({
-    clients,
-    sealed,
-    path,
-    log,
-    begin: (request, token) => begin(request, token, "issuer"),
+    ...{ clients, sealed, path, log },
+    begin: (request, authorization) => requests.begin(request, authorization, "issuer"),
   });
   return {
     pages: {
       path,
-      credentials: (headers) => parts.sessions.credentials(headers),
+      authentication,
+      credentials: (headers) => sessions.credentials(headers),
       answer: (request) => {
         if (request.path === "/session") return requests.session(request);
         if (request.path === "/codes") return requests.code(request);
@@ -107,7 +105,7 @@ export function createConsole(options: ConsoleOptions = {}): Console {
         return files.answer(request);
       },
     },
-    link: (base, token) => `${base}${path}/#code=${parts.codes.create(`Bearer ${token}`)}`,
+    link: (base, token) => `${base}${path}/#code=${codes.create(`Bearer ${token}`)}`,
   };
 }
 
@@ -115,7 +113,7 @@ function redirect({ res, search }: PageRequest, to: string): void {
   res.writeHead(308, { ...SAFE_HEADERS, Location: `${to}${search}` }).end();
 }
 
-interface SessionParts extends Required<Pick<ConsoleOptions, "authentication" | "log">> {
+interface SessionParts extends Required<Pick<ConsoleOptions, "log">> {
   readonly sessions: Sessions;
   readonly codes: Codes;
 }
@@ -124,13 +122,11 @@ interface SessionParts extends Required<Pick<ConsoleOptions, "authentication" | 
 class SessionRequests {
   readonly #sessions: Sessions;
   readonly #codes: Codes;
-  readonly #authentication: readonly Authenticator[];
   readonly #log: Log;
 
-  constructor({ sessions, codes, authentication, log }: SessionParts) {
+  constructor({ sessions, codes, log }: SessionParts) {
     this.#sessions = sessions;
     this.#codes = codes;
-    this.#authentication = authentication;
     this.#log = log;
   }
 
@@ -155,14 +151,14 @@ class SessionRequests {
     if (req.method !== "POST") throw ApiError.methodNotAllowed({ group: "", resource: "codes" }, req.method ?? "");
     // Security: not by a client certificate, which the code could not stand for.
     if (authorization === undefined || !/^bearer /i.test(authorization)) throw ApiError.unauthorized();
-    await this.#authenticate(request, authorization);
+    await request.authenticate(authorization);
     json(res, { code: this.#codes.create(authorization) });
   }
 
   async #show(request: PageRequest): Promise<void> {
     const session = this.#sessions.of(request.req.headers);
     if (session === undefined) throw ApiError.unauthorized();
-    const { name, groups } = await this.#authenticate(request, session.authorization);
+    const { name, groups } = await request.authenticate(session.authorization);
     json(request.res, { user: { username: name, groups }, expires: new Date(session.expires).toISOString() });
   }
 
@@ -176,26 +172,12 @@ class SessionRequests {
 
   /** Begins the session of a token. @returns the cookies to set @throws ApiError 400, 401, 429, 503 */
   async begin(request: PageRequest, authorization: string, by: string): Promise<readonly string[]> {
-    const { name } = await this.#authenticate(request, authorization);
+    const { name } = await request.authenticate(authorization);
     const cookies = this.#sessions.begin(authorization);
     if (cookies === undefined)
       throw ApiError.badRequest("the token is too long for a session: use one of at most 11,000 characters");
     this.#log({ level: "info", message: "signed in to the console", user: name, by });
     return cookies;
-  }
-
-  /** @throws ApiError 401, 429, 503 */
-  async #authenticate(request: PageRequest, authorization: string): Promise<Pick<User, "name" | "groups">> {
-    try {
-      return await request.authenticate(authorization);
-    } catch (error) {
-      if (!isApiError(error) || error.code !== 401) throw error;
-      for (const one of this.#authentication) {
-        const user = await one.authenticate(request.req, { clientCa: [] });
-        if (user !== undefined) return user;
-      }
-      throw error;
-    }
   }
 }
 

@@ -68,9 +68,8 @@ export class Sessions {
   /** Returns the session that the cookies of a request carry, if it is valid. */
   of({ cookie }: IncomingHttpHeaders): Session | undefined {
     if (cookie?.includes(COOKIE) !== true) return undefined;
-    const parts: string[] = [];
-    for (const [name, value] of pairsOf(cookie))
-      if (isOurs(name)) parts[Number(name.slice(COOKIE.length + 1))] ??= value;
+    const cookies = new Map(pairsOf(cookie));
+    const parts = Array.from({ length: MOST_COOKIES }, (_none, at) => cookies.get(`${COOKIE}-${at}`) ?? "");
     const text = this.#options.sealed.open(parts.join(""), COOKIE);
     const session = text === undefined ? undefined : (JSON.parse(text) as Session);
     return session === undefined || session.expires < Date.now() || this.#ended.has(session.id) ? undefined : session;
@@ -141,8 +140,9 @@ export function pairsOf(cookie: string): [name: string, value: string][] {
   });
 }
 
+/** Whether a cookie is the console's: a part of a session, or a sign-in under way. */
 function isOurs(name: string): boolean {
-  return name.startsWith(`${COOKIE}-`) && /^[0-3]$/.test(name.slice(COOKIE.length + 1));
+  return name.startsWith(`${COOKIE}-`);
 }
 
 /** Texts that only holders of the key can read or make, each for one purpose. */

@@ -1,6 +1,6 @@
-import { ApiError, isApiError, isJsonObject, type JsonObject, statusFrom } from "@virtual-workspaces/apimachinery";
-import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
+import { ApiError, isApiError, type JsonObject, statusFrom } from "@virtual-workspaces/apimachinery";
 import { header, isTransportError } from "@virtual-workspaces/transport";
+import { objectIn } from "../../process/json-object.ts";
 import type { Session } from "./session.ts";
 
 /** Answer to a GET, with any status. */
@@ -18,22 +18,13 @@ export async function ask(session: Session, path: string, accept = "application/
   const request = { path, headers: ["Accept", accept, ...headers], ...(signal && { signal }) };
   const answer = await session.upstream.send(request);
   const location = header(answer.headers, "location");
-  return { status: answer.status, location, body: objectIn(answer.body) };
+  return { status: answer.status, location, body: objectIn(answer.body.toString("utf8")) };
 }
 
 /** Turns an unexpected answer into an error. */
 export function refusal(path: string, { status, body }: Answer): ApiError {
   const message = `GET ${path.split("?", 1)[0]}: answered ${status} without a Status`;
   return new ApiError({ ...statusFrom(body ?? {}, { code: status, message }), code: status });
-}
-
-function objectIn(body: Buffer): JsonObject | undefined {
-  try {
-    const value = parseOwnJson(body.toString("utf8"));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns whether a request failed or timed out, which concerns one workspace but not the whole command. */

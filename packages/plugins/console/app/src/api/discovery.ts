@@ -62,7 +62,9 @@ export function discovery(workspace: string): ReadonlySignal<Discovery> {
   return reloadable<Discovery>(`discovery ${workspace}`, { resources: [], state: "loading" }, (state) => {
     const stop = new AbortController();
     const again = new Soon(GATHER, (signal) => readUntilAnswered(state, workspace, signal));
-    const ends = DECIDING.map((path) => watchForChanges(`${workspacePath(workspace)}/apis/${path}`, () => again.ask()));
+    const ends = DECIDING.map((path) =>
+      watchForChanges(`${workspacePath(workspace)}/apis/${path}`, () => again.schedule()),
+    );
     void readUntilAnswered(state, workspace, stop.signal);
     return () => {
       stop.abort();

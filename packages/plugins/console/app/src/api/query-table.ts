@@ -46,7 +46,7 @@ export function startQueryTable(state: TableState, query: TableQuery, onMissing?
     onEvent: ({ type, query: change }) => {
       const { total } = state.peek();
       // A bookmark without another total says nothing about this page.
-      if (type !== "BOOKMARK" || (change?.total !== undefined && change.total !== total)) again.ask();
+      if (type !== "BOOKMARK" || (change?.total !== undefined && change.total !== total)) again.schedule();
     },
     onState: ({ error, isFinal = false, isListed = false }) => {
       const isMissing = isFinal && !isListed && (error?.code === 403 || error?.code === 404);

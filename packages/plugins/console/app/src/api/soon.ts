@@ -1,11 +1,11 @@
-/** Calls `act` soon after `ask`, once for many calls, and again if asked meanwhile. */
+/** Calls `act` after a delay, once for all calls of `schedule` in that time, and again for those while `act` runs. */
 export class Soon {
   readonly #act: (signal: AbortSignal) => Promise<void>;
   readonly #delay: number;
   readonly #stop = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isRunning = false;
-  #isAsked = false;
+  #isScheduled = false;
 
   /** @param delay in milliseconds */
   constructor(delay: number, act: (signal: AbortSignal) => Promise<void>) {
@@ -13,8 +13,8 @@ export class Soon {
     this.#act = act;
   }
 
-  ask(): void {
-    this.#isAsked = true;
+  schedule(): void {
+    this.#isScheduled = true;
     if (this.#isRunning || this.#stop.signal.aborted) return;
     this.#timer ??= setTimeout(() => void this.#run(), this.#delay);
   }
@@ -25,9 +25,9 @@ export class Soon {
   }
 
   async #run(): Promise<void> {
-    [this.#timer, this.#isAsked, this.#isRunning] = [undefined, false, true];
+    [this.#timer, this.#isScheduled, this.#isRunning] = [undefined, false, true];
     await this.#act(this.#stop.signal).catch(() => undefined);
     this.#isRunning = false;
-    if (this.#isAsked) this.ask();
+    if (this.#isScheduled) this.schedule();
   }
 }
