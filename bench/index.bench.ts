@@ -27,7 +27,7 @@ async function filled(side: Remote<LookedUp>): Promise<number> {
 
 const sides = { index, map };
 const bytes = { index: await filled(index), map: await filled(map) };
-const port = await changes.ask("listen", { workspaces: WORKSPACES, perSecond: PER_SECOND });
+const port = await changes.ask("listen", { workspaces: WORKSPACES, perSecond: PER_SECOND, followers: 2 });
 await Promise.all([index.ask("follow", port), map.ask("follow", port)]);
 const warm = (name: keyof typeof sides) => sides[name].ask("look", ROUND);
 await interleave(["index", "map"], 1, warm);

@@ -8,7 +8,10 @@ import { root } from "./install.mjs";
 import { run } from "./run.mjs";
 
 const home = join(root, "packages/plugins/console");
+const page = join(home, "dist/app");
 const stamp = join(home, "dist/.app-hash");
+/** Replaced as a whole by `ensureConsole`. */
+export const consoleOutput = [page, stamp];
 
 function sourceHash() {
   const hash = createHash("sha256");
@@ -24,19 +27,21 @@ function sourceHash() {
 export async function ensureConsole() {
   if (!existsSync(join(home, "app"))) return { ok: true, output: "" }; // a copy with a part of the packages
   const wanted = sourceHash();
-  const isBuilt = existsSync(join(home, "dist/app/index.html"));
+  const isBuilt = existsSync(join(page, "index.html"));
   if (isBuilt && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return { ok: true, output: "" };
-  // Others may build at the same time, and a server may read the page.
-  const beside = join(home, "dist", `.app-${process.pid}`);
-  const args = ["build", "app", "--logLevel=warn", `--outDir=${beside}`, "--emptyOutDir"];
+  // Others may build at the same time, which Vite would reject, and a server may be reading the page.
+  const [next, previous] = ["next", "previous"].map((name) => join(home, `dist/.app-${name}-${process.pid}`));
+  const args = ["build", "app", "--bypass-lock", "--logLevel=warn", `--outDir=${next}`, "--emptyOutDir"];
   const result = await run(process.execPath, [join(root, "node_modules/vite/bin/vite.js"), ...args], { cwd: home });
   if (!result.ok) return result;
-  rmSync(join(home, "dist/app"), { recursive: true, force: true });
-  try {
-    renameSync(beside, join(home, "dist/app"));
-  } catch {
-    rmSync(beside, { recursive: true }); // another process was faster
-  }
+  for (const [from, to] of [
+    [page, previous],
+    [next, page],
+  ])
+    try {
+      renameSync(from, to);
+    } catch {} // none yet, or another process was faster
+  for (const left of [next, previous]) rmSync(left, { recursive: true, force: true });
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, wanted);
   return result;

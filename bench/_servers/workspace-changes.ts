@@ -23,6 +23,12 @@ export interface Change {
   }[];
 }
 
+interface Stream {
+  readonly workspaces: number;
+  readonly perSecond: number;
+  readonly followers: number;
+}
+
 /** ms between two writes. */
 const PACE = 2;
 /** Each workspace goes through these, one change for each. */
@@ -36,13 +42,13 @@ const TIME = "2026-11-21T10:00:00Z";
 const connected = new Set<Socket>();
 
 const commands = {
-  /** Changes of workspaces beyond those that there are, so many a second, once somebody is connected. @returns the port */
-  listen: ({ workspaces, perSecond }: { workspaces: number; perSecond: number }): Promise<number> => {
+  /** Changes of workspaces beyond `workspaces`, once all followers are connected: each needs the first change of a workspace. @returns the port */
+  listen: ({ workspaces, perSecond, followers }: Stream): Promise<number> => {
     let made = 0;
     let began = 0;
     setInterval(() => {
       if (made === 0) began = now();
-      const due = connected.size === 0 ? 0 : Math.ceil(((now() - began) * perSecond) / 1000) - made;
+      const due = made === 0 && connected.size < followers ? 0 : Math.ceil(((now() - began) * perSecond) / 1000) - made;
       const lines = Array.from({ length: due }, () => `${JSON.stringify(change(workspaces, made++))}\n`).join("");
       for (const socket of connected) socket.write(lines);
     }, PACE);
