@@ -30,21 +30,24 @@ export async function ensureConsole() {
   const isBuilt = existsSync(join(page, "index.html"));
   if (isBuilt && existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return { ok: true, output: "" };
   // Others may build at the same time, which Vite would reject, and a server may be reading the page.
-  const [next, previous] = ["next", "previous"].map((name) => join(home, `dist/.app-${name}-${process.pid}`));
+  const next = join(home, `dist/.app-next-${process.pid}`);
+  const previous = join(home, `dist/.app-previous-${process.pid}`);
   const args = ["build", "app", "--bypass-lock", "--logLevel=warn", `--outDir=${next}`, "--emptyOutDir"];
   const result = await run(process.execPath, [join(root, "node_modules/vite/bin/vite.js"), ...args], { cwd: home });
   if (!result.ok) return result;
-  for (const [from, to] of [
-    [page, previous],
-    [next, page],
-  ])
-    try {
-      renameSync(from, to);
-    } catch {} // none yet, or another process was faster
+  renamed(page, previous);
+  renamed(next, page);
   for (const left of [next, previous]) rmSync(left, { recursive: true, force: true });
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, wanted);
   return result;
+}
+
+/** @param {string} from @param {string} to */
+function renamed(from, to) {
+  try {
+    renameSync(from, to);
+  } catch {} // none yet, or another process was faster
 }
 
 const [, script, entry, ...args] = process.argv;
