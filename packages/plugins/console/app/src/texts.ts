@@ -162,7 +162,7 @@ export const texts = {
     emptySearch: "No object matches.",
     clear: "Clear the filters",
     live: "Live",
-    notLive: "The objects below are not kept up to date.",
+    notLive: "The objects above are not kept up to date.",
     sortBy: (column: string) => `Sort by ${column}`,
     label: (resource: string) => `Objects of ${resource}`,
   },
@@ -190,6 +190,19 @@ export const texts = {
       annotations: "Annotations",
       replicas: "Replicas",
       enter: "Enter the workspace",
+    },
+    columns: "In tables",
+    data: {
+      heading: "Data",
+      none: "No data.",
+      show: "Show",
+      hide: "Hide",
+      hidden: (size: number) => `Hidden, ${size.toLocaleString("en")} bytes`,
+      binary: (size: number) => `${size.toLocaleString("en")} bytes that are no text`,
+    },
+    leaves: {
+      heading: "Fields",
+      more: (count: number) => `${count.toLocaleString("en")} more fields. The YAML has all of them.`,
     },
     values: {
       more: (length: number) => `Show all ${length.toLocaleString("en")} characters`,
@@ -236,6 +249,9 @@ export const texts = {
     },
     yaml: {
       label: (kind: string, name: string) => `YAML of ${kind} ${name}`,
+      problems: "Problems of the text",
+      line: (line: number) => `Line ${line}:`,
+      moreProblems: (count: number) => `${count.toLocaleString("en")} more are marked in the text.`,
       empty: "The text is empty: an object is needed.",
       several: (count: number) => `The text has ${count} documents: use one object at a time.`,
       notObject: "The text is not an object: fields such as apiVersion and kind are needed.",

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { asStatusError, request } from "../api/client.ts";
 import { type ObjectAddress, objectPath } from "../api/objects.ts";
 import { texts } from "../texts.ts";
-import { announce } from "../ui/announce.tsx";
+import { confirmDone } from "../ui/announce.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import type { WholeObject } from "./live-object.ts";
@@ -37,7 +37,7 @@ export function DeleteObjectDialog({ address, object, onClose }: DeleteObjectPro
     setBusy(true);
     try {
       await remove(address, { policy, uid });
-      announce(words.done(address.name));
+      confirmDone(words.done(address.name));
       onClose();
     } catch (cause) {
       setError(asStatusError(cause).message);

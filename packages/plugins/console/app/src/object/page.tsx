@@ -27,6 +27,9 @@ export function ObjectPage(props: { readonly address: ObjectAddress }) {
   const resource = findResource(found, address.resource);
   const { object, state, error, reload } = live;
   const { object: _, ...list } = route.value;
+  const problem = error !== undefined && state !== "missing" && (
+    <Problem error={error} onRetry={reload} isRetrying={state === "retrying"} />
+  );
   return (
     <article class="object-page" aria-label={address.name}>
       <header>
@@ -38,18 +41,9 @@ export function ObjectPage(props: { readonly address: ObjectAddress }) {
         <span class="type">{object?.kind ?? resource?.kind}</span>
         {object !== undefined && <Actions address={address} object={object} live={live} />}
       </header>
-      {error !== undefined && state !== "missing" && (
-        <Problem error={error} onRetry={reload} isRetrying={state === "retrying"} />
-      )}
+      {object === undefined && problem}
       {state === "loading" && <p class="muted">{texts.loading}</p>}
       {state === "missing" && <p class="empty">{texts.object.missing}</p>}
-      {state === "static" && <p class="notice">{texts.object.notWatched}</p>}
-      {state === "deleted" && (
-        <p class="object-note warning" role="status">
-          {texts.object.deleted}
-        </p>
-      )}
-      {object !== undefined && state !== "deleted" && <Deletion object={object} />}
       {object !== undefined && (
         <Parts
           key={object.metadata.uid ?? address.name}
@@ -59,6 +53,18 @@ export function ObjectPage(props: { readonly address: ObjectAddress }) {
           found={found}
           resource={resource}
         />
+      )}
+      {object !== undefined && (
+        <div class="object-notes">
+          {problem}
+          {state === "static" && <p class="object-note warning">{texts.object.notWatched}</p>}
+          {state === "deleted" && (
+            <p class="object-note warning" role="status">
+              {texts.object.deleted}
+            </p>
+          )}
+          {state !== "deleted" && <Deletion object={object} />}
+        </div>
       )}
     </article>
   );

@@ -89,18 +89,19 @@ function Objects({ query, resource, label, last }: ObjectsProps) {
   };
   const problems = problemsOf(page);
   const isShownAtField = problems.labels !== undefined || problems.filter !== undefined;
+  const problem = page.error !== undefined && !isShownAtField && (
+    <Problem
+      error={page.error}
+      isRetrying={page.state === "retrying"}
+      hint={page.rows.length > 0 ? texts.table.notLive : undefined}
+      onRetry={page.state === "failed" ? page.reload : undefined}
+    />
+  );
   return (
     <>
       <TableTools resource={resource} page={page} fields={columns.map(({ field }) => field)} />
       {page.source === "plain" && page.state === "live" && <p class="notice">{texts.table.plain}</p>}
-      {page.error !== undefined && !isShownAtField && (
-        <Problem
-          error={page.error}
-          isRetrying={page.state === "retrying"}
-          hint={page.rows.length > 0 ? texts.table.notLive : undefined}
-          onRetry={page.state === "failed" ? page.reload : undefined}
-        />
-      )}
+      {page.rows.length === 0 && problem}
       {isOverAll && (page.error?.code === 404 || page.error?.code === 403) && (
         <p class="notice">{texts.table.noOverAll}</p>
       )}
@@ -123,6 +124,8 @@ function Objects({ query, resource, label, last }: ObjectsProps) {
         />
       )}
       {page.state === "live" && page.rows.length === 0 && <Empty />}
+      {/* Below the rows, which stay where they are. */}
+      {page.rows.length > 0 && problem}
       <footer class="table-foot">
         {(page.state !== "failed" || page.rows.length > 0) && (
           <Pager total={page.total} offset={offset} size={SIZE} onOffset={goTo} />

@@ -4,7 +4,7 @@ import { asStatusError, type StatusError } from "../api/client.ts";
 import { createObject } from "../api/objects.ts";
 import { route } from "../route.ts";
 import { texts } from "../texts.ts";
-import { announce } from "../ui/announce.tsx";
+import { confirmDone } from "../ui/announce.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
@@ -46,7 +46,7 @@ function CreateForm({ parent }: { readonly parent: string }) {
     try {
       const at = { workspace: parent, resource: WORKSPACES, namespace: "" };
       await createObject(at, manifest(name.trim(), referenceOf(chosen)));
-      announce(texts.create.done(name));
+      confirmDone(texts.create.done(name));
       close();
       if (!openPaths.peek().has(parent)) setOpen(parent, true);
     } catch (cause) {

@@ -4,7 +4,7 @@ import { asStatusError } from "../api/client.ts";
 import { deleteObject } from "../api/objects.ts";
 import { navigate, route, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
-import { announce } from "../ui/announce.tsx";
+import { confirmDone } from "../ui/announce.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { parentOf, WORKSPACES, type Workspace } from "./workspace.ts";
@@ -38,7 +38,7 @@ function DeleteForm({ path, workspace }: Deleted) {
     try {
       const at = { workspace: parent, resource: WORKSPACES, namespace: "", name };
       await deleteObject(at, workspace?.metadata.uid);
-      announce(texts.remove.done(name));
+      confirmDone(texts.remove.done(name));
       close();
       const { workspace: current } = route.peek();
       if (current === path || current.startsWith(`${path}:`)) navigate(routeTo({ workspace: parent }));

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useMay } from "../../api/access.ts";
 import { asStatusError, type StatusError } from "../../api/client.ts";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 import { type AnsweredClaim, type ApiBinding, BINDINGS, type Claim, keyOfClaim, nameOfClaim } from "../kinds.ts";
 import { texts } from "../texts.ts";
 import { type Answer, answerInBinding } from "./answer.ts";
@@ -65,7 +65,7 @@ function ClaimRow({ at, claim, answer, isApplied, isAsked, mayAnswer }: RowProps
     setError(undefined);
     try {
       await answerInBinding(at, claim, state);
-      announce(words.done(name, state));
+      confirmDone(words.done(name, state));
     } catch (cause) {
       setError(asStatusError(cause));
     } finally {

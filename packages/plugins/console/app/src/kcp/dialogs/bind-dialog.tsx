@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { discovery } from "../../api/discovery.ts";
 import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { type Answer, answerTo } from "../binding/answer.ts";
 import { BoundResource, Phase } from "../binding/binding-part.tsx";
@@ -73,7 +73,7 @@ function BindForm({ workspace, onClose, onMade }: DialogProps & { readonly onMad
     };
     try {
       await createAll(workspace, [{ resource: BINDINGS, object }], done.current);
-      announce(words.created(binding));
+      confirmDone(words.created(binding));
       onMade(binding);
     } catch (cause) {
       setProblems(

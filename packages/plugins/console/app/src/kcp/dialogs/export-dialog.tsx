@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { type ApiExport, EXPORTS, SCHEMAS } from "../kinds.ts";
 import { ObjectLink } from "../links.tsx";
@@ -76,7 +76,7 @@ function ExportForm({ workspace, onClose, onMade }: DialogProps & { readonly onM
     setProblems({});
     try {
       await createAll(workspace, objects, done.current);
-      announce(words.done(name));
+      confirmDone(words.done(name));
       onMade(name);
     } catch (cause) {
       setProblems(problemsByField<FormField>(cause, { fieldOf, other: "text" }));

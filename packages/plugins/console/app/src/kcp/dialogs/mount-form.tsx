@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "preact/hooks";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 import { Field } from "../../ui/field.tsx";
 import { WORKSPACES } from "../../workspaces/workspace.ts";
 import { MOUNTS, SECRETS } from "../kinds.ts";
@@ -61,7 +61,7 @@ export function MountForm({ workspace, onClose, onMade }: MountFormProps) {
     ];
     try {
       await createAll(workspace, objects, done.current);
-      announce(words.created(name));
+      confirmDone(words.created(name));
       onMade(name);
     } catch (cause) {
       setProblems(problemsByField<FormField>(cause, { fieldOf, other: "name" }));

@@ -6,7 +6,7 @@ import { asStatusError, StatusError } from "../../api/client.ts";
 import { discovery, findResource, type Resource } from "../../api/discovery.ts";
 import { navigate, route, routeHash, routeTo, withQuery } from "../../route.ts";
 import { texts } from "../../texts.ts";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 import { Icon } from "../../ui/icons.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Review } from "../edit/review.tsx";
@@ -120,7 +120,7 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
         return;
       }
       const { metadata } = stored;
-      announce(words.done(metadata.name));
+      confirmDone(words.done(metadata.name));
       const { group, version, resource: plural } = resource;
       const object = { namespace: metadata.namespace ?? "", name: metadata.name };
       navigate(routeTo({ workspace, resource: { group, version, resource: plural }, object }));
@@ -152,11 +152,6 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
           <WrapSwitch />
         </span>
       </div>
-      {error !== undefined && (
-        <p class="object-note failed" role="alert">
-          {error.message}
-        </p>
-      )}
       <YamlEditor
         text={text}
         label={words.label(resource.kind)}
@@ -170,6 +165,13 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
         onSubmit={review}
       />
       <p class="hint">{texts.object.yaml.keys}</p>
+      <div class="object-notes">
+        {error !== undefined && (
+          <p class="object-note failed" role="alert">
+            {error.message}
+          </p>
+        )}
+      </div>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { asStatusError, type StatusError } from "../../api/client.ts";
 import type { Resource } from "../../api/discovery.ts";
 import type { ObjectAddress } from "../../api/objects.ts";
 import { texts } from "../../texts.ts";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
 import type { LiveObject, WholeObject } from "../live-object.ts";
 import { useSchema } from "../schema/use-schema.ts";
@@ -76,7 +76,7 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
       setReview(undefined);
       focusEditor();
       if (live.state === "static") live.reload();
-      announce(words.saved);
+      confirmDone(words.saved);
     } catch (cause) {
       fail(cause);
     } finally {
@@ -110,12 +110,6 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
           focusEditor();
         }}
       />
-      {error !== undefined && !(error.code === 409 && draft.isOutdated.value) && (
-        <p class="object-note failed" role="alert">
-          {error.message}
-        </p>
-      )}
-      {draft.isOutdated.value && <Outdated draft={draft} onDone={focusEditor} />}
       <YamlEditor
         text={draft.text}
         label={words.label(object.kind, address.name)}
@@ -130,6 +124,14 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
         onSubmit={() => void startReview()}
       />
       {isDirty && <p class="hint">{words.keys}</p>}
+      <div class="object-notes">
+        {error !== undefined && !(error.code === 409 && draft.isOutdated.value) && (
+          <p class="object-note failed" role="alert">
+            {error.message}
+          </p>
+        )}
+        {draft.isOutdated.value && <Outdated draft={draft} onDone={focusEditor} />}
+      </div>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { texts } from "../../texts.ts";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 import { Comparison } from "../editor/comparison-view.tsx";
 import { pathText } from "./changes.ts";
 import type { Draft } from "./draft.ts";
@@ -19,7 +19,7 @@ export function Outdated({ draft, onDone }: { readonly draft: Draft; readonly on
     if (now === undefined || now.conflicts.length > 0) return;
     draft.take(now);
     onDone();
-    announce(words.merged);
+    confirmDone(words.merged);
   };
   const finish = (act: () => void) => {
     act();

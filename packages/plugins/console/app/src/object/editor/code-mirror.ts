@@ -22,6 +22,13 @@ interface EditorOptions {
   readonly isChecked: boolean;
   onChange(text: string): void;
   onSubmit(): void;
+  /** Called after each check. */
+  onProblems(problems: readonly LineProblem[]): void;
+}
+
+/** A problem, and its line, from 1. */
+export interface LineProblem extends TextProblem {
+  readonly line: number;
 }
 
 export interface Editor {
@@ -50,10 +57,14 @@ export function createEditor(options: EditorOptions): Editor {
     const { document, value, problems } = parseText(state.doc.toString());
     const ofSchema = schema && document && value ? checkAgainst(document, schema) : [];
     const end = state.doc.length;
-    return [...problems, ...ofSchema, ...ofServer].map(({ from, to, severity, message }) => {
+    // The page names problems that keep it from sending the text, too.
+    const others = ofServer.filter((one) => !problems.some(({ message }) => message === one.message));
+    const found = [...problems, ...ofSchema, ...others].map(({ from, to, severity, message }) => {
       const start = Math.min(from, end);
       return { from: start, to: Math.max(start, Math.min(to, end)), severity, message };
     });
+    options.onProblems(found.map((one) => ({ ...one, line: state.doc.lineAt(one.from).number })));
+    return found;
   };
   const checks = [
     linter(check, {
@@ -85,8 +96,9 @@ export function createEditor(options: EditorOptions): Editor {
       EditorState.tabSize.of(2),
       options.isChecked ? checks : [],
       EditorView.updateListener.of(({ docChanged, transactions, state }) => {
-        if (!docChanged || transactions.some((one) => one.annotation(fromPage) === true)) return;
+        if (!docChanged) return;
         ofServer = [];
+        if (transactions.some((one) => one.annotation(fromPage) === true)) return;
         options.onChange(state.doc.toString());
       }),
     ],

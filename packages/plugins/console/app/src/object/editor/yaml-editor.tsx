@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { texts } from "../../texts.ts";
 import type { FieldSchema } from "../schema/schema.ts";
 import type { TextProblem } from "../yaml/parse.ts";
-import type { Editor } from "./code-mirror.ts";
+import type { Editor, LineProblem } from "./code-mirror.ts";
 import { shadowOf } from "./shadow.ts";
 
 interface YamlEditorProps {
@@ -50,6 +50,7 @@ export function YamlEditor(props: YamlEditorProps) {
   last.current = props;
   const [editor, setEditor] = useState<Editor>();
   const [hasFailed, setFailed] = useState(false);
+  const [found, setFound] = useState<readonly LineProblem[]>([]);
   useEffect(() => {
     let created: Editor | undefined;
     let isEnded = false;
@@ -65,6 +66,7 @@ export function YamlEditor(props: YamlEditorProps) {
           isChecked,
           onChange: (changed) => last.current.onChange?.(changed),
           onSubmit: () => last.current.onSubmit?.(),
+          onProblems: setFound,
         });
         setEditor(created);
       },
@@ -91,6 +93,33 @@ export function YamlEditor(props: YamlEditorProps) {
     <div class="editor">
       {editor === undefined && <p class="muted">{hasFailed ? texts.object.notLoaded : texts.loading}</p>}
       <div class="editor-host" ref={host} />
+      <Problems found={found} onChoose={({ from }) => editor?.focus(from)} />
     </div>
+  );
+}
+
+/** Problems that are listed at most. */
+const MOST = 50;
+
+interface ProblemsProps {
+  readonly found: readonly LineProblem[];
+  readonly onChoose: (problem: LineProblem) => void;
+}
+
+/** The problems of a text with their lines, below the editor, so that the text stays where it is. */
+function Problems({ found, onChoose }: ProblemsProps) {
+  if (found.length === 0) return null;
+  const words = texts.object.yaml;
+  return (
+    <ul class="line-problems" aria-label={words.problems}>
+      {found.slice(0, MOST).map((one) => (
+        <li key={`${one.from} ${one.message}`}>
+          <button type="button" class={`link ${one.severity}`} onClick={() => onChoose(one)}>
+            <strong>{words.line(one.line)}</strong> <span>{one.message}</span>
+          </button>
+        </li>
+      ))}
+      {found.length > MOST && <li class="hint">{words.moreProblems(found.length - MOST)}</li>}
+    </ul>
   );
 }

@@ -44,7 +44,8 @@ export function LongValues({ values }: { readonly values: Values }) {
   );
 }
 
-function LongValue({ value }: { readonly value: string }) {
+/** A text that is folded if it is long. */
+export function LongValue({ value }: { readonly value: string }) {
   const [isOpen, setOpen] = useState(false);
   const words = texts.object.values;
   const isLong = value.length > SHORT;

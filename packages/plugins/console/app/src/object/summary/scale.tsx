@@ -3,7 +3,7 @@ import { asStatusError, request, type StatusError } from "../../api/client.ts";
 import { FIELD_MANAGER, type ObjectAddress, objectPath } from "../../api/objects.ts";
 import type { KubernetesObject } from "../../api/types.ts";
 import { texts } from "../../texts.ts";
-import { announce } from "../../ui/announce.tsx";
+import { confirmDone } from "../../ui/announce.tsx";
 
 interface ScaleObject extends KubernetesObject {
   readonly spec?: { readonly replicas?: number };
@@ -45,7 +45,7 @@ export function Scale({ address, version }: ScaleProps) {
       setScale(await request<ScaleObject>(path, { method: "PUT", body, parameters: { fieldManager: FIELD_MANAGER } }));
       setTyped(undefined);
       setError(undefined);
-      announce(words.done(wanted));
+      confirmDone(words.done(wanted));
     } catch (cause) {
       setError(asStatusError(cause));
     }

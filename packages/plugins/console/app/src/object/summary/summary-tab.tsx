@@ -6,11 +6,16 @@ import { texts } from "../../texts.ts";
 import { ageOf, dateOf } from "../../ui/age.ts";
 import { linkTo, resourceOfKind } from "../links.ts";
 import type { OwnerReference, WholeObject } from "../live-object.ts";
+import { Columns } from "./columns.tsx";
 import { Conditions } from "./conditions.tsx";
+import { Data, isSecret } from "./data.tsx";
 import { Events } from "./events.tsx";
 import { Labels, LongValues } from "./labels.tsx";
+import { Leaves } from "./leaves.tsx";
 import { Owned } from "./owned.tsx";
 import { Scale } from "./scale.tsx";
+
+const APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 interface SummaryProps {
   readonly address: ObjectAddress;
@@ -25,7 +30,10 @@ export function SummaryTab({ address, object, found, resource, isDeleted }: Summ
   const { metadata } = object;
   const words = texts.object.summary;
   const cluster = clusterOf(object);
-  const { labels = {}, annotations = {}, ownerReferences = [], finalizers = [] } = metadata;
+  const { labels = {}, annotations: all = {}, ownerReferences = [], finalizers = [] } = metadata;
+  // What was applied to a Secret has its values.
+  const { [APPLIED]: _, ...others } = all;
+  const annotations = isSecret(object) ? others : all;
   return (
     <div class="summary">
       <dl class="facts">
@@ -86,7 +94,12 @@ export function SummaryTab({ address, object, found, resource, isDeleted }: Summ
           </Fact>
         )}
       </dl>
+      <Data object={object} />
+      {!isDeleted && resource?.verbs.includes("get") !== false && (
+        <Columns address={address} version={metadata.resourceVersion ?? ""} />
+      )}
       <Conditions status={object["status"]} />
+      <Leaves object={object} />
       {Object.keys(annotations).length > 0 && (
         <section aria-labelledby="annotations">
           <h3 id="annotations">{words.annotations}</h3>
