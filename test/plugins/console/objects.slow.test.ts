@@ -5,9 +5,20 @@ import { expect } from "chai";
 import { ensureConsole } from "../../../tools/console.mjs";
 import { ensureInstalled, root } from "../../../tools/install.mjs";
 import { Start } from "../../cli/support/start.ts";
-import { type ConsoleTab, openTab, startBrowser } from "./support/console-tab.ts";
+import { axeFaults, type ConsoleTab, openTab, startBrowser } from "./support/console-tab.ts";
 
 const CONFIG_MAPS = "root/core/v1/configmaps";
+
+const GEARS = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: gears.example.dev }
+spec:
+  group: example.dev
+  names: { plural: gears, singular: gear, kind: Gear }
+  scope: Namespaced
+  versions:
+    - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
+`;
 
 const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(selector).first().waitFor();
 const gone = (tab: ConsoleTab, selector: string): Promise<void> =>
@@ -106,5 +117,74 @@ describe("tables and objects in the console", function () {
     expect(await tab.evaluate<string>(place)).to.equal(before);
     await button("Discard changes");
     await gone(tab, "role=list[name='Problems of the text']");
+  });
+
+  it("bind an export in a workspace from the page of the export, whose resources then come first", async () => {
+    await open("root:team");
+    await button("Export an API");
+    await fill("Resources", GEARS);
+    await fill("Name of the export", "gears");
+    await inDialog("Export");
+    await seen(tab, ".confirmation:popover-open >> text=/Export gears created/");
+    await open("root:team/apis.kcp.io/v1alpha2/apiexports/object/-/gears?view=kcp");
+    await button("Bind in a workspace…");
+    await tab.locator('role=dialog >> role=radio[name="other"]').click();
+    await inDialog("Continue");
+    await inDialog("Bind");
+    await seen(tab, "role=dialog >> text=/is bound/");
+    await tab.locator('role=dialog >> role=button[name="Close"]').last().click();
+    await seen(tab, 'role=cell >> role=link[name="root:other"]');
+    await open("root:other");
+    await seen(tab, 'role=navigation[name="Resources"] >> role=link[name="gears"]');
+    const headings = tab.locator('role=navigation[name="Resources"] >> role=heading');
+    expect((await headings.allInnerTexts())[0]).to.match(/^example\.dev\s*bound$/);
+  });
+
+  it("say which path to use in place of the name of a workspace", async () => {
+    await open("root:other");
+    await button("Bind an export");
+    await fill("Workspace of the export", "team");
+    await fill("Name of the export", "gears");
+    await seen(tab, "role=dialog >> text=/the name of a workspace, and not its path: use root:team/");
+    await tab.keyboard.press("Escape");
+    await button("Create workspace");
+    await seen(tab, "role=dialog >> text=/The type decides which APIs/");
+    expect(await tab.locator("role=dialog >> role=option").allInnerTexts()).to.include("universal, defined in root");
+    await tab.keyboard.press("Escape");
+  });
+
+  it("name workspaces by their paths in tables over all of them", async () => {
+    await open(`${CONFIG_MAPS}?all=1`);
+    await tab.locator('role=cell >> role=link[name="root:other"]').first().click();
+    await seen(tab, 'role=heading[name="other"]');
+    await open("root:team/apis.kcp.io/v1alpha2/apiexports/object/-/gears?view=kcp");
+    await seen(tab, "text=0 objects");
+    const gear = { apiVersion: "example.dev/v1", kind: "Gear", metadata: { name: "cog" } };
+    writeFileSync(join(server.folder.path, "gear.json"), JSON.stringify(gear));
+    const path = "/clusters/root:other/apis/example.dev/v1/namespaces/default/gears";
+    await kubectl("--context=base", "create", "--raw", path, "-f", join(server.folder.path, "gear.json"));
+    await seen(tab, "role=row >> role=cell >> text=default");
+    await tab.locator('role=region[name="Objects through the view"] >> role=link[name="root:other"]').click();
+    await seen(tab, 'role=heading[name="other"]');
+  });
+
+  it("show the resource of the address in a long list, and have no serious fault of accessibility", async () => {
+    await open("root/tenancy.kcp.io/v1alpha1/workspacetypes");
+    await seen(tab, "role=rowheader[name=universal]");
+    const isVisible = `(() => {
+      const [list, item] = [".resource-list", ".resource-list [aria-current]"].map((one) => document.querySelector(one).getBoundingClientRect());
+      return item.top >= list.top && item.bottom <= list.bottom;
+    })()`;
+    expect(await tab.evaluate(isVisible)).to.equal(true);
+    const found: string[] = [];
+    for (const hash of [`${CONFIG_MAPS}?all=1`, "root/core/v1/secrets/object/default/door", "root:other"])
+      for (const width of [1400, 390]) {
+        await tab.setViewportSize({ width, height: 900 });
+        await open(hash);
+        await seen(tab, "role=heading");
+        found.push(...(await axeFaults(tab)).map((fault) => `${hash} ${width} ${fault}`));
+      }
+    await tab.setViewportSize({ width: 1400, height: 900 });
+    expect(found).to.deep.equal([]);
   });
 });

@@ -62,7 +62,7 @@ export const texts = {
         `Other shards publish URLs that are not below the address of this page, where your session does not count. Their objects are not shown: ${urls}`,
       resource: "Resource",
       name: "Name",
-      cluster: "Cluster",
+      workspace: "Workspace",
       namespace: "Namespace",
       age: "Age",
       count: (count: number) => (count === 1 ? "1 object" : `${count.toLocaleString("en")} objects`),
@@ -157,6 +157,10 @@ export const texts = {
     heading: (workspace: string) => `Bind an export in ${workspace}`,
     path: "Workspace of the export",
     pathHint: "Workspace path such as root:acme, or the name of a logical cluster.",
+    notPath: (name: string, paths: readonly string[]) =>
+      paths.length > 0
+        ? `"${name}" is the name of a workspace, and not its path: use ${paths.join(" or ")}.`
+        : `"${name}" is not the path of a workspace: use its whole path, such as root:${name}.`,
     name: "Name of the export",
     binding: "Name of the binding",
     submit: "Bind",
@@ -165,6 +169,14 @@ export const texts = {
     waiting: "The server binds the export.",
     done: (name: string) => `Binding ${name} is bound.`,
     show: "Show the binding",
+  },
+  bindInDialog: {
+    open: "Bind in a workspace…",
+    heading: (name: string) => `Bind ${name} in a workspace`,
+    path: "Workspace",
+    hint: "Workspace path, such as root:acme. Choose one of the open tree, or type a path.",
+    tree: "Open workspaces",
+    submit: "Continue",
   },
   mountDialog: {
     heading: (workspace: string) => `Mount a cluster in ${workspace}`,

@@ -1,5 +1,6 @@
 import type { Row } from "../api/table-query.ts";
 import { type Column, clusterOf } from "../api/types.ts";
+import { routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf, dateOf } from "../ui/age.ts";
 
@@ -14,16 +15,22 @@ export interface ShownColumn {
   readonly textOf: (row: Row) => string;
   /** More than the text, for a tooltip. */
   readonly titleOf?: (row: Row) => string;
+  readonly hrefOf?: (row: Row) => string;
 }
 
 interface Shape {
   readonly hasNamespace: boolean;
   readonly hasCluster: boolean;
+  /** Path of the workspace of a logical cluster. Default: its name. */
+  readonly pathOf?: (cluster: string) => string;
   /** Columns of kubectl's `-o wide`, too. */
   readonly isWide: boolean;
 }
 
-export function shownColumns(columns: readonly Column[], { hasNamespace, hasCluster, isWide }: Shape): ShownColumn[] {
+export function shownColumns(
+  columns: readonly Column[],
+  { hasNamespace, hasCluster, isWide, pathOf = (cluster) => cluster }: Shape,
+): ShownColumn[] {
   const own = columns.flatMap((column, index) => (column.priority > 0 && !isWide ? [] : [ofServer(column, index)]));
   const [name, ...others] = own;
   const more: ShownColumn[] = [];
@@ -38,10 +45,12 @@ export function shownColumns(columns: readonly Column[], { hasNamespace, hasClus
   if (hasCluster)
     more.push({
       field: "Cluster",
-      label: texts.table.cluster,
-      description: "",
+      label: texts.table.workspace,
+      description: texts.table.byCluster,
       isNumber: false,
-      textOf: ({ object }) => clusterOf(object),
+      textOf: ({ object }) => pathOf(clusterOf(object)),
+      titleOf: ({ object }) => texts.table.clusterOf(clusterOf(object)),
+      hrefOf: ({ object }) => routeHash(routeTo({ workspace: pathOf(clusterOf(object)) })),
     });
   const known = new Set(own.map(({ field }) => field));
   return name === undefined ? [] : [name, ...more.filter(({ field }) => !known.has(field)), ...others];

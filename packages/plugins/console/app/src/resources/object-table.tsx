@@ -77,7 +77,11 @@ export function ObjectTable({ label, page, columns, offset, sort, onSort, linkOf
                     class={column.isNumber ? "number" : ""}
                     title={column.titleOf?.(row) ?? longText(column.textOf(row))}
                   >
-                    {column.textOf(row)}
+                    {column.hrefOf === undefined ? (
+                      column.textOf(row)
+                    ) : (
+                      <a href={column.hrefOf(row)}>{column.textOf(row)}</a>
+                    )}
                   </td>
                 ),
               )}

@@ -1,16 +1,24 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Discovery, Resource } from "../api/discovery.ts";
 import { route, routeHash, routeTo, setQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { boundGroups } from "./identity.ts";
 
 /** The resources of a workspace, by group, with a search. */
 export function ResourceList({ found }: { readonly found: Discovery }) {
   const { workspace, resource: current, query } = route.value;
   const list = useRef<HTMLElement>(null);
   const shown = shownResources(found.resources, query.kinds ?? "", current);
-  const groups = Map.groupBy(shown, ({ group }) => group);
+  const bound = boundGroups(workspace);
+  const groups = [...Map.groupBy(shown, ({ group }) => group)];
+  // What the workspace is for comes before what every workspace has.
+  const ordered = [...groups.filter(([group]) => bound.has(group)), ...groups.filter(([group]) => !bound.has(group))];
+  const place = `${current?.group}/${current?.version}/${current?.resource} ${found.state} ${bound.size}`;
+  useEffect(() => {
+    list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }, [place]);
   const onKeyDown = (event: KeyboardEvent) => {
     const links = [...(list.current?.querySelectorAll<HTMLElement>("a") ?? [])];
     const at = links.indexOf(document.activeElement as HTMLElement);
@@ -37,9 +45,12 @@ export function ResourceList({ found }: { readonly found: Discovery }) {
       {found.state === "loading" && <p class="muted">{texts.loading}</p>}
       {found.state === "failed" && found.error !== undefined && <Problem error={found.error} onRetry={found.reload} />}
       {found.state === "ready" && shown.length === 0 && <p class="muted">{texts.resources.none}</p>}
-      {[...groups].map(([group, resources]) => (
+      {ordered.map(([group, resources]) => (
         <section key={group} aria-label={group || texts.resources.core}>
-          <h2 title={group || texts.resources.core}>{group || texts.resources.core}</h2>
+          <h2 title={group || texts.resources.core}>
+            {group || texts.resources.core}
+            {bound.has(group) && <span class="badge">{texts.resources.bound}</span>}
+          </h2>
           <ul>
             {resources.map((one) => (
               <li key={`${one.version}/${one.resource}`}>

@@ -8,12 +8,13 @@ import { type Route, type RouteQuery, route, routeHash, routeTo, setQuery, withQ
 import { texts } from "../texts.ts";
 import { announce } from "../ui/announce.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { useClusterPaths } from "../workspaces/cluster-paths.ts";
 import { shownColumns } from "./cells.tsx";
 import { identityOf } from "./identity.ts";
 import { ObjectTable } from "./object-table.tsx";
 import { lastOffset, Pager } from "./pager.tsx";
 import { problemsOf, TableTools } from "./table-tools.tsx";
-import { ValueCounts } from "./value-counts.tsx";
+import { MOST_COUNTED, ValueCounts } from "./value-counts.tsx";
 
 /** Rows of a page. */
 const SIZE = 100;
@@ -58,6 +59,8 @@ function tableQueryOf(
   };
 }
 
+const NONE: readonly string[] = [];
+
 interface ObjectsProps {
   readonly query: TableQuery;
   readonly resource: Resource | undefined;
@@ -69,9 +72,13 @@ function Objects({ query, resource, label, last }: ObjectsProps) {
   const page = withLastRows(tablePage(query).value, last);
   const { workspace, query: parameters } = route.value;
   const { offset, isOverAll = false } = query;
+  const pathOf = useClusterPaths(
+    isOverAll ? [...page.rows.map(({ object }) => clusterOf(object)), ...countedClusters(query, page)] : NONE,
+  );
   const columns = shownColumns(page.columns, {
     hasNamespace: resource?.isNamespaced === true && query.namespace === undefined,
     hasCluster: isOverAll,
+    pathOf,
     isWide: parameters.wide === "1",
   });
   const total = page.total ?? 0;
@@ -84,7 +91,7 @@ function Objects({ query, resource, label, last }: ObjectsProps) {
   const id = query.resource;
   const linkOf = ({ object }: Row) => {
     const { namespace = "", name } = object.metadata;
-    const at = isOverAll ? clusterOf(object) : workspace;
+    const at = isOverAll ? pathOf(clusterOf(object)) : workspace;
     return routeHash(routeTo({ workspace: at, resource: id, object: { namespace, name } }, kept(parameters)));
   };
   const problems = problemsOf(page);
@@ -99,13 +106,15 @@ function Objects({ query, resource, label, last }: ObjectsProps) {
   );
   return (
     <>
-      <TableTools resource={resource} page={page} fields={columns.map(({ field }) => field)} />
+      <TableTools resource={resource} page={page} fields={columns} />
       {page.source === "plain" && page.state === "live" && <p class="notice">{texts.table.plain}</p>}
       {page.rows.length === 0 && problem}
       {isOverAll && (page.error?.code === 404 || page.error?.code === 403) && (
         <p class="notice">{texts.table.noOverAll}</p>
       )}
-      {parameters.count !== undefined && page.counts !== undefined && <ValueCounts counts={page.counts} />}
+      {parameters.count !== undefined && page.counts !== undefined && (
+        <ValueCounts counts={page.counts} textOf={query.countBy === "Cluster" ? pathOf : String} />
+      )}
       {columns.length > 0 && (
         <ObjectTable
           label={label}
@@ -136,6 +145,9 @@ function Objects({ query, resource, label, last }: ObjectsProps) {
     </>
   );
 }
+
+const countedClusters = ({ countBy }: TableQuery, { counts }: TablePage): readonly string[] =>
+  countBy === "Cluster" ? (counts?.values ?? []).slice(0, MOST_COUNTED).map(({ value }) => String(value)) : NONE;
 
 /** Has screen readers read how many objects a search or a filter has found. */
 function useAnnouncedTotal({ offset: _, sort: _sort, ...selection }: TableQuery, { state, total }: TablePage): void {

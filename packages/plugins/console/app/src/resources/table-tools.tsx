@@ -6,12 +6,13 @@ import { type RouteQuery, route, routeHash, setQuery, withQuery } from "../route
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
 import { TypedField } from "../ui/typed-field.tsx";
+import type { ShownColumn } from "./cells.tsx";
 
 interface TableToolsProps {
   readonly resource: Resource | undefined;
   readonly page: TablePage;
   /** Fields whose values can be counted. */
-  readonly fields: readonly string[];
+  readonly fields: readonly Pick<ShownColumn, "field" | "label">[];
 }
 
 /** What is shown of a list: each change leads to another address, and to the first page. */
@@ -65,9 +66,9 @@ export function TableTools({ resource, page, fields }: TableToolsProps) {
           onChange={({ currentTarget }) => setQuery({ count: currentTarget.value })}
         >
           <option value="">{texts.table.noCount}</option>
-          {fields.map((field) => (
+          {fields.map(({ field, label }) => (
             <option key={field} value={field}>
-              {field}
+              {label}
             </option>
           ))}
         </select>

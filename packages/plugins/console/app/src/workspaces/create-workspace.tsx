@@ -71,13 +71,17 @@ function CreateForm({ parent }: { readonly parent: string }) {
             />
           )}
         </Field>
-        <Field label={texts.create.type} error={problems.type} {...(hasNoTypes && { hint: texts.create.noTypes })}>
+        <Field
+          label={texts.create.type}
+          error={problems.type}
+          hint={hasNoTypes ? texts.create.noTypes : texts.create.typeHint}
+        >
           {(attributes) => (
             <select {...attributes} value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
               <option value="">{defaultText(allowed.default)}</option>
               {allowed.types.map((type) => (
                 <option key={valueOfType(type)} value={valueOfType(type)}>
-                  {`${type.name} (${type.path})`}
+                  {texts.create.typeOf(type.name, type.path)}
                 </option>
               ))}
             </select>

@@ -71,7 +71,11 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
       </div>
       <dl class="facts">
         <Fact name={texts.workspace.type}>
-          {type === undefined ? "" : `${type.name}${type.path ? ` (${type.path})` : ""}`}
+          {type !== undefined && (
+            <>
+              {type.name} {type.path && <span class="muted">{texts.workspace.typeIn(type.path)}</span>}
+            </>
+          )}
         </Fact>
         <Fact name={texts.workspace.phase}>
           {phase !== undefined && <span class={`badge ${phase === "Ready" ? "good" : "warning"}`}>{phase}</span>}

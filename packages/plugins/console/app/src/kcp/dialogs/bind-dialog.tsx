@@ -1,9 +1,8 @@
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { discovery } from "../../api/discovery.ts";
 import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
-import { confirmDone } from "../../ui/announce.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { treeRows } from "../../workspaces/tree-model.ts";
 import { type Answer, answerTo } from "../binding/answer.ts";
 import { BoundResource, Phase } from "../binding/binding-part.tsx";
 import { type ApiBinding, type ApiExport, BINDINGS, EXPORTS, keyOfClaim } from "../kinds.ts";
@@ -11,41 +10,46 @@ import { ObjectLink, placeOf } from "../links.tsx";
 import { everywhere } from "../lists.ts";
 import { texts } from "../texts.ts";
 import { ClaimChoices } from "./claim-choices.tsx";
-import { createAll, problemsByField } from "./create-all.ts";
+import type { Made } from "./create-all.ts";
+import { type FormProps, MadeDialog, type MadeDialogProps, useForm } from "./made-dialog.tsx";
 import { NotAllowed } from "./not-allowed.tsx";
 import { Progress } from "./progress.tsx";
 import { TextField } from "./text-field.tsx";
 import { useSettled } from "./use-settled.ts";
 
-interface DialogProps {
-  readonly workspace: string;
-  readonly onClose: () => void;
+interface BindProps extends MadeDialogProps {
+  /** The export, if it is known. */
+  readonly reference?: { readonly path: string; readonly name: string };
 }
 
 type FormField = "path" | "name" | "binding" | "claims";
 
 /** Binds an export in a workspace, and says what becomes of the binding. */
-export function BindDialog({ workspace, onClose }: DialogProps) {
-  const [made, setMade] = useState<string>();
+export function BindDialog({ workspace, reference, onClose }: BindProps) {
   return (
-    <Dialog heading={texts.bindDialog.heading(workspace)} onClose={onClose}>
-      {made === undefined ? (
-        <BindForm workspace={workspace} onClose={onClose} onMade={setMade} />
-      ) : (
-        <Bound workspace={workspace} name={made} onClose={onClose} />
+    <MadeDialog
+      heading={texts.bindDialog.heading(workspace)}
+      onClose={onClose}
+      form={(onMade) => (
+        <BindForm
+          workspace={workspace}
+          {...(reference !== undefined && { reference })}
+          onClose={onClose}
+          onMade={onMade}
+        />
       )}
-    </Dialog>
+      made={(name) => <Bound workspace={workspace} name={name} onClose={onClose} />}
+    />
   );
 }
 
-function BindForm({ workspace, onClose, onMade }: DialogProps & { readonly onMade: (name: string) => void }) {
-  const [path, setPath] = useState("");
-  const [name, setName] = useState("");
+function BindForm({ workspace, reference, onClose, onMade }: BindProps & FormProps) {
+  const [path, setPath] = useState(reference?.path ?? "");
+  const [name, setName] = useState(reference?.name ?? "");
   const [typedBinding, setBinding] = useState<string>();
   const [answers, setAnswers] = useState<Readonly<Record<string, Answer>>>({});
-  const [problems, setProblems] = useState<Partial<Record<FormField, string>>>({});
-  const [isBusy, setBusy] = useState(false);
-  const done = useRef(new Set<string>());
+  const form = useForm<FormField>({ workspace, onMade, fieldOf, other: "binding" });
+  const { problems, isBusy } = form;
   const binding = typedBinding ?? name;
   const words = texts.bindDialog;
   const at = { path: useSettled(path), name: useSettled(name) };
@@ -57,10 +61,8 @@ function BindForm({ workspace, onClose, onMade }: DialogProps & { readonly onMad
     ? liveObject<ApiExport>(collectionPath({ workspace: at.path, resource: EXPORTS, namespace: "" }), at.name).value
     : undefined;
   const claims = known?.items[0]?.spec?.permissionClaims ?? [];
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    setBusy(true);
-    setProblems({});
     const answered = claims.map((claim) => answerTo(claim, answers[keyOfClaim(claim)] ?? "Rejected"));
     const object = {
       apiVersion: "apis.kcp.io/v1alpha2",
@@ -71,30 +73,22 @@ function BindForm({ workspace, onClose, onMade }: DialogProps & { readonly onMad
         ...(answered.length > 0 && { permissionClaims: answered }),
       },
     };
-    try {
-      await createAll(workspace, [{ resource: BINDINGS, object }], done.current);
-      confirmDone(words.created(binding));
-      onMade(binding);
-    } catch (cause) {
-      setProblems(
-        problemsByField<FormField>(cause, { fieldOf: (_, field) => fieldOf(field, cause), other: "binding" }),
-      );
-      setBusy(false);
-    }
+    void form.create([{ resource: BINDINGS, object }], { name: binding, text: words.created(binding) });
   };
-  const change = (set: (value: string) => void) => (value: string) => {
-    setProblems({});
-    set(value.trim());
-  };
+  const change = (set: (value: string) => void) => form.change((value: string) => set(value.trim()));
   const places = [...new Set(exports.items.map(placeOf))].sort();
   const names = exports.items.filter((one) => placeOf(one) === path).map(({ metadata }) => metadata.name);
+  const isUnknown = known !== undefined && known.items.length === 0 && known.state !== "loading";
+  const hasFailed = problems.name !== undefined || problems.path !== undefined;
+  const mistaken =
+    isName(path) && !places.includes(path) && (isUnknown || hasFailed) ? nameError(path, places) : undefined;
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <NotAllowed workspace={workspace} id={BINDINGS} />
       <TextField
         label={words.path}
         hint={words.pathHint}
-        error={problems.path}
+        error={mistaken ?? problems.path}
         options={places}
         isRequired
         value={path}
@@ -102,7 +96,7 @@ function BindForm({ workspace, onClose, onMade }: DialogProps & { readonly onMad
       />
       <TextField
         label={words.name}
-        error={problems.name}
+        error={mistaken === undefined ? problems.name : undefined}
         options={[...new Set(names)].sort()}
         isRequired
         value={name}
@@ -115,7 +109,12 @@ function BindForm({ workspace, onClose, onMade }: DialogProps & { readonly onMad
         value={binding}
         onValue={change(setBinding)}
       />
-      <ClaimChoices known={known} answers={answers} onAnswers={setAnswers} error={problems.claims} />
+      <ClaimChoices
+        known={mistaken === undefined ? known : undefined}
+        answers={answers}
+        onAnswers={setAnswers}
+        error={problems.claims}
+      />
       <footer>
         <button type="button" onClick={onClose}>
           {texts.cancel}
@@ -128,7 +127,17 @@ function BindForm({ workspace, onClose, onMade }: DialogProps & { readonly onMad
   );
 }
 
-function fieldOf(field: string, error: unknown): FormField {
+/** True for what may be the name of a workspace in place of its path. */
+const isName = (path: string): boolean => path !== "" && path !== "root" && !path.includes(":");
+
+/** An error for a name in place of a path, with the paths of the workspaces that have this name, as far as the page knows them. */
+function nameError(name: string, places: readonly string[]): string {
+  const known = [...places, ...treeRows.value.map(({ path }) => path)];
+  const paths = [...new Set(known.filter((path) => path.endsWith(`:${name}`)))];
+  return texts.bindDialog.notPath(name, paths);
+}
+
+function fieldOf(_: Made, field: string, error: unknown): FormField {
   if (field.startsWith("spec.permissionClaims")) return "claims";
   if (field.startsWith("spec.reference.export.path")) return "path";
   if (field.startsWith("spec.reference")) return "name";
@@ -136,7 +145,7 @@ function fieldOf(field: string, error: unknown): FormField {
   return error instanceof Error && /permission to bind|APIExport/i.test(error.message) ? "name" : "binding";
 }
 
-interface BoundProps extends DialogProps {
+interface BoundProps extends MadeDialogProps {
   readonly name: string;
 }
 

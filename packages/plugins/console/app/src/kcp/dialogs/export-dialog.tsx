@@ -1,35 +1,27 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
-import { confirmDone } from "../../ui/announce.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { type ApiExport, EXPORTS, SCHEMAS } from "../kinds.ts";
 import { ObjectLink } from "../links.tsx";
 import { texts } from "../texts.ts";
-import { createAll, type Made, problemsByField } from "./create-all.ts";
+import type { Made } from "./create-all.ts";
+import { type FormProps, MadeDialog, type MadeDialogProps, useForm } from "./made-dialog.tsx";
 import { NotAllowed } from "./not-allowed.tsx";
 import { Progress } from "./progress.tsx";
 import { exportObject, prefixOf, type Snapshot, schemaObject, snapshotsOf, yamlOf } from "./snapshot.ts";
 import { TextField } from "./text-field.tsx";
 
-interface DialogProps {
-  readonly workspace: string;
-  readonly onClose: () => void;
-}
-
 type FormField = "text" | "prefix" | "name";
 
 /** Exports the resources of pasted CustomResourceDefinitions or APIResourceSchemas. */
-export function ExportDialog({ workspace, onClose }: DialogProps) {
-  const [made, setMade] = useState<string>();
+export function ExportDialog({ workspace, onClose }: MadeDialogProps) {
   return (
-    <Dialog heading={texts.exportDialog.heading(workspace)} onClose={onClose}>
-      {made === undefined ? (
-        <ExportForm workspace={workspace} onClose={onClose} onMade={setMade} />
-      ) : (
-        <Exported workspace={workspace} name={made} onClose={onClose} />
-      )}
-    </Dialog>
+    <MadeDialog
+      heading={texts.exportDialog.heading(workspace)}
+      onClose={onClose}
+      form={(onMade) => <ExportForm workspace={workspace} onClose={onClose} onMade={onMade} />}
+      made={(name) => <Exported workspace={workspace} name={name} onClose={onClose} />}
+    />
   );
 }
 
@@ -47,13 +39,16 @@ function read(text: string): Read {
   }
 }
 
-function ExportForm({ workspace, onClose, onMade }: DialogProps & { readonly onMade: (name: string) => void }) {
+function ExportForm({ workspace, onClose, onMade }: FormProps) {
   const [text, setText] = useState("");
   const [typedPrefix, setPrefix] = useState<string>();
   const [typedName, setName] = useState<string>();
-  const [problems, setProblems] = useState<Partial<Record<FormField, string>>>({});
-  const [isBusy, setBusy] = useState(false);
-  const done = useRef(new Set<string>());
+  const { problems, setProblems, isBusy, change, create } = useForm<FormField>({
+    workspace,
+    onMade,
+    fieldOf,
+    other: "text",
+  });
   const words = texts.exportDialog;
   const { snapshots, error } = useMemo(() => read(text), [text]);
   const [first] = snapshots;
@@ -63,28 +58,13 @@ function ExportForm({ workspace, onClose, onMade }: DialogProps & { readonly onM
     ...snapshots.map((one) => ({ resource: SCHEMAS, object: schemaObject(prefix, one) })),
     ...(first === undefined ? [] : [{ resource: EXPORTS, object: exportObject(name, prefix, snapshots) }]),
   ];
-  const change = <T,>(set: (value: T) => void) => {
-    return (value: T) => {
-      setProblems({});
-      set(value);
-    };
-  };
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
     if (first === undefined) return setProblems({ text: error ?? words.noSchema });
-    setBusy(true);
-    setProblems({});
-    try {
-      await createAll(workspace, objects, done.current);
-      confirmDone(words.done(name));
-      onMade(name);
-    } catch (cause) {
-      setProblems(problemsByField<FormField>(cause, { fieldOf, other: "text" }));
-      setBusy(false);
-    }
+    void create(objects, { name, text: words.done(name) });
   };
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <NotAllowed workspace={workspace} id={SCHEMAS} />
       <NotAllowed workspace={workspace} id={EXPORTS} />
       <TextField
@@ -135,7 +115,7 @@ function fieldOf({ object }: Made, field: string): FormField {
   return field === "metadata.name" ? "prefix" : "text";
 }
 
-interface ExportedProps extends DialogProps {
+interface ExportedProps extends MadeDialogProps {
   readonly name: string;
 }
 

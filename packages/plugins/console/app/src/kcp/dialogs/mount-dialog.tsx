@@ -1,51 +1,49 @@
-import { useState } from "preact/hooks";
 import { discovery } from "../../api/discovery.ts";
 import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
 import type { Condition, KubernetesObject } from "../../api/types.ts";
-import { Dialog } from "../../ui/dialog.tsx";
 import { phaseOf, WORKSPACES, type Workspace } from "../../workspaces/workspace.ts";
 import { Phase } from "../binding/binding-part.tsx";
 import { MOUNTS } from "../kinds.ts";
 import { ObjectLink, WorkspaceLink } from "../links.tsx";
 import { texts } from "../texts.ts";
 import { BindMounts } from "./bind-mounts.tsx";
+import { type FormProps, MadeDialog, type MadeDialogProps } from "./made-dialog.tsx";
 import { MountForm } from "./mount-form.tsx";
 import { Progress } from "./progress.tsx";
 
-export interface MountDialogProps {
-  readonly workspace: string;
-  readonly onClose: () => void;
+/** Mounts another API server as a workspace; binds the export of Mounts first if it is not bound. */
+export function MountDialog({ workspace, onClose }: MadeDialogProps) {
+  return (
+    <MadeDialog
+      heading={texts.mountDialog.heading(workspace)}
+      onClose={onClose}
+      form={(onMade) => <WhenServed workspace={workspace} onClose={onClose} onMade={onMade} />}
+      made={(name) => <Mounted workspace={workspace} name={name} onClose={onClose} />}
+    />
+  );
 }
 
-/** Mounts another API server as a workspace; binds the export of Mounts first if it is not bound. */
-export function MountDialog({ workspace, onClose }: MountDialogProps) {
-  const [made, setMade] = useState<string>();
+function WhenServed({ workspace, onClose, onMade }: FormProps) {
   const found = discovery(workspace).value;
   const isServed = found.resources.some(
     ({ group, resource }) => group === MOUNTS.group && resource === MOUNTS.resource,
   );
-  return (
-    <Dialog heading={texts.mountDialog.heading(workspace)} onClose={onClose}>
-      {made !== undefined && <Mounted workspace={workspace} name={made} onClose={onClose} />}
-      {made === undefined && found.state === "loading" && (
-        <p class="made muted" role="status">
-          {texts.loading}
-        </p>
-      )}
-      {made === undefined && found.state !== "loading" && !isServed && (
-        <BindMounts workspace={workspace} onClose={onClose} />
-      )}
-      {made === undefined && isServed && <MountForm workspace={workspace} onClose={onClose} onMade={setMade} />}
-    </Dialog>
-  );
+  if (found.state === "loading")
+    return (
+      <p class="made muted" role="status">
+        {texts.loading}
+      </p>
+    );
+  if (!isServed) return <BindMounts workspace={workspace} onClose={onClose} />;
+  return <MountForm workspace={workspace} onClose={onClose} onMade={onMade} />;
 }
 
 interface Mount extends KubernetesObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
 }
 
-function Mounted({ workspace, name, onClose }: MountDialogProps & { readonly name: string }) {
+function Mounted({ workspace, name, onClose }: MadeDialogProps & { readonly name: string }) {
   const read = <T extends KubernetesObject>(resource: typeof MOUNTS | typeof WORKSPACES) =>
     liveObject<T>(collectionPath({ workspace, resource, namespace: "" }), name).value.items[0];
   const mount = read<Mount>(MOUNTS);

@@ -1,10 +1,10 @@
-import { useId, useRef, useState } from "preact/hooks";
-import { confirmDone } from "../../ui/announce.tsx";
+import { useId, useState } from "preact/hooks";
 import { Field } from "../../ui/field.tsx";
 import { WORKSPACES } from "../../workspaces/workspace.ts";
 import { MOUNTS, SECRETS } from "../kinds.ts";
 import { texts } from "../texts.ts";
-import { createAll, type Made, problemsByField } from "./create-all.ts";
+import type { Made } from "./create-all.ts";
+import { type FormProps, useForm } from "./made-dialog.tsx";
 import { NotAllowed } from "./not-allowed.tsx";
 import {
   currentOf,
@@ -17,16 +17,10 @@ import {
 } from "./target.ts";
 import { TextField } from "./text-field.tsx";
 
-interface MountFormProps {
-  readonly workspace: string;
-  readonly onClose: () => void;
-  readonly onMade: (name: string) => void;
-}
-
 type FormField = "name" | "target" | "identity";
 
 /** Asks for what a mount needs, and makes its Secret, the Mount and the Workspace. */
-export function MountForm({ workspace, onClose, onMade }: MountFormProps) {
+export function MountForm({ workspace, onClose, onMade }: FormProps) {
   const [name, setName] = useState("");
   const [isByUrl, setByUrl] = useState(false);
   const [kubeconfig, setKubeconfig] = useState("");
@@ -34,42 +28,32 @@ export function MountForm({ workspace, onClose, onMade }: MountFormProps) {
   const [token, setToken] = useState("");
   const [authority, setAuthority] = useState("");
   const [identity, setIdentity] = useState<Identity>("Fixed");
-  const [problems, setProblems] = useState<Partial<Record<FormField, string>>>({});
-  const [isBusy, setBusy] = useState(false);
-  const done = useRef(new Set<string>());
+  const { problems, setProblems, isBusy, change, create } = useForm<FormField>({
+    workspace,
+    onMade,
+    fieldOf,
+    other: "name",
+  });
   const id = useId();
   const words = texts.mountDialog;
-  const change = (set: (value: string) => void) => (value: string) => {
-    setProblems({});
-    set(value);
-  };
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    setProblems({});
     let target: Target;
     try {
       target = isByUrl ? targetOf(url, { token: token.trim(), authority }) : currentOf(kubeconfig);
     } catch (error) {
       return setProblems({ target: error instanceof Error ? error.message : String(error) });
     }
-    setBusy(true);
     const options = { name, target, identity: isByUrl && token.trim() === "" ? ("None" as const) : identity };
     const objects: readonly Made[] = [
       { resource: SECRETS, namespace: "default", object: secretObject(options) },
       { resource: MOUNTS, object: mountObject(options) },
       { resource: WORKSPACES, object: workspaceObject(options) },
     ];
-    try {
-      await createAll(workspace, objects, done.current);
-      confirmDone(words.created(name));
-      onMade(name);
-    } catch (cause) {
-      setProblems(problemsByField<FormField>(cause, { fieldOf, other: "name" }));
-      setBusy(false);
-    }
+    void create(objects, { name, text: words.created(name) });
   };
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <NotAllowed workspace={workspace} id={SECRETS} namespace="default" />
       <NotAllowed workspace={workspace} id={MOUNTS} />
       <NotAllowed workspace={workspace} id={WORKSPACES} />
@@ -79,7 +63,7 @@ export function MountForm({ workspace, onClose, onMade }: MountFormProps) {
         error={problems.name}
         isRequired
         value={name}
-        onValue={change((value) => setName(value.trim()))}
+        onValue={change((value: string) => setName(value.trim()))}
       />
       <fieldset class="choices">
         <legend>{words.target}</legend>
@@ -106,7 +90,7 @@ export function MountForm({ workspace, onClose, onMade }: MountFormProps) {
             placeholder="https://"
             isRequired
             value={url}
-            onValue={change((value) => setUrl(value.trim()))}
+            onValue={change((value: string) => setUrl(value.trim()))}
           />
           <TextField label={words.token} hint={words.tokenHint} isSecret value={token} onValue={change(setToken)} />
           <TextField

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { clusterOf } from "../../api/types.ts";
 import { ageOf } from "../../ui/age.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { useClusterPaths } from "../../workspaces/cluster-paths.ts";
 import { type ApiBinding, BINDINGS } from "../kinds.ts";
 import { ObjectLink, placeOf, WorkspaceLink } from "../links.tsx";
 import { celText, everywhere } from "../lists.ts";
@@ -30,6 +31,8 @@ export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsP
   const [isLong, setLong] = useState(false);
   const words = texts.export.bindings;
   const bindings = found.items.filter((one) => isOf(one, { workspace, cluster, name }));
+  const shown = bindings.slice(0, isLong ? undefined : FEW);
+  const pathOf = useClusterPaths(shown.map(placeOf));
   return (
     <section aria-labelledby="bindings">
       <h3 id="bindings">{words.heading}</h3>
@@ -49,14 +52,14 @@ export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsP
               </tr>
             </thead>
             <tbody>
-              {bindings.slice(0, isLong ? undefined : FEW).map((one) => (
+              {shown.map((one) => (
                 <tr key={one.metadata.uid}>
                   <th scope="row">
-                    <ObjectLink workspace={placeOf(one)} id={BINDINGS} name={one.metadata.name} />
+                    <ObjectLink workspace={pathOf(placeOf(one))} id={BINDINGS} name={one.metadata.name} />
                   </th>
                   <td>
-                    <WorkspaceLink workspace={placeOf(one)} />
-                    {placeOf(one) !== clusterOf(one) && <span class="muted"> {clusterOf(one)}</span>}
+                    <WorkspaceLink workspace={pathOf(placeOf(one))} />
+                    {pathOf(placeOf(one)) !== clusterOf(one) && <span class="muted"> {clusterOf(one)}</span>}
                   </td>
                   <td>
                     <span class={`badge ${one.status?.phase === "Bound" ? "good" : "warning"}`}>

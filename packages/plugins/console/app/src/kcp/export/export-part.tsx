@@ -1,6 +1,8 @@
+import { useState } from "preact/hooks";
 import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
 import { clusterOf } from "../../api/types.ts";
+import { Lazy } from "../../ui/lazy.tsx";
 import { Copy } from "../copy.tsx";
 import { Fact } from "../fact.tsx";
 import { type ApiExport, type EndpointSlice, keyOfClaim, nameOfClaim, SLICES } from "../kinds.ts";
@@ -21,6 +23,7 @@ export function ExportPart({ workspace, object }: { readonly workspace: string; 
   const cluster = clusterOf(object) || workspace;
   return (
     <>
+      <BindIn path={workspace} name={name} />
       <dl class="facts">
         <Fact name={words.identity}>
           {hash === undefined ? (
@@ -44,6 +47,24 @@ export function ExportPart({ workspace, object }: { readonly workspace: string; 
       />
       <ObjectsThroughView workspace={workspace} cluster={cluster} object={object} urls={urls} />
     </>
+  );
+}
+
+/** A button that opens the dialog. Its program is loaded with the first one. */
+function BindIn({ path, name }: { readonly path: string; readonly name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <p>
+      <button type="button" onClick={() => setOpen(true)}>
+        {texts.bindInDialog.open}
+      </button>
+      {isOpen && (
+        <Lazy
+          load={() => import("../dialogs/dialogs.ts").then((module) => module.BindInDialog)}
+          with={{ reference: { path, name }, onClose: () => setOpen(false) }}
+        />
+      )}
+    </p>
   );
 }
 

@@ -4,8 +4,9 @@ import { clusterOf, type KubernetesObject } from "../../api/types.ts";
 import { ageOf } from "../../ui/age.ts";
 import { Field } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { useClusterPaths } from "../../workspaces/cluster-paths.ts";
 import { type ApiExport, type ApiResourceSchema, type PrinterColumn, SCHEMAS } from "../kinds.ts";
-import { ObjectLink } from "../links.tsx";
+import { ObjectLink, WorkspaceLink } from "../links.tsx";
 import { inWorkspace } from "../lists.ts";
 import { texts } from "../texts.ts";
 import { pathBelowApi, viewPath } from "../view-path.ts";
@@ -99,6 +100,8 @@ function ViewTable({ path, served }: { readonly path: string; readonly served: S
   const { group, version, resource, isNamespaced, columns } = served;
   const base = group === "" ? `api/${version}` : `apis/${group}/${version}`;
   const { items, state, error, reload } = liveList<KubernetesObject>(`${path}/clusters/*/${base}/${resource}`).value;
+  const shown = items.slice(0, MOST);
+  const pathOf = useClusterPaths(shown.map(clusterOf));
   const words = texts.export.view;
   if (error !== undefined && items.length === 0)
     return (
@@ -120,7 +123,7 @@ function ViewTable({ path, served }: { readonly path: string; readonly served: S
             <thead>
               <tr>
                 <th scope="col">{words.name}</th>
-                <th scope="col">{words.cluster}</th>
+                <th scope="col">{words.workspace}</th>
                 {isNamespaced && <th scope="col">{words.namespace}</th>}
                 {columns.map(({ name }) => (
                   <th key={name} scope="col">
@@ -131,17 +134,19 @@ function ViewTable({ path, served }: { readonly path: string; readonly served: S
               </tr>
             </thead>
             <tbody>
-              {items.slice(0, MOST).map((one) => (
+              {shown.map((one) => (
                 <tr key={one.metadata.uid}>
                   <th scope="row">
                     <ObjectLink
-                      workspace={clusterOf(one)}
+                      workspace={pathOf(clusterOf(one))}
                       id={{ group, version, resource }}
                       name={one.metadata.name}
                       namespace={one.metadata.namespace ?? ""}
                     />
                   </th>
-                  <td>{clusterOf(one)}</td>
+                  <td title={clusterOf(one)}>
+                    <WorkspaceLink workspace={pathOf(clusterOf(one))} />
+                  </td>
                   {isNamespaced && <td>{one.metadata.namespace}</td>}
                   {columns.map(({ name, type, jsonPath }) => (
                     <td key={name}>{type === "date" ? ageOf(textAt(one, jsonPath)) : textAt(one, jsonPath)}</td>
