@@ -91,6 +91,8 @@ export const texts = {
   },
   workspace: {
     overview: "Overview",
+    changes: "Changes",
+    changesIn: "Changes in the last hour",
     type: "Type",
     typeIn: (path: string) => `defined in ${path}`,
     phase: "Phase",

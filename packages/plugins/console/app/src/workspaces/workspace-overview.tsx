@@ -4,6 +4,7 @@ import { useMay } from "../api/access.ts";
 import type { Condition } from "../api/types.ts";
 import { clusterOf } from "../api/types.ts";
 import { ApiActions, CopyKubeconfig } from "../kcp/actions.tsx";
+import { routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf, dateOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -57,6 +58,11 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
           </button>
         )}
         {mount === undefined && <ApiActions key={path} workspace={path} />}
+        {mount === undefined && (
+          <a class="button" href={routeHash(routeTo({ workspace: path }, { view: "changes" }))}>
+            {texts.workspace.changes}
+          </a>
+        )}
         {workspace !== undefined && (
           <button
             type="button"

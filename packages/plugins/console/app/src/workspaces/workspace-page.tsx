@@ -5,10 +5,13 @@ import { ResourceList } from "../resources/resource-list.tsx";
 import { ResourcePage } from "../resources/resource-page.tsx";
 import { navigate, route } from "../route.ts";
 import { texts } from "../texts.ts";
+import { Lazy } from "../ui/lazy.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
 import { childWorkspaces, nameOf, parentOf, phaseOf } from "./workspace.ts";
 import { WorkspaceOverview } from "./workspace-overview.tsx";
+
+const loadChanges = () => import("../changes/changes-page.tsx").then((module) => module.ChangesPage);
 
 /** A workspace: its resources, and beside them its overview, the objects of a resource, or an object. */
 export function WorkspacePage() {
@@ -34,7 +37,10 @@ export function WorkspacePage() {
       <div class={`workspace-page ${resource === undefined ? "" : "with-resource"}`}>
         <ResourceList found={found} />
         <div class="detail">
-          {resource === undefined && <WorkspaceOverview path={workspace} />}
+          {resource === undefined && query.view !== "changes" && <WorkspaceOverview path={workspace} />}
+          {resource === undefined && query.view === "changes" && (
+            <Lazy key={workspace} load={loadChanges} with={{ workspace }} />
+          )}
           {resource !== undefined && object === undefined && !isNew && (
             <ResourcePage
               key={`${workspace} ${resource.group} ${resource.version} ${resource.resource}`}
