@@ -5,8 +5,8 @@ export interface TimedChange extends Change {
   readonly time: number;
 }
 
-/** Changes that are kept; older ones go. */
-const MOST = 20_000;
+/** Changes that are kept, and so many more before the oldest ones go. */
+const [MOST, SPARE] = [10_000, 5_000];
 
 /** Of the same second and object, the later ones first. */
 const ORDER: Readonly<Record<ChangeType, number>> = { deleted: 0, deleting: 1, changed: 2, created: 3 };
@@ -14,52 +14,88 @@ const ORDER: Readonly<Record<ChangeType, number>> = { deleted: 0, deleting: 1, c
 const byTime = (a: TimedChange, b: TimedChange): number =>
   b.time - a.time || b.version - a.version || ORDER[a.type] - ORDER[b.type];
 
-/** The changes of a workspace, each once. */
+type Known = Change & { readonly time: number };
+
+/** The changes of a workspace, each once: the newest ones. */
 export class ChangeLog {
   readonly #changes = new Map<string, Change>();
   readonly #began = Date.now();
+  /** Changes of events that have a time, by version; undefined after a change. */
+  #sorted: readonly Known[] | undefined;
+  /** Older changes have been dropped. */
+  #floor = 0;
 
   /** Time from which events are seen as they happen, in milliseconds. */
   get began(): number {
     return this.#began;
   }
 
-  /** Adds changes. One of an event replaces the same one of a list, which knows less. */
+  /** Time before which changes are missing since there are too many, in milliseconds; 0 if all are there. */
+  get floor(): number {
+    return this.#floor;
+  }
+
+  get size(): number {
+    return this.#changes.size;
+  }
+
+  /** Adds changes that are not older than a time. One of an event replaces the same one of a list, which knows less. */
   add(changes: readonly Change[], since: number): void {
+    const first = Math.max(since, this.#floor);
     for (const one of changes) {
-      if (one.time !== undefined && one.time < since) continue;
+      if (one.time !== undefined && one.time < first) continue;
       const known = this.#changes.get(one.id);
       if (known === undefined || (one.version > 0 && known.version === 0) || one.isExact)
         this.#changes.set(one.id, one);
     }
-    for (const id of this.#changes.keys()) {
-      if (this.#changes.size <= MOST) break;
-      this.#changes.delete(id);
-    }
+    this.#sorted = undefined;
+    if (this.#changes.size > MOST + SPARE) this.#drop();
   }
 
   /** Time at which the server was at most at a version, in milliseconds: what comes after it is known since then. */
   timeOf(version: number): number {
-    return this.#known().find((one) => one.version > version)?.time ?? this.#began;
+    const known = this.#known();
+    return known[firstAfter(known, version)]?.time ?? this.#began;
   }
 
   /** The changes since a time, newest first. Those without a time of their own get a range: between the changes before and after them. */
   since(time: number): readonly TimedChange[] {
-    const all = [...this.#changes.values()];
-    const known = this.#known();
-    const timed = all.map((one) => (one.time === undefined ? this.#withRange(one, known) : { ...one, time: one.time }));
+    const timed = [...this.#changes.values()].map((one) => (isTimed(one) ? one : this.#withRange(one)));
     return timed.filter((one) => one.time >= time).sort(byTime);
   }
 
-  /** Changes of events that have a time, by version. */
-  #known(): readonly Change[] {
-    const all = [...this.#changes.values()].filter((one) => one.time !== undefined && one.version > 0);
-    return all.sort((a, b) => a.version - b.version);
+  #drop(): void {
+    const all = this.since(0);
+    for (const { id } of all.slice(MOST)) this.#changes.delete(id);
+    this.#floor = all[MOST - 1]?.time ?? 0;
+    this.#sorted = undefined;
   }
 
-  #withRange(change: Change, known: readonly Change[]): TimedChange {
-    const next = known.find(({ version }) => version >= change.version)?.time ?? this.#began;
-    const before = known.findLast(({ version }) => version <= change.version)?.time ?? 0;
-    return { ...change, time: Math.max(next, before), since: before };
+  #known(): readonly Known[] {
+    this.#sorted ??= [...this.#changes.values()]
+      .filter(isTimed)
+      .filter(({ version }) => version > 0)
+      .sort((a, b) => a.version - b.version);
+    return this.#sorted;
   }
+
+  #withRange(change: Change): TimedChange {
+    const known = this.#known();
+    const at = firstAfter(known, change.version);
+    const since = known[at - 1]?.time ?? this.#floor;
+    return { ...change, time: Math.max(known[at]?.time ?? this.#began, since), since };
+  }
+}
+
+const isTimed = (change: Change): change is Known => change.time !== undefined;
+
+/** Index of the first change after a version. */
+function firstAfter(known: readonly Known[], version: number): number {
+  let [low, high] = [0, known.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((known[middle]?.version ?? 0) > version) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -6,7 +6,7 @@ import { shownPart } from "../object/yaml/object-text.ts";
 
 export type ChangeType = "created" | "changed" | "deleting" | "deleted";
 
-/** Something that happened to an object. */
+/** A creation, change or deletion of an object. */
 export interface Change {
   /** The same for the same change, whether a list or an event shows it. */
   readonly id: string;
@@ -28,7 +28,7 @@ export interface Change {
   readonly version: number;
 }
 
-/** What lists and events have of an object. */
+/** The part of an object that lists of metadata and events have. */
 export type Changed = Pick<WholeObject, "metadata">;
 
 export interface Place {

@@ -149,7 +149,7 @@ function When({ change: { time, since } }: { readonly change: TimedChange }) {
   );
 }
 
-function Known({ known: { knownSince, longer, unread, cut } }: { readonly known: WorkspaceChanges }) {
+function Known({ known: { knownSince, longer, unread, cut, isCut } }: { readonly known: WorkspaceChanges }) {
   const words = texts.known;
   return (
     <section class="known" aria-labelledby="known">
@@ -159,7 +159,7 @@ function Known({ known: { knownSince, longer, unread, cut } }: { readonly known:
         {[...Map.groupBy(longer, ({ since }) => clock(since))].map(([time, kinds]) => (
           <li key={time}>{words.longer(time, kinds.map(({ resource }) => resource).join(", "))}</li>
         ))}
-        <li>{words.earlier}</li>
+        {isCut ? <li>{words.tooMany}</li> : <li>{words.earlier}</li>}
         {cut.length > 0 && <li>{words.cut(cut.join(", "))}</li>}
         <li>{words.fields}</li>
         <li>{words.by}</li>

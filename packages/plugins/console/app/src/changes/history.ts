@@ -7,10 +7,10 @@ const [STEP, FACTOR] = [64, 4];
 const PRECISION = 16;
 
 /**
- * About the oldest resource version from which a watch of the collection at `path` can resume; undefined if the server tells of none.
+ * About the oldest resource version from which a watch of the collection at `path` can resume; undefined if there is none.
  * Versions are numbers, as in etcd, and old lists are there as long as old watches.
  */
-export async function oldestVersion(path: string, signal: AbortSignal): Promise<number | undefined> {
+async function oldestVersion(path: string, signal: AbortSignal): Promise<number | undefined> {
   const newest = await headOf(path, signal);
   if (newest === undefined) return undefined;
   const isThere = (version: number) => has(path, version, signal);
@@ -30,6 +30,49 @@ export async function oldestVersion(path: string, signal: AbortSignal): Promise<
     else bad = middle;
   }
   return good;
+}
+
+/** Looks up the history of the kinds of a workspace. Most have the same: what is known of one is tried first for the next. */
+export class Histories {
+  readonly #signal: AbortSignal;
+  readonly #known = new Set<number>();
+  #first: Promise<unknown> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** About the oldest version of the collection at `path`; undefined if there is none. `isAgain` looks it up without what is known. */
+  oldestOf(path: string, isAgain = false): Promise<number | undefined> {
+    if (this.#first !== undefined) return this.#afterFirst(path, isAgain);
+    const first = this.#lookUp(path);
+    this.#first = first.catch(() => undefined);
+    this.#last = this.#first;
+    return first;
+  }
+
+  async #afterFirst(path: string, isAgain: boolean): Promise<number | undefined> {
+    await this.#first;
+    const known = isAgain ? undefined : await this.#knownFor(path);
+    if (known !== undefined) return known;
+    // One after the other, so that each knows what the ones before it have found.
+    const next = this.#last.then(async () => (isAgain ? undefined : await this.#knownFor(path)) ?? this.#lookUp(path));
+    this.#last = next.catch(() => undefined);
+    return await next;
+  }
+
+  async #knownFor(path: string): Promise<number | undefined> {
+    for (const version of [...this.#known].sort((a, b) => a - b))
+      if (await has(path, version, this.#signal)) return version;
+    return undefined;
+  }
+
+  async #lookUp(path: string): Promise<number | undefined> {
+    const version = await oldestVersion(path, this.#signal);
+    if (version !== undefined) this.#known.add(version);
+    return version;
+  }
 }
 
 async function headOf(path: string, signal: AbortSignal): Promise<number | undefined> {

@@ -26,6 +26,7 @@ export const texts = {
     heading: "What the page knows",
     since: (time: string) =>
       `Each change and deletion since ${time}: from the server's history of changes, and from watches since this page is open.`,
+    tooMany: "There are more changes than the page keeps: of the time before, none is shown.",
     earlier:
       "Of the time before: when an object was created, and the last change of each of its field managers. Earlier changes of the same manager, and deletions, are not known.",
     fields:

@@ -8,18 +8,20 @@ import { listAndWatch } from "../api/watch.ts";
 import type { WholeObject } from "../object/live-object.ts";
 import { type Change, type Changed, changesInEvent, changesInMetadata, deletionOf } from "./change.ts";
 import { ChangeLog, type TimedChange } from "./change-log.ts";
-import { oldestVersion } from "./history.ts";
+import { Histories } from "./history.ts";
 
 /** Time that the page shows, in milliseconds. */
-export const SPAN = 3_600_000;
+const SPAN = 3_600_000;
 /** Lists metadata only, where the server can. */
 const ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 /** Objects of an answer, and answers of a kind: no more are read. */
 const [CHUNK, PAGES] = [500, 4];
 /** A watch that the server does not reject within this time, in milliseconds, has replayed its history. */
 const SETTLE = 300;
-/** Events are shown together, after this time in milliseconds. */
-const GATHER = 100;
+/** Events are shown together, after this time in milliseconds; after the longer one if there are more changes than these. */
+const [GATHER, GATHER_MANY, FEW] = [100, 500, 2_000];
+/** Objects of a stream whose last state is kept, to compare it with the next one. */
+const COMPARED = 5_000;
 
 export interface WorkspaceChanges {
   /** Of the last hour, newest first. */
@@ -35,6 +37,8 @@ export interface WorkspaceChanges {
   /** Kinds that cannot be read, and kinds that have more objects than are read. */
   readonly unread: readonly string[];
   readonly cut: readonly string[];
+  /** There are more changes than are kept. */
+  readonly isCut: boolean;
   readonly reload: () => void;
 }
 
@@ -47,9 +51,18 @@ const isWorthwhile = ({ group, resource, verbs, isPreferred }: Resource): boolea
   resource !== "leases" &&
   group !== "events.k8s.io";
 
-/** What has changed in a workspace within the last hour: from its lists, the history of its watches, and their events. */
+/** The changes of a workspace within the last hour: from its lists, the history of its watches, and their events. */
 export function workspaceChanges(workspace: string): ReadonlySignal<WorkspaceChanges> {
-  const none = { changes: [], state: "loading", followed: 0, ready: 0, longer: [], unread: [], cut: [] } as const;
+  const none = {
+    changes: [],
+    state: "loading",
+    followed: 0,
+    ready: 0,
+    longer: [],
+    unread: [],
+    cut: [],
+    isCut: false,
+  } as const;
   return reloadable<WorkspaceChanges>(`changes ${workspace}`, { ...none, knownSince: Date.now() }, (state) => {
     const followed = new Followed(state, workspace);
     // The resources come and go with the kinds that the workspace serves.
@@ -75,7 +88,7 @@ class Followed {
   readonly #stop = new AbortController();
   /** Version from which each kind is known. */
   readonly #from = new Map<string, number>();
-  #oldest: Promise<number | undefined> | undefined;
+  readonly #histories = new Histories(this.#stop.signal);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(state: Signal<WorkspaceChanges>, workspace: string) {
@@ -102,7 +115,7 @@ class Followed {
     const before = new Map<string, WholeObject>();
     const present = new Map<string, Changed>();
     const clock = new StreamClock();
-    let [attempt, listed] = [0, 0];
+    let [attempt, listed, isWhole] = [0, 0, false];
     let settled: ReturnType<typeof setTimeout> | undefined;
     const end = listAndWatch<WholeObject>({
       path: () => path,
@@ -112,6 +125,7 @@ class Followed {
         const { objects, resourceVersion, isCut } = await readAll(path, signal);
         this.#add(objects.flatMap((object) => changesInMetadata({ resource, object })));
         const gone = isCut ? [] : replace(present, objects);
+        isWhole = !isCut;
         this.#add(gone.map((object) => ({ ...deletionOf({ resource, object }), ...clock.gap() })));
         listed = Number(resourceVersion) || 0;
         clock.isAlive();
@@ -133,7 +147,9 @@ class Followed {
           );
           const known = type === "DELETED" ? undefined : object;
           set(before, uid, known);
-          if (isNew) set(present, uid, known);
+          const [oldest = ""] = before.size > COMPARED ? before.keys() : [];
+          before.delete(oldest);
+          if (isNew && isWhole) set(present, uid, known);
         }
         clock.isAlive();
       },
@@ -155,15 +171,10 @@ class Followed {
     };
   }
 
-  /**
-   * Version from which a watch replays the history; undefined if there is none. Most kinds have the same history as namespaces; the others
-   * reject that version, and their own history is looked up.
-   */
+  /** Version from which a watch replays the history; undefined if there is none, or the server has rejected two of them. */
   async #begin(path: string, attempt: number): Promise<number | undefined> {
-    const { signal } = this.#stop;
-    this.#oldest ??= oldestVersion(`${workspacePath(this.#workspace)}/api/v1/namespaces`, signal);
-    if (attempt === 0) return await this.#oldest.catch(() => undefined);
-    return attempt === 1 ? await oldestVersion(path, signal).catch(() => undefined) : undefined;
+    if (attempt > 1) return undefined;
+    return await this.#histories.oldestOf(path, attempt > 0).catch(() => undefined);
   }
 
   #add(changes: readonly Change[]): void {
@@ -172,7 +183,7 @@ class Followed {
   }
 
   #showSoon(): void {
-    this.#timer ??= setTimeout(() => this.#show(), GATHER);
+    this.#timer ??= setTimeout(() => this.#show(), this.#log.size > FEW ? GATHER_MANY : GATHER);
   }
 
   #show(): void {
@@ -180,7 +191,7 @@ class Followed {
     const { ready, unread, cut } = this.#sets;
     const followed = this.#streams.size;
     const since = [...this.#from].map(([resource, version]) => ({ resource, since: this.#log.timeOf(version) }));
-    const knownSince = since.reduce((latest, one) => Math.max(latest, one.since), 0) || this.#log.began;
+    const knownSince = since.reduce((latest, one) => Math.max(latest, one.since), this.#log.floor) || this.#log.began;
     const names = (set: ReadonlySet<string>) => [...set].sort();
     this.#state.value = {
       changes: this.#log.since(Date.now() - SPAN),
@@ -188,7 +199,8 @@ class Followed {
       followed,
       ready: ready.size,
       knownSince,
-      longer: since.filter((one) => one.since < knownSince),
+      longer: since.filter((one) => one.since < knownSince && one.since > this.#log.floor),
+      isCut: this.#log.floor > 0,
       unread: names(unread),
       cut: names(cut),
       reload: this.#state.peek().reload,
@@ -232,7 +244,7 @@ function set<V>(map: Map<string, V>, key: string, value: V | undefined): void {
   else map.set(key, value);
 }
 
-/** Replaces what is in `present`. Returns what is there no longer. */
+/** Replaces what is in `present`. Returns the objects that have gone. */
 function replace(present: Map<string, Changed>, objects: readonly Changed[]): readonly Changed[] {
   const next = new Map(objects.map((object) => [object.metadata.uid ?? "", object]));
   const gone = [...present].filter(([uid]) => !next.has(uid)).map(([, object]) => object);
