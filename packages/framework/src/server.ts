@@ -21,6 +21,7 @@ import type { TlsOptions } from "./listener/tls/tls-options.ts";
 import type { Component } from "./observe/component-pages.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
+import type { DispatchedRequest } from "./request/dispatched.ts";
 import { checkPages, isAt } from "./stages/pages.ts";
 import { whole } from "./util/numbers.ts";
 
@@ -227,6 +228,18 @@ export class Server implements AsyncDisposable {
     const [near, far] = pipe();
     this.accept(far as Socket);
     return near;
+  }
+
+  /**
+   * Serves a request that another server of this process has authorized, without HTTP between the two: with the pipeline of this
+   * server, which authorizes, limits, counts and audits it as its own. It takes no upgrades; those come by {@link connect}.
+   *
+   * Security: the caller is not authenticated here. `request` alone states who it is, and any user can be stated.
+   *
+   * @throws the reason of the request's signal, if it aborts before there is a response
+   */
+  dispatch(req: IncomingMessage, res: ServerResponse, request: DispatchedRequest): Promise<void> {
+    return this.#handlers.dispatch(req, res, request);
   }
 
   /**
