@@ -27,7 +27,7 @@ const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", sc
 const NOTES = "/apis/test.dev/v1/notes";
 const noteOf = (name: string) => ({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name } });
 
-type Raw = RawRequest<Readonly<Record<string, string>>>;
+type Raw = RawRequest<unknown>;
 interface AuditEvent {
   readonly auditID: string;
   readonly requestURI: string;
@@ -91,8 +91,8 @@ class Pair implements AsyncDisposable {
     return pair;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.outer[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.outer[Symbol.asyncDispose]();
   }
 }
 
@@ -155,10 +155,12 @@ describe("a dispatched request", () => {
   });
 
   it("has the caller's token or impersonation for views that take those", async () => {
-    const view = (more: Partial<VirtualWorkspace> & { readonly name: string }) =>
+    const view = (more: Pick<VirtualWorkspace, "name" | "takesToken" | "passesImpersonation">) =>
       defineVirtualWorkspace({
         ...{ path: "/", authorize: () => allow(), ...more },
-        handle: (_, res, { user, token, impersonation }) => res.end(JSON.stringify([user.name, token, impersonation])),
+        handle: (_, res, { user, token, impersonation }) => {
+          res.end(JSON.stringify([user.name, token, impersonation]));
+        },
       });
     await using pair = await Pair.start([
       view({ name: "takes", takesToken: true }),

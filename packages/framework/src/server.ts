@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { timerDelay } from "@virtual-workspaces/transport";
+import { type InProcessServer, timerDelay } from "@virtual-workspaces/transport";
 import type { Express } from "express";
 import { takesTokens } from "./authn/bearer-tokens.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
@@ -12,6 +12,7 @@ import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import type { Pages } from "./hooks/pages.ts";
 import { Connections } from "./listener/connections.ts";
+import { InProcessRequests } from "./listener/in-process.ts";
 import { createListener } from "./listener/listener.ts";
 import { BACKLOG, LISTENER_LIMITS } from "./listener/listener-limits.ts";
 import { isServed } from "./listener/malformed.ts";
@@ -102,6 +103,7 @@ export class Server implements AsyncDisposable {
   readonly #http: HttpServer;
   readonly #handlers: Handlers;
   readonly #connections: Connections;
+  readonly #within: InProcessRequests;
   readonly #closeTimeout: number;
   readonly #closeDelay: number;
   readonly #maxConnections: number;
@@ -134,6 +136,7 @@ export class Server implements AsyncDisposable {
     );
     if (within !== undefined) within.#core.parts.push({ core: this.#core, close: () => this.close() });
     this.#handlers = handlers(this.#core);
+    this.#within = new InProcessRequests(this.#handlers.request);
     this.#http = createListener(this.#tls && { serving: this.#tls, protocols: () => this.#protocols });
     this.#maxConnections = whole("maxConnections", options.maxConnections ?? 50_000, 1);
     if (this.#maxConnections !== Number.POSITIVE_INFINITY) this.#http.maxConnections = this.#maxConnections;
@@ -223,11 +226,22 @@ export class Server implements AsyncDisposable {
    * @throws Error with `tls`
    */
   connect(): Duplex {
-    if (this.#tls !== undefined)
-      throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
+    this.#checkPlain();
     const [near, far] = pipe();
     this.accept(far as Socket);
     return near;
+  }
+
+  /**
+   * This server for `inProcess` of an upstream: it gets requests as objects, without HTTP, and treats their sender as any client,
+   * which must authenticate. Upgrades come by {@link connect}.
+   *
+   * @param ready resolves when requests may arrive
+   * @throws Error with `tls`
+   */
+  inProcess(ready: Promise<void>): InProcessServer {
+    this.#checkPlain();
+    return { ready, serve: this.#within.serve };
   }
 
   /**
@@ -240,6 +254,11 @@ export class Server implements AsyncDisposable {
    */
   dispatch(req: IncomingMessage, res: ServerResponse, request: DispatchedRequest): Promise<void> {
     return this.#handlers.dispatch(req, res, request);
+  }
+
+  #checkPlain(): void {
+    if (this.#tls !== undefined)
+      throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
   }
 
   /**
@@ -306,8 +325,11 @@ export class Server implements AsyncDisposable {
     this.#tls?.[Symbol.dispose]();
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    const impatient = setTimeout(() => this.#connections.cut(), this.#closeTimeout);
-    await Promise.all([closed, this.#connections.gone]);
+    const impatient = setTimeout(() => {
+      this.#connections.cut();
+      this.#within.cut();
+    }, this.#closeTimeout);
+    await Promise.all([closed, this.#connections.gone, this.#within.end()]);
     clearTimeout(impatient);
   }
 

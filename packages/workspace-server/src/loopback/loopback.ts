@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { Duplex } from "node:stream";
 import { impersonationHeaders } from "@virtual-workspaces/client/http";
 import { type Relay, type RelayOptions, relay, sameCaller, type Workspaces } from "@virtual-workspaces/forwarding";
 import {
@@ -57,9 +56,13 @@ export class Loopback implements Workspaces, AsyncDisposable {
       userAgent: "virtual-workspaces/loopback",
       connections: IN_FLIGHT,
       deadlines: { connect: LONGEST_START },
+      inProcess: {
+        ready: this.#started.promise,
+        serve: (request, response) => this.#own.inProcess(this.#started.promise).serve(request, response),
+      },
       dial: async () => {
         await this.#started.promise;
-        return this.#connect();
+        return this.#own.connect();
       },
     });
   }
@@ -137,9 +140,9 @@ export class Loopback implements Workspaces, AsyncDisposable {
     await this.#server?.close();
   }
 
-  #connect(): Duplex {
+  get #own(): Server {
     if (this.#server === undefined) throw new Error("the loopback has no server yet: create that first");
-    return this.#server.connect();
+    return this.#server;
   }
 }
 
