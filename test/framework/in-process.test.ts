@@ -113,6 +113,7 @@ describe("a request within the process", () => {
       { method: "POST", path: NOTES, headers: JSON_BODY, body: JSON.stringify(noteOf("a")) },
       { method: "DELETE", path: `${NOTES}/none`, headers: JSON_BODY, body: Buffer.from("{}") },
       { method: "PUT", path: "/services/raw/echo", body: Buffer.alloc(300_000, "é") },
+      { method: "POST", path: NOTES, headers: JSON_BODY, body: streamed(3) },
       { method: "PUT", path: "/services/raw/echo", body: streamed(3) },
       { method: "PUT", path: "/services/raw/echo", body: streamed(2), length: 2 * PIECE.length },
       { method: "PUT", path: "/services/raw/early", body: Buffer.alloc(300_000) },

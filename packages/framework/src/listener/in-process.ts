@@ -74,7 +74,8 @@ class InProcessMessage extends Http1Request {
     }
   }
 
-  override _read(): void {
+  override _read(size: number): void {
+    super._read(size); // lets the stream read on by itself
     const next = this.#body?.next();
     if (next === undefined) return;
     next.then(
@@ -82,7 +83,7 @@ class InProcessMessage extends Http1Request {
         if (this.destroyed) return;
         if (done === true) this.#complete();
         else if (value.length > 0) this.push(value);
-        else this._read();
+        else this._read(size);
       },
       (error: Error) => this.destroy(error),
     );
