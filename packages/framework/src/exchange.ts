@@ -63,7 +63,7 @@ export class Exchange implements AuditedRequest {
   readonly res: ServerResponse;
   /** Bytes after the head of an upgrade request; only upgrades have them. */
   readonly upgradeHead: Buffer | undefined;
-  /** What the server states that has dispatched the request within the process. */
+  /** Statements of the server that has dispatched the request within the process. */
   readonly dispatched: DispatchedRequest | undefined;
   /** The client's `Audit-ID`, as in Kubernetes, if it is short and plain; else a new one. */
   readonly requestId: string;

@@ -246,9 +246,10 @@ export class Server implements AsyncDisposable {
 
   /**
    * Serves a request that another server of this process has authorized, without HTTP between the two: with the pipeline of this
-   * server, which authorizes, limits, counts and audits it as its own. It takes no upgrades; those come by {@link connect}.
+   * server, which authorizes, limits, counts and audits it as its own. The response is complete when it resolves. It takes no
+   * upgrades; those come by {@link connect}.
    *
-   * Security: the caller is not authenticated here. `request` alone states who it is, and any user can be stated.
+   * Security: the caller is not authenticated here. `request` alone states the user, and can state any.
    *
    * @throws the reason of the request's signal, if it aborts before there is a response
    */

@@ -13,8 +13,8 @@ import {
   UpgradeExchange,
   WholeExchange,
 } from "./connections/exchange.ts";
-import type { InProcessServer } from "./connections/in-process.ts";
 import { isNamed, onTheWire } from "./http/headers.ts";
+import type { InProcessServer } from "./http/in-process.ts";
 import {
   checkOutgoing,
   type Deadlines,

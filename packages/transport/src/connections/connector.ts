@@ -9,10 +9,10 @@ import {
   type SecureContext,
   type SecureContextOptions,
 } from "node:tls";
+import type { InProcessServer } from "../http/in-process.ts";
 import { onAbort, untilAborted } from "../time/abort.ts";
 import { Timer } from "../time/timer.ts";
 import { ConnectDeadline } from "../transport-error.ts";
-import type { InProcessServer } from "./in-process.ts";
 import { ReusedReads } from "./reused-reads.ts";
 
 export interface ConnectorOptions {
@@ -43,7 +43,7 @@ export interface OpenSocket {
   readonly reads: ReusedReads | undefined;
 }
 
-/** What requests can be sent to. */
+/** Connection, or the server that stands for one. */
 export type Opened = OpenSocket | { readonly server: InProcessServer };
 
 /** Opens connections to one server with one client certificate. Reads the authorities once. */
