@@ -62,6 +62,7 @@ export const texts = {
       ["← →", "Move between the parts of an object"],
       ["Ctrl+S", "Review what has been changed in an editor"],
       ["Ctrl+Space", "Complete a field or a value in an editor"],
+      ["Shift+Tab", "Leave a terminal"],
       ["Esc", "Close a dialog, or clear a search"],
     ],
   },
@@ -176,7 +177,10 @@ export const texts = {
     held: (finalizers: string) => `It ends when these finalizers have been removed: ${finalizers}`,
     ago: (age: string) => `${age} ago`,
     parts: "Parts of the object",
-    tabs: { summary: "Summary", yaml: "YAML", status: "Status", managers: "Field managers" },
+    tabs: {
+      ...{ summary: "Summary", yaml: "YAML", status: "Status", managers: "Field managers" },
+      ...{ logs: "Logs", terminal: "Terminal", ports: "Port forward" },
+    },
     summary: {
       name: "Name",
       namespace: "Namespace",
