@@ -214,6 +214,15 @@ describe("pods in the console", function () {
     await seen(tab, `text=kubectl ${command}`);
   });
 
+  it("have a cluster proxy, whose page shows its agent, and a workspace in the tree that is a tunnel", async () => {
+    await seen(tab, "role=treeitem[name=/^far.*tunnel/]");
+    await tab.goto(
+      `${server.url}/console/#/workspaces/root/proxy.kcp.io/v1alpha1/clusterproxies/object/-/far?view=kcp`,
+    );
+    await seen(tab, "text=Connected");
+    await seen(tab, "text=Last sign of life");
+  });
+
   it("has no serious fault of accessibility, light and dark, wide and narrow", async () => {
     const found: string[] = [];
     for (const view of ["logs", "terminal", "ports"])

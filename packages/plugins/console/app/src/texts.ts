@@ -45,6 +45,7 @@ export const texts = {
     signOut: "Sign out",
     theme: { auto: "Colors: as the system", light: "Colors: light", dark: "Colors: dark" },
     keys: "Keyboard shortcuts",
+    views: "Views",
     skip: "Skip to the content",
   },
   keys: {
@@ -78,6 +79,7 @@ export const texts = {
     forbidden: "Not allowed to list",
     noApi: "No workspaces can be created here.",
     mount: "mount",
+    tunnel: "tunnel",
     reachable: "reachable",
     unreachable: (message: string) => (message === "" ? "not reachable" : `not reachable: ${message}`),
     deleting: "Deleting",
@@ -179,7 +181,7 @@ export const texts = {
     parts: "Parts of the object",
     tabs: {
       ...{ summary: "Summary", yaml: "YAML", status: "Status", managers: "Field managers" },
-      ...{ logs: "Logs", terminal: "Terminal", ports: "Port forward" },
+      ...{ logs: "Logs", terminal: "Terminal", ports: "Port forward", views: "Views" },
     },
     summary: {
       name: "Name",
@@ -321,7 +323,7 @@ export const texts = {
   },
   /** The other texts about kinds of kcp are in kcp/texts.ts, which is loaded with them. */
   kcp: {
-    parts: { export: "Export", binding: "Binding", type: "Type", shard: "Shard", urls: "URLs" },
+    parts: { export: "Export", binding: "Binding", type: "Type", shard: "Shard", proxy: "Agent", urls: "URLs" },
     exportApi: "Export an API",
     bindExport: "Bind an export",
     mountCluster: "Mount a cluster",

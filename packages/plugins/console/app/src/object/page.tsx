@@ -12,6 +12,7 @@ import { texts } from "../texts.ts";
 import { ageOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { ObjectViews } from "../views/lazy-views.tsx";
 import { DeleteObjectDialog } from "./delete-object.tsx";
 import { EditTab } from "./edit/edit-tab.tsx";
 import { type LiveObject, liveWholeObject, type WholeObject } from "./live-object.ts";
@@ -116,7 +117,7 @@ interface PartsProps extends PartProps {
 
 function Parts({ address, object, live, found, resource }: PartsProps) {
   const part = kcpPartOf(address.resource);
-  const names = ["summary", ...(part === undefined ? [] : ["kcp"]), ...podPartsOf(resource), "yaml"];
+  const names = ["summary", ...(part === undefined ? [] : ["kcp"]), ...podPartsOf(resource), "yaml", "views"];
   if (object["status"] !== undefined) names.push("status");
   if (object.metadata.managedFields !== undefined) names.push("managers");
   const { view = "" } = route.value.query;
@@ -147,6 +148,7 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
           ) : (
             <EditTab address={address} object={object} live={live} resource={resource} />
           ))}
+        {current === "views" && <ObjectViews address={address} object={object} />}
         {current === "status" && <StatusTab status={object["status"]} />}
         {current === "managers" && <ManagersTab entries={object.metadata.managedFields ?? []} />}
       </div>
