@@ -237,6 +237,9 @@ describe("pods in the console", function () {
         if (view === "terminal") {
           await tab.locator('role=button[name="Connect"]').click();
           await terminalHas("$");
+          await tab.keyboard.press("Shift+Tab");
+          const focused = await tab.evaluate("document.activeElement.closest('.terminal-host')");
+          expect(focused, "Shift+Tab leaves the terminal").to.equal(null);
         }
         found.push(...(await axeFaults(tab)).map((fault) => `${view} ${width} ${colorScheme} ${fault}`));
       }

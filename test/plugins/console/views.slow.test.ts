@@ -135,7 +135,7 @@ describe("virtual workspaces in the console", function () {
     const { tab: bob } = await openTab(browser, `${server.url}/console/#/workspaces/root?view=views`);
     await bob.locator('role=textbox[name="Token or kubeconfig"]').fill("bob-token");
     await bob.locator('role=button[name="Sign in"]').click();
-    await seen(bob, "text=/You may not read the paths/");
+    await seen(bob, "text=/The paths of the virtual workspaces cannot be read/");
     await seen(bob, "role=row[name=/^query Ready/]");
     expect(await bob.locator("text=/services.apiexport.{/").count()).to.equal(0);
     await bob.close();

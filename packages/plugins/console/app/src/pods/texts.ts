@@ -48,7 +48,6 @@ export const texts = {
       connecting: "Connecting…",
       open: (container: string) => `Connected to ${container}.`,
     },
-    end0: "The command has ended: exit code 0.",
     exit: (code: string) => `The command has ended: exit code ${code}.`,
     lost: "The connection was lost. The command may still run in the container.",
     closed: "You ended the session.",
@@ -61,7 +60,6 @@ export const texts = {
     local: "Port on your machine",
     command: "Command",
     copyCommand: "Copy the command",
-    kubeconfig: "Kubeconfig",
     invalid: "Use a port from 1 to 65535.",
   },
 } as const;

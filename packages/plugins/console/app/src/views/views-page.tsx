@@ -17,12 +17,12 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
   return (
     <div class="object-page views-page">
       <section aria-labelledby="views">
-        <p class="row">
+        <div class="row">
           <h2 id="views">{texts.heading}</h2>
           <button type="button" class="link" onClick={reload}>
             {texts.again}
           </button>
-        </p>
+        </div>
         <p class="hint">{texts.hint(workspace)}</p>
         {isLoading && <p class="muted">{texts.loading}</p>}
         {error !== undefined && <p class="notice">{texts.noPaths(error.message)}</p>}

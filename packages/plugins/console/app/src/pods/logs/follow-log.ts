@@ -26,6 +26,8 @@ export interface LogSource {
 const STABLE = 5_000;
 /** Characters of a line without an end that are kept. */
 const LONGEST = 1_000_000;
+/** Lines of a second that are kept to compare: of more lines, some are shown twice after an interruption. */
+const MOST_RECENT = 10_000;
 
 /** Follows the log of a container until the returned function is called. Reads on where it was interrupted. */
 export function followLog(source: LogSource): () => void {
@@ -117,6 +119,7 @@ class Place {
     if (time === "") return;
     const second = time.slice(0, "2026-01-01T00:00:00".length);
     if (second !== this.#second) this.#recent = [];
+    if (this.#recent.length >= 2 * MOST_RECENT) this.#recent = this.#recent.slice(-MOST_RECENT);
     this.#second = second;
     this.#last = time;
     this.#recent.push(line);

@@ -179,8 +179,7 @@ function useLog({ address, container, isPrevious, tail }: Followed): ShownLog {
       container: name,
       isPrevious,
       tail: tail === "" ? undefined : Number(tail),
-      // A pod without a status of its containers may run.
-      isRunning: () => ["running", ""].includes(now.current?.state ?? ""),
+      isRunning: () => now.current?.state === "running",
       onLines: (raws) => {
         if (raws.length === 0) return;
         kept.current.add(raws);
