@@ -93,12 +93,15 @@ export class ComponentPages {
       binaryVersion: this.#component.version,
       emulationVersion: `1.${KUBERNETES_MINOR}`,
       paths: [...PATHS, ...this.#otherPaths, ...this.paths].sort(),
-      virtualWorkspaces: this.#views().map(listedView).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      virtualWorkspaces: this.#views()
+        .map(listedView)
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     };
   }
 
   #statusText(): string {
-    const { startTime, uptimeSeconds, goVersion, binaryVersion, emulationVersion, paths, virtualWorkspaces } = this.#status();
+    const { startTime, uptimeSeconds, goVersion, binaryVersion, emulationVersion, paths, virtualWorkspaces } =
+      this.#status();
     const two = (number: number): string => String(number).padStart(2, "0");
     const [hours, minutes] = [Math.floor(uptimeSeconds / 3600), Math.floor(uptimeSeconds / 60) % 60];
     return [
