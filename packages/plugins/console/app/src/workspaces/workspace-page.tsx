@@ -5,6 +5,7 @@ import { ResourceList } from "../resources/resource-list.tsx";
 import { ResourcePage } from "../resources/resource-page.tsx";
 import { navigate, route } from "../route.ts";
 import { texts } from "../texts.ts";
+import { ViewsPage } from "../views/lazy-views.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
 import { childWorkspaces, nameOf, parentOf, phaseOf } from "./workspace.ts";
@@ -34,7 +35,8 @@ export function WorkspacePage() {
       <div class={`workspace-page ${resource === undefined ? "" : "with-resource"}`}>
         <ResourceList found={found} />
         <div class="detail">
-          {resource === undefined && <WorkspaceOverview path={workspace} />}
+          {resource === undefined && query.view !== "views" && <WorkspaceOverview path={workspace} />}
+          {resource === undefined && query.view === "views" && <ViewsPage workspace={workspace} />}
           {resource !== undefined && object === undefined && !isNew && (
             <ResourcePage
               key={`${workspace} ${resource.group} ${resource.version} ${resource.resource}`}
