@@ -29,7 +29,13 @@ function start(component: Component | undefined = COMPONENT, rest: object = {}):
     authorize: ({ path }) => (path === "/flagz" ? deny("the view's own rule") : allow()),
     resources: [Note.serve(Note.collection())],
   });
-  return startPlain([view], { ...(component && { component }), ...rest });
+  const books = defineVirtualWorkspace({
+    name: "books",
+    path: "/clusters/:cluster/:shelf",
+    authorize: allow,
+    resources: [Note.serve(Note.collection())],
+  });
+  return startPlain([view, books], { ...(component && { component }), ...rest });
 }
 
 describe("/statusz", () => {
@@ -48,6 +54,8 @@ describe("/statusz", () => {
         "Binary version: 1.2.3",
         "Emulation version: 1.37",
         "Paths: /flagz /livez /readyz /statusz",
+        "Virtual workspace books: /services/books/clusters/{cluster}/{shelf}",
+        "Virtual workspace rest: /",
         "",
       ]);
     }
@@ -65,6 +73,10 @@ describe("/statusz", () => {
       binaryVersion: "1.2.3",
       emulationVersion: "1.37",
       paths: ["/flagz", "/livez", "/readyz", "/statusz"],
+      virtualWorkspaces: [
+        { name: "books", path: "/services/books/clusters/{cluster}/{shelf}" },
+        { name: "rest", path: "/" },
+      ],
     });
     expect(startTime).to.match(/^[-0-9]{10}T[:0-9]{8}Z$/);
     expect(uptimeSeconds).to.equal(Math.floor(uptimeSeconds));

@@ -303,7 +303,7 @@ export class ServerCore implements AsyncDisposable {
       for (const path of paths) views.set(path, mounted);
     };
     if (metrics !== undefined) add([METRICS_PATH], metrics.workspace);
-    const pages = component && new ComponentPages(component, [...views.keys()]);
+    const pages = component && new ComponentPages(component, [...views.keys()], () => this.matcher.views);
     if (pages !== undefined) add(pages.paths, pages.workspace);
     return views;
   }

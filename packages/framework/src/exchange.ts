@@ -13,6 +13,7 @@ import type { Origin } from "./observe/audit/origin.ts";
 import type { AuditedRequest, AuditRecord } from "./observe/audit/record.ts";
 import type { LogRecord } from "./observe/log/log.ts";
 import type { CachedList } from "./observe/observer.ts";
+import type { DispatchedRequest } from "./request/dispatched.ts";
 import { type RequestInfo, viaOf } from "./request/request-info.ts";
 import { parseTraceParent, type TraceParent } from "./request/trace-parent.ts";
 import type { User } from "./request/user.ts";
@@ -40,6 +41,13 @@ export interface AuthorizedExchange extends AuthenticatedExchange {
   decision: Decision;
 }
 
+interface Message {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly head?: Buffer;
+  readonly dispatched?: DispatchedRequest;
+}
+
 /** Request to a middleware that an application has mounted: Express strips the path of the mount from the URL. */
 export interface MountedRequest extends IncomingMessage {
   readonly baseUrl?: string;
@@ -55,10 +63,12 @@ export class Exchange implements AuditedRequest {
   readonly res: ServerResponse;
   /** Bytes after the head of an upgrade request; only upgrades have them. */
   readonly upgradeHead: Buffer | undefined;
+  /** Statements of the server that has dispatched the request within the process. */
+  readonly dispatched: DispatchedRequest | undefined;
   /** The client's `Audit-ID`, as in Kubernetes, if it is short and plain; else a new one. */
   readonly requestId: string;
   readonly startedAt: number = performance.now();
-  /** Remote address, read at once: a closed connection, or a stream of HTTP/2, no longer knows it. */
+  /** Remote address, read at once: a closed connection, or a stream of HTTP/2, no longer knows it. A dispatched request has none. */
   readonly peer: string | undefined;
   /** HTTP method as received: handlers may overwrite the request's own. */
   readonly method: string;
@@ -144,16 +154,18 @@ export class Exchange implements AuditedRequest {
   /** Set when the deadline has passed and has been answered. */
   expired = false;
 
-  constructor(core: ServerCore, message: { req: IncomingMessage; res: ServerResponse; head?: Buffer }) {
+  constructor(core: ServerCore, message: Message) {
+    const { req, dispatched } = message;
     this.core = core;
-    this.req = message.req;
+    this.req = req;
     this.res = message.res;
     this.upgradeHead = message.head;
-    this.requestId = givenId(message.req) ?? randomUUID();
-    this.peer = connectionOf(message.req).remoteAddress;
-    this.method = message.req.method ?? "";
-    this.basePath = (message.req as MountedRequest).baseUrl ?? "";
-    const url = message.req.url ?? "/";
+    this.dispatched = dispatched;
+    this.requestId = dispatched?.requestId ?? givenId(req) ?? randomUUID();
+    this.peer = dispatched === undefined ? connectionOf(req).remoteAddress : undefined;
+    this.method = req.method ?? "";
+    this.basePath = dispatched === undefined ? ((req as MountedRequest).baseUrl ?? "") : "";
+    const url = dispatched?.target ?? req.url ?? "/";
     const at = url.indexOf("?");
     this.path = at === -1 ? url : url.slice(0, at);
     this.search = at === -1 ? "" : url.slice(at);
@@ -177,7 +189,7 @@ export class Exchange implements AuditedRequest {
 
   /** Returns the value of `Via`: the servers that forwarded the request, and this view. */
   via(this: MatchedExchange): string {
-    return viaOf(this.req.headers.via, this.mounted.name);
+    return viaOf(this.dispatched?.via ?? this.req.headers.via, this.mounted.name);
   }
 
   /** Trace context that the client sent (`traceparent`); the server does not check that the trace is the client's. */
@@ -234,6 +246,7 @@ export class Exchange implements AuditedRequest {
     const refusal = this.core.fairness.longRunning.take(this);
     if (refusal !== undefined) throw refusal;
     this.liftDeadline();
+    this.dispatched?.takeTime();
     this.info = { ...this.info, longRunning: true };
   }
 

@@ -2,12 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import { IdentityHeaders } from "./authn/headers.ts";
 import type { ServerCore } from "./core.ts";
 import { isAggregated } from "./discovery/negotiation.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
 import { boundRest, ignore, isPlain, responseOn } from "./listener/malformed.ts";
 import type { ObservedRequest } from "./observe/observer.ts";
+import type { DispatchedRequest } from "./request/dispatched.ts";
 import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match, pages, startDeadline } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
@@ -130,17 +132,19 @@ function unexpected({ requestId }: Exchange): ApiError {
 export interface Handlers {
   request(req: IncomingMessage, res: ServerResponse): void;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Resolves when the response is complete. @throws the reason of the request's signal before there is a response */
+  dispatch(req: IncomingMessage, res: ServerResponse, request: DispatchedRequest): Promise<void>;
 }
 
 /** Returns the pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
   const prepare = core.pages === undefined ? core.retarget : preparedFor(core.pages, core);
-  const handle = (exchange: Exchange): void => {
+  const handle = (exchange: Exchange): Promise<void> => {
     // One listener for all that ends with the request. Not `once`, which makes two more objects for each: `close` occurs once.
     exchange.stream.on("close", () => exchange.close());
     for (const observer of observers) observer.began?.(exchange);
-    void tracing.run(exchange, run);
+    return tracing.run(exchange, run);
   };
   const request = (req: IncomingMessage, res: ServerResponse): void => {
     res.on("error", ignore);
@@ -148,7 +152,7 @@ export function handlers(core: ServerCore): Handlers {
     if (res.destroyed) return;
     boundRest(req, res);
     prepare?.(req);
-    handle(new Exchange(core, { req, res }));
+    void handle(new Exchange(core, { req, res }));
   };
   return {
     request,
@@ -160,9 +164,64 @@ export function handlers(core: ServerCore): Handlers {
       if (isPlain(req)) request(req, res);
       else {
         prepare?.(req);
-        handle(new Exchange(core, { req, res, head }));
+        void handle(new Exchange(core, { req, res, head }));
       }
     },
+    dispatch: (req, res, dispatched) => {
+      CLAIMS.drop(req);
+      const exchange = new Exchange(core, { req, res, dispatched });
+      return new Dispatch(exchange, dispatched).until(handle(exchange));
+    },
+  };
+}
+
+/** Security: a dispatched request has the headers that a proxy would forward: none that name a caller or an address. */
+const CLAIMS = new IdentityHeaders(["forwarded", "x-forwarded-*"]);
+
+/** A dispatched request, which ends with the one that was dispatched. */
+class Dispatch {
+  readonly #exchange: Exchange;
+  readonly #request: DispatchedRequest;
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor(exchange: Exchange, request: DispatchedRequest) {
+    this.#exchange = exchange;
+    this.#request = request;
+  }
+
+  /** @param begun resolves when the response has begun */
+  async until(begun: Promise<void>): Promise<void> {
+    const { signal } = this.#request;
+    const { res } = this.#exchange;
+    if (signal.aborted) this.#abort();
+    else signal.addEventListener("abort", this.#abort, { once: true });
+    try {
+      await Promise.race([begun, this.#over.promise]);
+      if (res.writableEnded || res.destroyed) return;
+      res.once("close", this.#over.resolve);
+      // Only watches and raw handlers get here, and the latter follow the signal by themselves.
+      if (this.#exchange.watch !== undefined) this.#followEnding(this.#request.ending);
+      await this.#over.promise;
+    } finally {
+      signal.removeEventListener("abort", this.#abort);
+    }
+  }
+
+  #followEnding(ending: AbortSignal): void {
+    const end = (): void => this.#exchange.watch?.end();
+    if (ending.aborted) end();
+    ending.addEventListener("abort", end);
+    this.#exchange.res.once("close", () => ending.removeEventListener("abort", end));
+  }
+
+  readonly #abort = (): void => {
+    const { res, watch } = this.#exchange;
+    const { reason } = this.#request.signal;
+    if (!res.headersSent) {
+      this.#exchange.expire(reason);
+      this.#over.reject(reason);
+    } else if (watch !== undefined) watch.end();
+    else if (!res.writableEnded) res.destroy();
   };
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { timerDelay } from "@virtual-workspaces/transport";
+import { type InProcessServer, timerDelay } from "@virtual-workspaces/transport";
 import type { Express } from "express";
 import { takesTokens } from "./authn/bearer-tokens.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
@@ -12,6 +12,7 @@ import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import type { Pages } from "./hooks/pages.ts";
 import { Connections } from "./listener/connections.ts";
+import { InProcessRequests } from "./listener/in-process.ts";
 import { createListener } from "./listener/listener.ts";
 import { BACKLOG, LISTENER_LIMITS } from "./listener/listener-limits.ts";
 import { isServed } from "./listener/malformed.ts";
@@ -21,6 +22,7 @@ import type { TlsOptions } from "./listener/tls/tls-options.ts";
 import type { Component } from "./observe/component-pages.ts";
 import type { Metrics } from "./observe/metrics/metrics.ts";
 import { type Handlers, handlers } from "./pipeline.ts";
+import type { DispatchedRequest } from "./request/dispatched.ts";
 import { checkPages, isAt } from "./stages/pages.ts";
 import { whole } from "./util/numbers.ts";
 
@@ -101,6 +103,7 @@ export class Server implements AsyncDisposable {
   readonly #http: HttpServer;
   readonly #handlers: Handlers;
   readonly #connections: Connections;
+  readonly #within: InProcessRequests;
   readonly #closeTimeout: number;
   readonly #closeDelay: number;
   readonly #maxConnections: number;
@@ -133,6 +136,7 @@ export class Server implements AsyncDisposable {
     );
     if (within !== undefined) within.#core.parts.push({ core: this.#core, close: () => this.close() });
     this.#handlers = handlers(this.#core);
+    this.#within = new InProcessRequests(this.#handlers.request);
     this.#http = createListener(this.#tls && { serving: this.#tls, protocols: () => this.#protocols });
     this.#maxConnections = whole("maxConnections", options.maxConnections ?? 50_000, 1);
     if (this.#maxConnections !== Number.POSITIVE_INFINITY) this.#http.maxConnections = this.#maxConnections;
@@ -222,11 +226,40 @@ export class Server implements AsyncDisposable {
    * @throws Error with `tls`
    */
   connect(): Duplex {
-    if (this.#tls !== undefined)
-      throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
+    this.#checkPlain();
     const [near, far] = pipe();
     this.accept(far as Socket);
     return near;
+  }
+
+  /**
+   * This server for `inProcess` of an upstream: it gets requests as objects, without HTTP, and treats their sender as any client,
+   * which must authenticate. Upgrades come by {@link connect}.
+   *
+   * @param ready resolves when requests may arrive
+   * @throws Error with `tls`
+   */
+  inProcess(ready: Promise<void>): InProcessServer {
+    this.#checkPlain();
+    return { ready, serve: this.#within.serve };
+  }
+
+  /**
+   * Serves a request that another server of this process has authorized, without HTTP between the two: with the pipeline of this
+   * server, which authorizes, limits, counts and audits it as its own. The response is complete when it resolves. It takes no
+   * upgrades; those come by {@link connect}.
+   *
+   * Security: the caller is not authenticated here. `request` alone states the user, and can state any.
+   *
+   * @throws the reason of the request's signal, if it aborts before there is a response
+   */
+  dispatch(req: IncomingMessage, res: ServerResponse, request: DispatchedRequest): Promise<void> {
+    return this.#handlers.dispatch(req, res, request);
+  }
+
+  #checkPlain(): void {
+    if (this.#tls !== undefined)
+      throw new Error("cannot connect within the process to a server with tls: leave out tls, or connect over TLS");
   }
 
   /**
@@ -293,8 +326,11 @@ export class Server implements AsyncDisposable {
     this.#tls?.[Symbol.dispose]();
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    const impatient = setTimeout(() => this.#connections.cut(), this.#closeTimeout);
-    await Promise.all([closed, this.#connections.gone]);
+    const impatient = setTimeout(() => {
+      this.#connections.cut();
+      this.#within.cut();
+    }, this.#closeTimeout);
+    await Promise.all([closed, this.#connections.gone, this.#within.end()]);
     clearTimeout(impatient);
   }
 

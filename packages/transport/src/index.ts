@@ -17,6 +17,7 @@ export {
 } from "./connections/connector.ts";
 export { type BodySink, type LineOptions, lines, type SinkControl } from "./http/body.ts";
 export { header, headerValues, type ResponseHeaders, warningsOf } from "./http/headers.ts";
+export type { InProcessCall, InProcessRequest, InProcessResponse, InProcessServer } from "./http/in-process.ts";
 export {
   type Deadlines,
   defaultDeadlines,

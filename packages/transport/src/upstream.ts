@@ -14,6 +14,7 @@ import {
   WholeExchange,
 } from "./connections/exchange.ts";
 import { isNamed, onTheWire } from "./http/headers.ts";
+import type { InProcessServer } from "./http/in-process.ts";
 import {
   checkOutgoing,
   type Deadlines,
@@ -42,6 +43,8 @@ export interface UpstreamOptions {
   /** User-Agent of requests that do not set one. @default "virtual-workspaces" */
   readonly userAgent?: string;
   readonly dial?: Dial;
+  /** Server of the same process, which gets all requests except upgrades as objects. Those use {@link dial}. @default none */
+  readonly inProcess?: InProcessServer;
 }
 
 /** Maximum size of a body that is read whole, in bytes. */
@@ -76,7 +79,7 @@ export class Upstream implements AsyncDisposable {
   /** @throws Error for an invalid URL, authority, deadline or number of connections */
   constructor(options: UpstreamOptions) {
     const url = parsed(options.url);
-    const { tls = {}, connections = 256, userAgent = "virtual-workspaces", dial } = options;
+    const { tls = {}, connections = 256, userAgent = "virtual-workspaces", dial, inProcess } = options;
     if (!(connections >= 1)) throw new Error("invalid connections of an upstream: use at least 1");
     if (tls.ca !== undefined) authoritiesIn(tls.ca);
     this.#prefix = url.pathname.replace(/\/+$/, "");
@@ -84,7 +87,14 @@ export class Upstream implements AsyncDisposable {
     this.#authentication = new Authentication(options.credentials);
     this.#deadlines = resolvedDeadlines(options.deadlines, defaultDeadlines);
     [, this.#userAgent = ""] = onTheWire(["User-Agent", userAgent]);
-    this.#connections = new Connections({ url, tls, deadline: this.#deadlines.connect, limit: connections, dial });
+    this.#connections = new Connections({
+      url,
+      tls,
+      deadline: this.#deadlines.connect,
+      limit: connections,
+      dial,
+      inProcess,
+    });
   }
 
   /** Present counters and gauges. */

@@ -43,7 +43,7 @@ export class WorkspaceServer implements AsyncDisposable {
     this.#itself = itself;
     this.#mounts = new Mounts({
       registry: common.registry,
-      workspaces: itself.upstream,
+      workspaces: itself,
       others: options.mounts ? options.mounts.others : undefined,
       log: options.log,
     });

@@ -73,6 +73,9 @@ var commands = map[string]func(t terminal, args []string) error{
 	},
 }
 
+// The shell runs other commands.
+func init() { commands["sh"] = shell }
+
 // Exec runs a command that is built in.
 func (c *containers) Exec(_ context.Context, container string, command []string, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize) error {
 	run, ok := commands[command[0]]

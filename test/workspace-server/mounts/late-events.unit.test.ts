@@ -5,8 +5,8 @@ import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { anonymous } from "@virtual-workspaces/framework/authn";
 import { encodeObject } from "@virtual-workspaces/framework/storage";
 import type { LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
-import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
+import { loopback } from "../../../packages/workspace-server/src/loopback/loopback.ts";
 import { Mounts } from "../../../packages/workspace-server/src/mounts/mounts.ts";
 import { keyText } from "../../../packages/workspace-server/src/state/informers/key-index.ts";
 import { ObjectCache } from "../../../packages/workspace-server/src/state/informers/object-cache.ts";
@@ -71,7 +71,7 @@ describe("a mount that changed before any event", () => {
     const metadata = { name: "cluster", annotations: { "kcp.io/cluster": "root" } };
     logicalClusters.read({ apiVersion: "core.kcp.io/v1alpha1", kind: "LogicalCluster", metadata });
     workspaces.read(mounted("first.test"));
-    await using own = new Upstream({ url: "http://nobody.test", dial });
+    await using own = loopback();
     await using mounts = new Mounts({
       registry,
       workspaces: own,

@@ -6,6 +6,7 @@
 
 export { type ReadBodyOptions, readBody } from "../body/read.ts";
 export { deriveRequest, type RequestChanges } from "../request/derive-request.ts";
+export type { DispatchedRequest } from "../request/dispatched.ts";
 export type { PeerForwarder, PeerQuestion, Peers } from "../request/raw-request.ts";
 export {
   HOPS_HEADER,

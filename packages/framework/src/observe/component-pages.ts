@@ -6,6 +6,7 @@ import { type AnswerFormat, accepts, parseAccept } from "../encode/representatio
 import { respond, respondDocument } from "../encode/respond.ts";
 import { problem } from "../listener/malformed.ts";
 import { defineVirtualWorkspace, type VirtualWorkspace } from "../virtual-workspace.ts";
+import type { ObservedView } from "./observer.ts";
 
 /** Information about a program for its pages `/statusz` and `/flagz`, as in Kubernetes (`config.k8s.io/v1beta1`). */
 export interface Component {
@@ -44,13 +45,18 @@ export class ComponentPages {
   readonly workspace: VirtualWorkspace;
   readonly #component: Component;
   readonly #otherPaths: readonly string[];
+  readonly #views: () => readonly ObservedView[];
 
-  /** @param otherPaths paths of the server's other views of its own */
-  constructor(component: Component, otherPaths: readonly string[]) {
+  /**
+   * @param otherPaths paths of the server's other views of its own
+   * @param views virtual workspaces of the server
+   */
+  constructor(component: Component, otherPaths: readonly string[], views: () => readonly ObservedView[]) {
     const { authorize = denyAll, statusz = true, flags } = component;
     this.paths = [...(statusz ? [STATUSZ] : []), ...(flags === undefined ? [] : [FLAGZ])];
     this.#component = component;
     this.#otherPaths = otherPaths;
+    this.#views = views;
     this.workspace = defineVirtualWorkspace({
       name: "component",
       path: "/",
@@ -87,11 +93,15 @@ export class ComponentPages {
       binaryVersion: this.#component.version,
       emulationVersion: `1.${KUBERNETES_MINOR}`,
       paths: [...PATHS, ...this.#otherPaths, ...this.paths].sort(),
+      virtualWorkspaces: this.#views()
+        .map(listedView)
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     };
   }
 
   #statusText(): string {
-    const { startTime, uptimeSeconds, goVersion, binaryVersion, emulationVersion, paths } = this.#status();
+    const { startTime, uptimeSeconds, goVersion, binaryVersion, emulationVersion, paths, virtualWorkspaces } =
+      this.#status();
     const two = (number: number): string => String(number).padStart(2, "0");
     const [hours, minutes] = [Math.floor(uptimeSeconds / 3600), Math.floor(uptimeSeconds / 60) % 60];
     return [
@@ -102,6 +112,7 @@ export class ComponentPages {
       `Binary version: ${binaryVersion}`,
       `Emulation version: ${emulationVersion}`,
       `Paths: ${paths.join(" ")}`,
+      ...virtualWorkspaces.map(({ name, path }) => `Virtual workspace ${name}: ${path}`),
       "",
     ].join("\n");
   }
@@ -126,6 +137,19 @@ interface Status {
   /** Kubernetes release whose wire behavior is served. */
   readonly emulationVersion: string;
   readonly paths: readonly string[];
+  /** An addition to Kubernetes' fields. */
+  readonly virtualWorkspaces: readonly ListedView[];
+}
+
+interface ListedView {
+  readonly name: string;
+  /** Path below the server, with parameters in braces, as OpenAPI writes them. */
+  readonly path: string;
+}
+
+function listedView({ name, prefix = `/services/${name}`, path }: ObservedView): ListedView {
+  const whole = `${prefix === "/" ? "" : prefix}${path === "/" ? "" : path}` || "/";
+  return { name, path: whole.replace(/:(\w+)/g, "{$1}") };
 }
 
 /** Formats a date as Go's time.UnixDate, in UTC: `Sun Nov  9 12:00:00 UTC 2026`. */

@@ -105,29 +105,32 @@ function connectionOf(exchange: AuthorizedExchange): TakenConnection {
 function noteCaller(exchange: AuthorizedExchange): void {
   noteToken(exchange);
   if (exchange.mounted.workspace.passesImpersonation === true)
-    exchange.impersonation = impersonationLines(exchange.req.rawHeaders);
+    exchange.impersonation = exchange.dispatched?.impersonation ?? impersonationLines(exchange.req.rawHeaders);
 }
 
 /** Security: does not remember the token of a caller who impersonates: with it the view would act as the impersonator. */
 function noteToken(exchange: AuthorizedExchange): void {
-  const { core, mounted, impersonator, req } = exchange;
+  const { core, mounted, impersonator, req, dispatched } = exchange;
   if (mounted.workspace.takesToken !== true) return;
-  if (core.takesCallersTokens) exchange.token = callersToken(req);
+  if (dispatched !== undefined) exchange.token = dispatched.token;
+  else if (core.takesCallersTokens) exchange.token = callersToken(req);
   else if (impersonator === undefined) exchange.token = bearerToken(req);
 }
 
 /** Made on first use: only open-ended requests need it. */
 function endingOf(exchange: AuthorizedExchange): AbortSignal {
-  const { core, res } = exchange;
+  const { core, res, dispatched } = exchange;
   // After the client has disconnected, no `close` event would release the permission check.
-  if (!isAskedAgain(exchange) || res.destroyed) return core.ending;
+  if ((!isAskedAgain(exchange) && dispatched === undefined) || res.destroyed) return core.ending;
   if (exchange.ending !== undefined) return exchange.ending;
   const over = new AbortController();
   const end = (): void => over.abort();
-  onceWithdrawn(exchange, res, end);
-  if (core.ending.aborted) end();
-  core.ending.addEventListener("abort", end);
-  res.once("close", () => core.ending.removeEventListener("abort", end));
+  if (isAskedAgain(exchange)) onceWithdrawn(exchange, res, end);
+  for (const ending of [core.ending, ...(dispatched === undefined ? [] : [dispatched.ending])]) {
+    if (ending.aborted) end();
+    ending.addEventListener("abort", end);
+    res.once("close", () => ending.removeEventListener("abort", end));
+  }
   exchange.ending = over.signal;
   return over.signal;
 }

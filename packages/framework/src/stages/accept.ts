@@ -171,14 +171,16 @@ export function match(exchange: Exchange): void {
   exchange.tail = found.tail;
 }
 
-/** Determines the subject of the request. */
+/** Determines the subject of the request. @throws ApiError 429 when too many open-ended requests are open at a server that dispatched it */
 export function info(exchange: Exchange): void {
   if (exchange.unknown !== undefined) return;
   const found = requestInfo(exchange);
   const upgrade = exchange.upgradeHead !== undefined;
   exchange.info = upgrade ? { ...found, longRunning: true, upgrade: !isWatchSocket(exchange.req, found) } : found;
   // A compressing middleware of an application would hold back events until its buffer is full.
-  if (exchange.info.longRunning) delete exchange.req.headers["accept-encoding"];
+  if (!exchange.info.longRunning) return;
+  delete exchange.req.headers["accept-encoding"];
+  exchange.dispatched?.takeTime();
 }
 
 /**

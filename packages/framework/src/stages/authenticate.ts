@@ -2,13 +2,13 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import { explainUnrecognized } from "../authn/bearer-tokens.ts";
 import { type ImpersonationMode, impersonationModes } from "../authn/constrained-impersonation.ts";
-import { type Impersonation, impersonationOf } from "../authn/headers.ts";
+import { type Impersonation, impersonatedUser, impersonationOf } from "../authn/headers.ts";
 import { REMOTE_USER } from "../authn/ignored-identities.ts";
 import { type Decision, decide, deny } from "../authz/authorization.ts";
 import type { AuthenticatedExchange, Exchange, Stage } from "../exchange.ts";
 import { AuthorizeQuestion } from "../hooks/hooks.ts";
 import type { RequestInfo } from "../request/request-info.ts";
-import { UNAUTHENTICATED, type User } from "../request/user.ts";
+import { AUTHENTICATED, UNAUTHENTICATED, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { enforce } from "./authorize.ts";
 
@@ -45,6 +45,8 @@ function failed(exchange: Exchange, error: unknown): never {
 
 /** Authenticates the caller: the first authenticator that recognizes it decides, the server's before the view's. */
 export function authenticate(exchange: Exchange): void | Promise<void> {
+  const { dispatched } = exchange;
+  if (dispatched !== undefined) return accepted(exchange, dispatched.impersonator);
   return authenticateBy(exchange, viewsOwn);
 }
 
@@ -160,8 +162,24 @@ export function audit(exchange: Exchange): void | Promise<void> {
 /** Impersonates a user, if the server's rule allows the caller every part of it. Skipped for views that forward impersonation. */
 export function impersonate(exchange: AuthenticatedExchange): void | Promise<void> {
   if (exchange.mounted.workspace.passesImpersonation === true) return;
+  const { dispatched } = exchange;
+  if (dispatched !== undefined) return act(exchange, dispatched.user);
   const wanted = impersonationOf(exchange.req.rawHeaders);
   if (wanted !== undefined) return become(exchange, wanted);
+}
+
+/** Impersonates the caller of a server that acts for it, and may act for any user. */
+function act(exchange: AuthenticatedExchange, caller: User): void | Promise<void> {
+  const isComplete = caller.in(AUTHENTICATED) || caller.in(UNAUTHENTICATED);
+  const settled = confined(exchange, isComplete ? caller : impersonatedUser(caller));
+  exchange.impersonator = exchange.user;
+  if (!(settled instanceof Promise)) {
+    exchange.user = settled;
+    return;
+  }
+  return settled.then((late) => {
+    exchange.user = late;
+  });
 }
 
 async function become(exchange: AuthenticatedExchange, impersonation: Impersonation): Promise<void> {

@@ -10,7 +10,7 @@ import { checkOrigin } from "./origins.ts";
 
 /** Rejects requests that servers forward in a circle. A client with a false hop count harms only itself. */
 export function hops(exchange: AuthenticatedExchange): void {
-  exchange.hops = hopsOf(exchange.req.headers);
+  exchange.hops = exchange.dispatched?.hops ?? hopsOf(exchange.req.headers);
   if (exchange.hops >= MOST_HOPS) throw tooManyHops(exchange.via());
 }
 

@@ -10,8 +10,24 @@ const LARGEST_HEAD = 1024 * 1024;
 /** Time that an idle connection is kept, unless its server announces less, ms. */
 const KEPT = 30_000;
 
+/** Where a request is sent, one at a time. */
+export interface HttpConnection {
+  used: boolean;
+  /** Whether another request can use it. */
+  readonly usable: boolean;
+  /** Resolves when it has ended. */
+  readonly closed: Promise<void>;
+  /** Whether chunks of a body may be overwritten as soon as their handler returns. */
+  lends: boolean;
+  /** Whether the present chunk will be overwritten. */
+  readonly lent: boolean;
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
+  /** Ends it at once, with its pending request. */
+  destroy(): void;
+}
+
 /** Connection with its HTTP, one request at a time. It is never replaced after its end. */
-export class Connection {
+export class Connection implements HttpConnection {
   /** Whether a request has used it before: then its server may have just closed it. */
   used = false;
   /** Resolves when the connection has ended. */
@@ -60,6 +76,10 @@ export class Connection {
   }
 
   /** Sets whether reads of now on may be overwritten as soon as their handler returns. Only within a body. */
+  get lends(): boolean {
+    return this.#reads?.lends === true;
+  }
+
   set lends(lends: boolean) {
     if (this.#reads !== undefined) this.#reads.lends = lends;
   }

@@ -1,8 +1,9 @@
 import type { Credential } from "../calls/authentication.ts";
 import type { Call } from "../calls/call.ts";
 import { failureOf } from "../transport-error.ts";
-import { Connection } from "./connection.ts";
-import { Connector, type ConnectorOptions, type OpenSocket } from "./connector.ts";
+import { Connection, type HttpConnection } from "./connection.ts";
+import { Connector, type ConnectorOptions, type Opened } from "./connector.ts";
+import { InProcessConnection } from "./in-process.ts";
 
 export interface ConnectionsOptions extends Omit<ConnectorOptions, "cert" | "key"> {
   /** Maximum number of concurrent short requests. */
@@ -25,7 +26,7 @@ interface Generation {
   readonly of: string;
   readonly connector: Connector;
   /** Used as a stack: the last one returned is used first. */
-  readonly idle: Connection[];
+  readonly idle: HttpConnection[];
 }
 
 /**
@@ -34,7 +35,7 @@ interface Generation {
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly #all = new Set<Connection>();
+  readonly #all = new Set<HttpConnection>();
   readonly #opening = new Set<AbortController>();
   readonly #waiting = new Set<() => void>();
   #generation: Generation | undefined;
@@ -141,18 +142,20 @@ export class Connections {
     next();
   }
 
-  async #connect(generation: Generation, call: Call, plain: boolean): Promise<Connection> {
+  async #connect(generation: Generation, call: Call, plain: boolean): Promise<HttpConnection> {
     const cancel = new AbortController();
     this.#opening.add(cancel);
     call.stopsBy({ stop: (reason) => cancel.abort(reason) });
-    let socket: OpenSocket;
+    let opened: Opened;
     try {
-      socket = await generation.connector.open(cancel.signal, plain);
+      opened = await generation.connector.open(cancel.signal, plain);
     } finally {
       this.#opening.delete(cancel);
       call.stopsBy(undefined);
     }
-    const connection = new Connection(this.#options.url.origin, socket);
+    const { origin, host } = this.#options.url;
+    const connection =
+      "server" in opened ? new InProcessConnection(opened.server, host) : new Connection(origin, opened);
     this.#all.add(connection);
     void connection.closed.then(() => {
       this.#all.delete(connection);
@@ -170,19 +173,19 @@ export class Connections {
     if (!long) this.#next();
   };
 
-  #keep(connection: Connection, generation: Generation, whole: boolean): void {
+  #keep(connection: HttpConnection, generation: Generation, whole: boolean): void {
     if (whole && generation === this.#generation && connection.usable) generation.idle.push(connection);
     else connection.destroy();
   }
 
-  #lease(connection: Connection, generation: Generation, long: boolean): Lease {
+  #lease(connection: HttpConnection, generation: Generation, long: boolean): Lease {
     return new Lease({ connection, generation, long, release: this.#release });
   }
 }
 
 /** Connection for one request. */
 export class Lease {
-  readonly connection: Connection;
+  readonly connection: HttpConnection;
   readonly generation: Generation;
   readonly long: boolean;
   /** Whether a request has used it before. */
@@ -211,7 +214,7 @@ interface Leased extends Pick<Lease, "connection" | "generation" | "long"> {
   readonly release: (lease: Lease, whole: boolean) => void;
 }
 
-function idleOf({ idle }: Generation): Connection | undefined {
+function idleOf({ idle }: Generation): HttpConnection | undefined {
   for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
     if (connection.usable) return connection;
     connection.destroy();

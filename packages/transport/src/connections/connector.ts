@@ -9,6 +9,7 @@ import {
   type SecureContext,
   type SecureContextOptions,
 } from "node:tls";
+import type { InProcessServer } from "../http/in-process.ts";
 import { onAbort, untilAborted } from "../time/abort.ts";
 import { Timer } from "../time/timer.ts";
 import { ConnectDeadline } from "../transport-error.ts";
@@ -23,6 +24,7 @@ export interface ConnectorOptions {
   /** Milliseconds. */
   readonly deadline: number;
   readonly dial: Dial | undefined;
+  readonly inProcess: InProcessServer | undefined;
 }
 
 /**
@@ -40,6 +42,9 @@ export interface OpenSocket {
   /** `undefined` for a stream that reads like any other. */
   readonly reads: ReusedReads | undefined;
 }
+
+/** Connection, or the server that stands for one. */
+export type Opened = OpenSocket | { readonly server: InProcessServer };
 
 /** Opens connections to one server with one client certificate. Reads the authorities once. */
 export class Connector {
@@ -69,7 +74,7 @@ export class Connector {
    * @param cancel aborts it
    * @param plain whether another protocol may follow on it, so that it must read like any other stream
    */
-  async open(cancel: AbortSignal, plain: boolean): Promise<OpenSocket> {
+  async open(cancel: AbortSignal, plain: boolean): Promise<Opened> {
     const ended = new AbortController();
     const late = new Timer(this.#options.deadline, () =>
       ended.abort(new ConnectDeadline(`no connection within ${this.#options.deadline} ms`)),
@@ -83,8 +88,12 @@ export class Connector {
     }
   }
 
-  async #open(signal: AbortSignal, plain: boolean): Promise<OpenSocket> {
-    const { dial } = this.#options;
+  async #open(signal: AbortSignal, plain: boolean): Promise<Opened> {
+    const { dial, inProcess } = this.#options;
+    if (inProcess !== undefined && !plain) {
+      await untilAborted(inProcess.ready, signal);
+      return { server: inProcess };
+    }
     const reads = plain || dial !== undefined ? undefined : new ReusedReads();
     const below = dial === undefined ? undefined : await dialled(dial, { host: this.#host, port: this.#port, signal });
     const opened = (socket: Duplex): OpenSocket => ({ socket, reads: reads?.of(socket as Socket) });

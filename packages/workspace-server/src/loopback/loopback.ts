@@ -1,21 +1,35 @@
 import { randomBytes } from "node:crypto";
-import type { Duplex } from "node:stream";
-import { sameCaller, type Workspaces } from "@virtual-workspaces/forwarding";
+import { impersonationHeaders } from "@virtual-workspaces/client/http";
+import { type Relay, type RelayOptions, relay, sameCaller, type Workspaces } from "@virtual-workspaces/forwarding";
 import {
   createServer,
+  type RawRequest,
   type Server,
   type ServerOptions,
   staticTokens,
+  type User,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { authenticatedUser, callersTokenHeaders } from "@virtual-workspaces/framework/authn";
+import type { DispatchedRequest } from "@virtual-workspaces/framework/request";
 import { Upstream } from "@virtual-workspaces/transport";
 
 /** User of loopback requests that name no other identity (Kubernetes' `user.APIServerUser`). */
-const SELF = "system:apiserver";
+const SELF = authenticatedUser({ name: "system:apiserver", groups: ["system:masters"] });
 /** Maximum of concurrent requests; others wait. As many as requests from outside, each of which may make one. */
 const IN_FLIGHT = 400;
 /** Longest wait of views for workspaces that are still being read, in milliseconds. */
 const LONGEST_START = 30_000;
+
+type Raw = RawRequest<unknown>;
+
+/** Handlers that forward requests as their callers. */
+export type Forwarder = Pick<Relay, "handle" | "upgrade">;
+
+interface LoopbackForwarding extends Pick<RelayOptions, "what" | "onError"> {
+  /** Whether views get the caller's own token. Security: it does not leave the process. @default false */
+  readonly token?: boolean;
+}
 
 /**
  * A server's own workspaces for the views that it runs: create it first, then pass it to the views and to the server.
@@ -29,6 +43,7 @@ export class Loopback implements Workspaces, AsyncDisposable {
   readonly identity: Workspaces["identity"] = sameCaller;
   readonly #token = randomBytes(32).toString("base64url");
   readonly #started = Promise.withResolvers<void>();
+  #isStarted = false;
   #server: Server | undefined;
   #workspaces: VirtualWorkspace | undefined;
 
@@ -41,9 +56,13 @@ export class Loopback implements Workspaces, AsyncDisposable {
       userAgent: "virtual-workspaces/loopback",
       connections: IN_FLIGHT,
       deadlines: { connect: LONGEST_START },
+      inProcess: {
+        ready: this.#started.promise,
+        serve: (request, response) => this.#own.inProcess(this.#started.promise).serve(request, response),
+      },
       dial: async () => {
         await this.#started.promise;
-        return this.#connect();
+        return this.#own.connect();
       },
     });
   }
@@ -64,7 +83,7 @@ export class Loopback implements Workspaces, AsyncDisposable {
       ...options,
       // Only this process sends requests here: a token that a request names is its caller's.
       takesCallersTokens: true,
-      authentication: [staticTokens({ [this.#token]: { name: SELF, groups: ["system:masters"] } })],
+      authentication: [staticTokens({ [this.#token]: SELF })],
       limits: { inFlight: IN_FLIGHT, mutating: IN_FLIGHT, perUser: 1, perVirtualWorkspace: 1 },
       closeTimeout: 0,
     });
@@ -78,6 +97,12 @@ export class Loopback implements Workspaces, AsyncDisposable {
   async start(known?: Promise<void>): Promise<void> {
     await this.#server?.start();
     this.#started.resolve(known);
+    this.#started.promise.then(
+      () => {
+        this.#isStarted = true;
+      },
+      () => undefined, // requests fail with it
+    );
   }
 
   /**
@@ -92,15 +117,72 @@ export class Loopback implements Workspaces, AsyncDisposable {
     return this.#workspaces;
   }
 
+  /**
+   * Forwards requests, as their callers, without HTTP: the pipeline of the loopback writes to the client itself. Upgrades, and
+   * requests that arrive before {@link start}, use a connection.
+   */
+  forwarding({ token: forwardsToken = false, ...options }: LoopbackForwarding): Forwarder {
+    const besides = ({ token }: Raw): readonly string[] => callersTokenHeaders(token);
+    const caller = { identity: sameCaller, ...(forwardsToken && { besides }) };
+    const passing = relay({ ...options, ...caller, upstream: this.upstream });
+    return {
+      handle: (req, res, request) => {
+        if (!this.#isStarted || this.#server === undefined) return passing.handle(req, res, request);
+        return this.#server.dispatch(req, res, new Dispatched(request, forwardsToken));
+      },
+      upgrade: passing.upgrade,
+    };
+  }
+
   /** Aborts all requests in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.upstream[Symbol.asyncDispose]();
     await this.#server?.close();
   }
 
-  #connect(): Duplex {
+  get #own(): Server {
     if (this.#server === undefined) throw new Error("the loopback has no server yet: create that first");
-    return this.#server.connect();
+    return this.#server;
+  }
+}
+
+/** A request as the pipeline of the loopback gets it. */
+class Dispatched implements DispatchedRequest {
+  readonly impersonator = SELF;
+  readonly target: string;
+  readonly requestId: string;
+  readonly user: User;
+  readonly hops: number;
+  readonly token: string | undefined;
+  readonly #request: Raw;
+
+  constructor(request: Raw, forwardsToken: boolean) {
+    this.#request = request;
+    this.target = request.prefix + request.tail + request.search;
+    this.requestId = request.requestId;
+    this.user = request.user;
+    this.hops = request.hops + 1;
+    this.token = forwardsToken ? request.token : undefined;
+  }
+
+  get via(): string {
+    return this.#request.via;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  get ending(): AbortSignal {
+    return this.#request.ending;
+  }
+
+  get impersonation(): readonly string[] {
+    return impersonationHeaders(this.user);
+  }
+
+  takeTime(): void {
+    this.#request.takeTime();
   }
 }
 

@@ -1,11 +1,10 @@
-import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { allow, type ServerOptions, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { ImpersonationRule } from "@virtual-workspaces/framework/authz";
 import type { Log } from "@virtual-workspaces/framework/server";
 import { pathBelow } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { ShardUrls } from "../shard-urls.ts";
-import { Loopback } from "./loopback.ts";
+import { type Forwarder, Loopback } from "./loopback.ts";
 
 /** Views of {@link OwnServices}, and their public URLs. */
 export interface OwnServicesOptions extends Required<Pick<ServerOptions, "virtualWorkspaces" | "log" | "within">> {
@@ -20,7 +19,7 @@ export const WHAT = "the view that stores this resource";
  * with the same rights as at the view's address. Controllers of the server call as a member of `system:masters`.
  */
 export class OwnServices implements AsyncDisposable {
-  readonly relay: Relay;
+  readonly relay: Forwarder;
   readonly #loopback = new Loopback();
   #names: ReadonlySet<string> = new Set();
   /** Whether requests for unknown names are forwarded to another server. */
@@ -31,11 +30,16 @@ export class OwnServices implements AsyncDisposable {
   constructor(log: Log) {
     const onError = (error: unknown): void =>
       log({ level: "warn", message: "views of this server are unavailable", error: String(error) });
-    this.relay = relay({ upstream: this.#loopback.upstream, identity: sameCaller, what: WHAT, onError });
+    this.relay = this.#loopback.forwarding({ what: WHAT, onError });
   }
 
   get upstream(): Upstream {
     return this.#loopback.upstream;
+  }
+
+  /** As {@link Loopback.forwarding}. */
+  forwarding(...options: Parameters<Loopback["forwarding"]>): Forwarder {
+    return this.#loopback.forwarding(...options);
   }
 
   /** Called once, by the server that owns the views and sets them up. */
@@ -100,10 +104,10 @@ function requestsOnly({ setup: _, metrics: __, ...view }: VirtualWorkspace): Vir
 export function ownView(
   listeners: Iterable<OwnServices>,
   url: URL,
-): (Pick<OwnServices, "relay" | "upstream"> & { readonly path: string }) | undefined {
-  for (const own of listeners) {
-    const path = own.pathOf(url);
-    if (path !== undefined) return { relay: own.relay, upstream: own.upstream, path };
+): { readonly services: OwnServices; readonly path: string } | undefined {
+  for (const services of listeners) {
+    const path = services.pathOf(url);
+    if (path !== undefined) return { services, path };
   }
   return undefined;
 }

@@ -1,9 +1,8 @@
-import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
-import type { RawRequest } from "@virtual-workspaces/framework";
-import { callersTokenHeaders } from "@virtual-workspaces/framework/authn";
+import { relay } from "@virtual-workspaces/forwarding";
 import type { Log } from "@virtual-workspaces/framework/server";
 import { pathBelow } from "@virtual-workspaces/kcp";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import type { Forwarder, Loopback } from "../loopback/loopback.ts";
 import { ownView, trimmed } from "../loopback/own-services.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
@@ -36,7 +35,7 @@ export interface MountsOptions {
 
 /** Target of a mounted workspace's requests. */
 export interface MountTarget extends Partial<AsyncDisposable> {
-  readonly relay: Relay;
+  readonly relay: Forwarder;
   /** Replaces `/clusters/<path of the workspace>`. */
   readonly path: string;
 }
@@ -45,7 +44,7 @@ export interface MountTarget extends Partial<AsyncDisposable> {
 export interface MountTargetsOptions {
   readonly registry: ShardRegistry;
   /** The server's own workspaces, within the process. */
-  readonly workspaces: Upstream;
+  readonly workspaces: Pick<Loopback, "forwarding">;
   /** @default no other servers */
   readonly others: MountedServersOptions | undefined;
   readonly log: Log;
@@ -54,7 +53,7 @@ export interface MountTargetsOptions {
 /** Finds a mount's target by URL: a view or workspace of this server (called in-process as the caller), or another server. */
 export class MountTargets {
   readonly #options: MountTargetsOptions;
-  readonly #workspaces: Relay;
+  readonly #workspaces: Forwarder;
 
   constructor(options: MountTargetsOptions) {
     this.#options = options;
@@ -76,16 +75,15 @@ export class MountTargets {
       url,
     );
     if (view !== undefined)
-      return { relay: this.#within(view.upstream, "the view that this workspace is mounted on"), path: view.path };
+      return { relay: this.#within(view.services, "the view that this workspace is mounted on"), path: view.path };
     const workspaces = shards.flatMap(({ urls }) => [urls.baseURL, urls.externalURL]);
     const path = workspaces.map((base) => pathBelow(url, base)).find((below) => below?.startsWith("/clusters/"));
     return path === undefined ? undefined : { relay: this.#workspaces, path };
   }
 
   /** Calls as the caller. Security: the caller's token does not leave the process. */
-  #within(upstream: Upstream, what: string): Relay {
-    const besides = ({ token }: Pick<RawRequest<unknown>, "token">): readonly string[] => callersTokenHeaders(token);
-    return relay({ upstream, identity: sameCaller, besides, what, onError: this.#onError });
+  #within(server: Pick<Loopback, "forwarding">, what: string): Forwarder {
+    return server.forwarding({ token: true, what, onError: this.#onError });
   }
 
   #other(url: URL): MountTarget {

@@ -3,6 +3,7 @@ import type { Resource } from "@virtual-workspaces/framework";
 import { Targets } from "@virtual-workspaces/framework/proxy";
 import type { DiscoveredVerbs } from "@virtual-workspaces/framework/resource";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
+import type { Forwarder } from "../loopback/loopback.ts";
 import { type OwnServices, ownView, trimmed, WHAT } from "../loopback/own-services.ts";
 
 /** Credentials for views at other servers, and the certificates to trust there. */
@@ -15,7 +16,7 @@ export interface OtherServers {
 
 /** Connection to a view. */
 export interface Backend {
-  readonly relay: Relay;
+  readonly relay: Forwarder;
   readonly upstream: Upstream;
   /** Path before `/clusters`. */
   readonly path: string;
@@ -50,7 +51,10 @@ export class Backends implements AsyncDisposable {
     if (search + hash + username + password !== "")
       throw new Error("the URL of its endpoint has more than a host and a path: remove the rest");
     const own = ownView(this.#options.own(), place);
-    if (own !== undefined) return { ...own, headers: "Impersonate" };
+    if (own !== undefined) {
+      const { relay, upstream } = own.services;
+      return { relay, upstream, path: own.path, headers: "Impersonate" };
+    }
     const { others } = this.#options;
     if (others === undefined)
       throw new Error(

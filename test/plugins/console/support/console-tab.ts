@@ -10,7 +10,12 @@ export interface ConsoleTab extends Tab {
   locator(selector: string): ConsoleLocator;
   reload(): Promise<unknown>;
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
-  readonly keyboard: { press(key: string): Promise<void>; insertText(text: string): Promise<void> };
+  readonly keyboard: {
+    press(key: string): Promise<void>;
+    insertText(text: string): Promise<void>;
+    /** Presses a key for each character. */
+    type(text: string): Promise<void>;
+  };
 }
 
 export interface ConsoleLocator {

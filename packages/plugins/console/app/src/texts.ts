@@ -45,6 +45,7 @@ export const texts = {
     signOut: "Sign out",
     theme: { auto: "Colors: as the system", light: "Colors: light", dark: "Colors: dark" },
     keys: "Keyboard shortcuts",
+    views: "Views",
     skip: "Skip to the content",
   },
   keys: {
@@ -62,6 +63,7 @@ export const texts = {
       ["← →", "Move between the parts of an object"],
       ["Ctrl+S", "Review what has been changed in an editor"],
       ["Ctrl+Space", "Complete a field or a value in an editor"],
+      ["Shift+Tab", "Leave a terminal"],
       ["Esc", "Close a dialog, or clear a search"],
     ],
   },
@@ -77,6 +79,7 @@ export const texts = {
     forbidden: "Not allowed to list",
     noApi: "No workspaces can be created here.",
     mount: "mount",
+    tunnel: "tunnel",
     reachable: "reachable",
     unreachable: (message: string) => (message === "" ? "not reachable" : `not reachable: ${message}`),
     deleting: "Deleting",
@@ -184,7 +187,10 @@ export const texts = {
     held: (finalizers: string) => `It ends when these finalizers have been removed: ${finalizers}`,
     ago: (age: string) => `${age} ago`,
     parts: "Parts of the object",
-    tabs: { summary: "Summary", yaml: "YAML", status: "Status", managers: "Field managers" },
+    tabs: {
+      ...{ summary: "Summary", yaml: "YAML", status: "Status", managers: "Field managers" },
+      ...{ logs: "Logs", terminal: "Terminal", ports: "Port forward", views: "Views" },
+    },
     summary: {
       name: "Name",
       namespace: "Namespace",
@@ -341,7 +347,7 @@ export const texts = {
   },
   /** The other texts about kinds of kcp are in kcp/texts.ts, which is loaded with them. */
   kcp: {
-    parts: { export: "Export", binding: "Binding", type: "Type", shard: "Shard", urls: "URLs" },
+    parts: { export: "Export", binding: "Binding", type: "Type", shard: "Shard", proxy: "Agent", urls: "URLs" },
     exportApi: "Export an API",
     bindExport: "Bind an export",
     mountCluster: "Mount a cluster",

@@ -79,7 +79,7 @@ async function readUntilAnswered(state: Signal<Discovery>, workspace: string, st
   for (let failures = 1; !stop.aborted; failures += 1) {
     const { reload, resources: before } = state.peek();
     try {
-      state.value = { resources: await readResources(workspace, stop), state: "ready", reload };
+      state.value = { resources: await readResources(workspacePath(workspace), stop), state: "ready", reload };
       return;
     } catch (cause) {
       if (stop.aborted) return;
@@ -113,8 +113,8 @@ export function findResource({ resources }: Discovery, id: ResourceId): Resource
   return resources.find((one) => one.resource === id.resource && one.group === id.group && one.version === id.version);
 }
 
-async function readResources(workspace: string, signal: AbortSignal): Promise<Resource[]> {
-  const path = workspacePath(workspace);
+/** Reads the resources that an API serves, at the path of a workspace or of a view. Throws a StatusError. */
+export async function readResources(path: string, signal: AbortSignal): Promise<readonly Resource[]> {
   const read = async (root: string): Promise<GroupList> => {
     const list = await request<GroupList | LegacyList>(`${path}/${root}`, { accept: ACCEPT, signal });
     return list.kind === "APIGroupDiscoveryList" ? list : aggregated(path, list, signal);

@@ -30,6 +30,8 @@ export interface Status {
   readonly reason?: string;
   readonly message?: string;
   readonly details?: {
+    /** Of the object that the error is about. */
+    readonly name?: string;
     readonly retryAfterSeconds?: number;
     readonly causes?: readonly { readonly field?: string; readonly message?: string; readonly reason?: string }[];
   };

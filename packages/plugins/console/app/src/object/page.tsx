@@ -5,11 +5,14 @@ import { type Discovery, discovery, findResource, type Resource } from "../api/d
 import type { ObjectAddress } from "../api/objects.ts";
 import { KcpPart } from "../kcp/lazy-part.tsx";
 import { type KcpPartName, kcpPartOf } from "../kcp/part-of.ts";
+import { PodPart } from "../pods/lazy-parts.tsx";
+import { isPodPart, podPartsOf } from "../pods/pod.ts";
 import { route, routeHash, routeTo, setQuery, withQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { ObjectViews } from "../views/lazy-views.tsx";
 import { DeleteObjectDialog } from "./delete-object.tsx";
 import { EditTab } from "./edit/edit-tab.tsx";
 import { type LiveObject, liveWholeObject, type WholeObject } from "./live-object.ts";
@@ -120,7 +123,7 @@ interface PartsProps extends PartProps {
 
 function Parts({ address, object, live, found, resource }: PartsProps) {
   const part = kcpPartOf(address.resource);
-  const names = part === undefined ? ["summary", "yaml"] : ["summary", "kcp", "yaml"];
+  const names = ["summary", ...(part === undefined ? [] : ["kcp"]), ...podPartsOf(resource), "yaml", "views"];
   if (object["status"] !== undefined) names.push("status");
   if (object.metadata.managedFields !== undefined) names.push("managers");
   const { view = "" } = route.value.query;
@@ -144,12 +147,14 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
           />
         )}
         {current === "kcp" && <KcpPart address={address} object={object} />}
+        {isPodPart(current) && <PodPart part={current} address={address} object={object} />}
         {current === "yaml" &&
           (found.state === "loading" ? (
             <p class="muted">{texts.loading}</p>
           ) : (
             <EditTab address={address} object={object} live={live} resource={resource} />
           ))}
+        {current === "views" && <ObjectViews address={address} object={object} />}
         {current === "status" && <StatusTab status={object["status"]} />}
         {current === "managers" && <ManagersTab entries={object.metadata.managedFields ?? []} />}
       </div>

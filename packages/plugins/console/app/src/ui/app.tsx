@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useCallback, useRef } from "preact/hooks";
 import { readSession, session, signOut, type User } from "../api/session.ts";
+import { route, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { CreateWorkspaceDialog } from "../workspaces/create-workspace.tsx";
 import { DeleteWorkspaceDialog } from "../workspaces/delete-workspace.tsx";
@@ -57,6 +58,7 @@ function Console({ user }: { readonly user: User }) {
           <Icon name="menu" />
         </button>
         <strong class="brand">{texts.title}</strong>
+        <ViewsLink />
         <ThemeButton />
         <button
           type="button"
@@ -88,6 +90,21 @@ function Console({ user }: { readonly user: User }) {
       <GoToDialog />
       <KeysDialog />
     </div>
+  );
+}
+
+/** A link to the virtual workspaces of the server, seen from the current workspace. */
+function ViewsLink() {
+  const { workspace, resource, query } = route.value;
+  const isCurrent = resource === undefined && query.view === "views";
+  return (
+    <a
+      class="button quiet"
+      href={routeHash(routeTo({ workspace }, { view: "views" }))}
+      {...(isCurrent && { "aria-current": "page" as const })}
+    >
+      {texts.header.views}
+    </a>
   );
 }
 

@@ -70,7 +70,11 @@ function MountBadge({ mount, kind }: { readonly mount: MountState; readonly kind
   return (
     <span class={`badge mount ${isReachable === false ? "failed" : ""}`} title={`${kind} ${state}`.trim()}>
       <Icon name="link" />
-      {isReachable === false ? texts.tree.unreachable("") : texts.tree.mount}
+      {isReachable === false
+        ? texts.tree.unreachable("")
+        : kind === "ClusterProxy"
+          ? texts.tree.tunnel
+          : texts.tree.mount}
     </span>
   );
 }

@@ -6,6 +6,7 @@ import { ResourcePage } from "../resources/resource-page.tsx";
 import { navigate, route } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Lazy } from "../ui/lazy.tsx";
+import { ViewsPage } from "../views/lazy-views.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
 import { childWorkspaces, nameOf, parentOf, phaseOf } from "./workspace.ts";
@@ -37,10 +38,13 @@ export function WorkspacePage() {
       <div class={`workspace-page ${resource === undefined ? "" : "with-resource"}`}>
         <ResourceList found={found} />
         <div class="detail">
-          {resource === undefined && query.view !== "changes" && <WorkspaceOverview path={workspace} />}
           {resource === undefined && query.view === "changes" && (
             <Lazy key={workspace} load={loadChanges} with={{ workspace }} />
           )}
+          {resource === undefined && query.view !== "views" && query.view !== "changes" && (
+            <WorkspaceOverview path={workspace} />
+          )}
+          {resource === undefined && query.view === "views" && <ViewsPage workspace={workspace} />}
           {resource !== undefined && object === undefined && !isNew && (
             <ResourcePage
               key={`${workspace} ${resource.group} ${resource.version} ${resource.resource}`}

@@ -1,0 +1,107 @@
+import "../object/object.css";
+import "./views.css";
+import { apiUrl } from "../api/base.ts";
+import { clusterOf } from "../api/types.ts";
+import { Copy } from "../kcp/copy.tsx";
+import { logicalCluster } from "../workspaces/logical-cluster.ts";
+import { PublishedUrls } from "./published.tsx";
+import { pathFor, type ServerView, useServerViews } from "./server-views.ts";
+import { texts } from "./texts.ts";
+import { ViewActions } from "./view-actions.tsx";
+
+/** All virtual workspaces of the server, seen from a workspace, and the URLs that objects publish. */
+export function ViewsPage({ workspace }: { readonly workspace: string }) {
+  const { views, isLoading, error, reload } = useServerViews();
+  const [own] = logicalCluster(workspace).value.items;
+  const cluster = (own === undefined ? "" : clusterOf(own)) || workspace;
+  return (
+    <div class="object-page views-page">
+      <section aria-labelledby="views">
+        <div class="row">
+          <h2 id="views">{texts.heading}</h2>
+          <button type="button" class="link" onClick={reload}>
+            {texts.again}
+          </button>
+        </div>
+        <p class="hint">{texts.hint(workspace)}</p>
+        {isLoading && <p class="muted">{texts.loading}</p>}
+        {error !== undefined && <p class="notice">{texts.noPaths(error.message)}</p>}
+        {!isLoading && views.length === 0 && <p class="muted">{texts.noReadiness}</p>}
+        {views.length > 0 && (
+          <div class="table-wrap">
+            <table class="small-table" aria-labelledby="views">
+              <thead>
+                <tr>
+                  <th scope="col">{texts.name}</th>
+                  <th scope="col">{texts.state}</th>
+                  <th scope="col">{texts.path}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {views.map((view) => (
+                  <ViewRow key={view.name} view={view} cluster={cluster} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </section>
+      <PublishedUrls workspace={workspace} />
+      <Check cluster={cluster} />
+    </div>
+  );
+}
+
+function ViewRow({ view, cluster }: { readonly view: ServerView; readonly cluster: string }) {
+  const path = pathFor(view, cluster);
+  return (
+    <tr>
+      <th scope="row">{view.name}</th>
+      <td>
+        <Readiness isReady={view.isReady} />
+      </td>
+      <td class="url-cell">
+        {view.path !== undefined && <code>{view.path}</code>}
+        {path !== undefined && <ViewActions name={view.name} url={apiUrl(path).href} path={path} />}
+      </td>
+    </tr>
+  );
+}
+
+function Readiness({ isReady }: { readonly isReady: boolean | undefined }) {
+  if (isReady === undefined) return <span class="badge">{texts.unknown}</span>;
+  if (isReady) return <span class="badge good">{texts.ready}</span>;
+  return (
+    <span class="badge failed" title={texts.whyNot}>
+      {texts.notReady}
+    </span>
+  );
+}
+
+/** Commands that find out more than a browser can. */
+function Check({ cluster }: { readonly cluster: string }) {
+  const words = texts.check;
+  const server = apiUrl(`clusters/${cluster}`).href;
+  const view = apiUrl(`services/query/clusters/${cluster}`).href;
+  const commands = [
+    [words.doctor, `virtual-workspaces doctor ${server}`],
+    [words.conformance, `virtual-workspaces conformance ${view} --certificate-authority ca.crt --token-file token`],
+  ] as const;
+  return (
+    <section aria-labelledby="check">
+      <h2 id="check">{words.heading}</h2>
+      <p class="hint">{words.hint}</p>
+      <ul class="commands">
+        {commands.map(([name, command]) => (
+          <li key={name}>
+            {name}
+            <p class="row">
+              <code>{command}</code>
+              <Copy label={words.copyText} name={words.copy(name)} text={() => command} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,126 @@
+import type { Dispatcher } from "undici";
+import type { ResponseHeaders } from "../http/headers.ts";
+import type { InProcessCall, InProcessRequest, InProcessResponse, InProcessServer } from "../http/in-process.ts";
+import type { HttpConnection } from "./connection.ts";
+
+/** Stands for a connection to a server of the same process, one request at a time. */
+export class InProcessConnection implements HttpConnection {
+  used = false;
+  lends = false;
+  readonly closed: Promise<void>;
+  readonly #server: InProcessServer;
+  readonly #host: string;
+  readonly #over = Promise.withResolvers<void>();
+  #destroyed = false;
+  #current: Received | undefined;
+
+  constructor(server: InProcessServer, host: string) {
+    this.#server = server;
+    this.#host = host;
+    this.closed = this.#over.promise;
+  }
+
+  get usable(): boolean {
+    return !this.#destroyed;
+  }
+
+  get lent(): boolean {
+    return this.lends;
+  }
+
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    const received = new Received(handler, this);
+    this.#current = received;
+    received.send(this.#server, requestOf(request, this.#host));
+  }
+
+  destroy(): void {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    this.#current?.drop();
+    this.#over.resolve();
+  }
+}
+
+/** A response for a handler of undici, which also controls it. */
+class Received implements InProcessResponse, Dispatcher.DispatchController {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #connection: InProcessConnection;
+  #call: InProcessCall | undefined;
+  #isOver = false;
+  paused = false;
+
+  constructor(handler: Dispatcher.DispatchHandler, connection: InProcessConnection) {
+    this.#handler = handler;
+    this.#connection = connection;
+  }
+
+  send(server: InProcessServer, request: InProcessRequest): void {
+    this.#handler.onRequestStart?.(this, undefined);
+    if (!this.#isOver) this.#call = server.serve(request, this);
+  }
+
+  get aborted(): boolean {
+    return this.#isOver;
+  }
+
+  get reason(): null {
+    return null;
+  }
+
+  head(status: number, headers: ResponseHeaders): void {
+    if (this.#isOver) return;
+    this.#handler.onResponseStarted?.();
+    this.#handler.onResponseStart?.(this, status, headers as Record<string, string | string[]>, undefined);
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#handler.onResponseData?.(this, this.#connection.lends ? chunk : Buffer.from(chunk));
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#handler.onResponseEnd?.(this, {});
+  }
+
+  fail(error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#handler.onResponseError?.(this, error);
+    this.#connection.destroy();
+  }
+
+  pause(): void {
+    this.paused = true;
+    this.#call?.pause();
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.#call?.resume();
+  }
+
+  abort(): void {
+    this.drop();
+  }
+
+  /** Ends the request as a client that disconnects. */
+  drop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#call?.abort();
+  }
+}
+
+/** Returns the request with the headers that an HTTP client adds. */
+function requestOf({ method, path, headers, body }: Dispatcher.DispatchOptions, host: string): InProcessRequest {
+  const lines = ["Host", host, ...(headers as readonly string[])];
+  const content = (body ?? null) as InProcessRequest["body"];
+  if (typeof content === "string" || Buffer.isBuffer(content))
+    lines.push("Content-Length", String(Buffer.byteLength(content)));
+  else if (content !== null && !lines.some((name, at) => at % 2 === 0 && name === "Content-Length"))
+    lines.push("Transfer-Encoding", "chunked");
+  return { method, path, headers: lines, body: content };
+}

@@ -1,0 +1,37 @@
+import type { ResponseHeaders } from "./headers.ts";
+
+/** HTTP request without its wire form. */
+export interface InProcessRequest {
+  readonly method: string;
+  /** Path and query, byte for byte. */
+  readonly path: string;
+  /** Flat pairs, name and value in turn, a character for each byte. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | string | AsyncIterable<Buffer> | null;
+}
+
+/** Receives the response to an {@link InProcessRequest}. */
+export interface InProcessResponse {
+  head(status: number, headers: ResponseHeaders): void;
+  /** Takes a chunk, whose memory may be overwritten after the call. Not called between `pause` and `resume`. */
+  data(chunk: Buffer): void;
+  end(): void;
+  /** Called instead of {@link end}, when the response is incomplete. */
+  fail(error: Error): void;
+}
+
+/** Request that a server of the same process is answering. */
+export interface InProcessCall {
+  pause(): void;
+  resume(): void;
+  /** Ends it as a client that disconnects. Nothing is received any more. */
+  abort(): void;
+}
+
+/** Server of the same process, which gets requests as objects. */
+export interface InProcessServer {
+  /** Resolves when it answers; requests wait for it. */
+  readonly ready: Promise<void>;
+  /** Begins to answer after it has returned. */
+  serve(request: InProcessRequest, response: InProcessResponse): InProcessCall;
+}
