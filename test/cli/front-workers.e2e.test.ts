@@ -8,7 +8,7 @@ import { until } from "../_support/until.ts";
 import { labelOf, openWatch } from "../_support/web-socket.ts";
 import { cli } from "./support/dev.ts";
 import { Front } from "./support/front.ts";
-import { type Answered, childrenOf, type Sent, sendAlone } from "./support/workers.ts";
+import { type Answered, childrenOf, openStream, type Sent, sendAlone } from "./support/workers.ts";
 
 const WORKSPACES = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
 const MARK = { "x-requested-with": "virtual-workspaces-console" };
@@ -175,9 +175,11 @@ describe("virtual-workspaces front-proxy --workers", function () {
     expect(await Promise.all([1, 2, 3, 4].map(guess))).to.include(429);
   });
 
-  it("writes one audit log with whole lines, ends watches, and exits with all its workers on SIGTERM", async () => {
+  it("writes one audit log with whole lines, ends watches cleanly, and exits with all its workers on SIGTERM", async () => {
     const children = childrenOf(front.pid);
+    const watches = await Promise.all([1, 2].map(() => openStream(`${front.url}${WORKSPACES}?watch=1`, front.ca)));
     front.signal("SIGTERM");
+    for (const watch of watches) expect(await watch.complete).to.equal(true);
     expect(await front.ended).to.deep.equal({ code: 0, signal: null });
     for (const child of children) expect(() => process.kill(child, 0)).to.throw("ESRCH");
     const events = readFileSync(log, "utf8").trimEnd().split("\n");
@@ -197,7 +199,7 @@ describe("a worker of virtual-workspaces front-proxy", function () {
     ]);
   });
 
-  it("ends with its primary process, and listens on no port", async () => {
+  it("ends with its primary process", async () => {
     await using front = await Front.ready({ users: USERS, own: ["--workers=2"] });
     const children = childrenOf(front.pid);
     expect(children).to.have.length(2);

@@ -38,3 +38,11 @@ export async function sendAlone(url: string, ca: string, { method = "GET", heade
   const cookie = cookies.filter((pair) => !pair.endsWith("=")).join("; ");
   return { status: res.statusCode ?? 0, text, cookie } satisfies Answered;
 }
+
+/** Opens a watch as admin, whose response has begun. */
+export async function openStream(url: string, ca: string): Promise<{ readonly complete: Promise<boolean> }> {
+  const req = request(url, { ca, agent: false, headers: { authorization: "Bearer admin-token" } }).end();
+  const [res] = (await once(req, "response")) as [IncomingMessage];
+  res.resume();
+  return { complete: once(res, "close").then(() => res.complete) };
+}
