@@ -27,7 +27,7 @@ export interface AuthenticationFailureLimits {
   readonly trusted?: readonly string[];
   /**
    * Called with the network of each counted failure, so that other processes behind the same address count it as well
-   * ({@link Server.countAuthenticationFailure}).
+   * (`countAuthenticationFailure` of their servers).
    * @default failures count in this process
    */
   readonly onFailure?: (network: string) => void;

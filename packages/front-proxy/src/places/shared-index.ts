@@ -68,6 +68,7 @@ export class SharedIndex implements AsyncDisposable {
     return this.#places.families();
   }
 
+  /** Stops reading the shards, and sends nothing more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#publisher.close();
     await this.#places[Symbol.asyncDispose]();

@@ -14,10 +14,11 @@ export interface LineWriter {
   /** Opens the target. @throws Error that states what cannot be written */
   open(): Promise<void>;
   /**
-   * Writes whole lines, one call at a time. Rejects when lines are lost, with {@link SomeLost} when only some are. The caller
+   * Writes whole lines, one call at a time. Rejects when lines are lost, with a `SomeLost` when only some are. The caller
    * may reuse the bytes afterwards.
    */
   write(bytes: Buffer): Promise<void>;
+  /** Closes the target. A stream stays open. */
   close(): Promise<void>;
 }
 
