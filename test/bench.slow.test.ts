@@ -24,6 +24,7 @@ const NAMES = [
   ...[
     "forward-list",
     "front-get",
+    "front-workers",
     "get",
     "index",
     "informer",

@@ -80,6 +80,11 @@ export interface LoadOptions {
   /** Each asks again as soon as it is answered. */
   readonly connections: number;
   readonly milliseconds: number;
+  /**
+   * Idle connections to open before each: a server that gives connections to its processes in turn gives all others to one of them.
+   * @default 0
+   */
+  readonly idle?: number;
 }
 
 export interface LoadResult {
@@ -89,9 +94,17 @@ export interface LoadResult {
 
 /** Asks for as long as was said. @throws Error on an answer that is not as expected, byte for byte of its body */
 export async function load(options: LoadOptions): Promise<LoadResult> {
+  const { connections, milliseconds, idle = 0, port } = options;
   const began = performance.now();
-  const until = began + options.milliseconds;
-  const counts = await Promise.all(Array.from({ length: options.connections }, () => askUntil(until, options)));
+  const until = began + milliseconds;
+  const unused: Socket[] = [];
+  const counts = await Promise.all(
+    Array.from({ length: connections }, () => {
+      for (let count = 0; count < idle; count++) unused.push(connect({ port, host: "127.0.0.1" }));
+      return askUntil(until, options);
+    }),
+  );
+  for (const socket of unused) socket.on("error", () => undefined).destroy();
   const answers = counts.reduce((sum, count) => sum + count, 0);
   return { answers, seconds: (performance.now() - began) / 1000 };
 }

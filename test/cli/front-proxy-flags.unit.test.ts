@@ -1,12 +1,14 @@
 // The flags of kcp's own front proxy, as it lists them: all are known here, and none that protects something is ignored. Also
 // the errors of invalid command lines.
 import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/read.ts";
 import { entryOf } from "../../packages/cli/src/flags/table.ts";
 import { FRONT_PROXY } from "../../packages/cli/src/front-proxy/flags.ts";
 import { frontProxyOptions } from "../../packages/cli/src/front-proxy/front-proxy-options.ts";
+import { dividedLimits, sharedFailures } from "../../packages/cli/src/front-proxy/workers/divided-limits.ts";
 import { root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
 import { SERVER } from "../front-proxy/support.ts";
@@ -100,6 +102,28 @@ describe("the command line of a front proxy", () => {
     const { component } = frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls]);
     expect(component.name).to.equal("virtual-workspaces-front-proxy");
     expect(component.flags).to.include({ "mapping-file": file("none.yaml"), "path-mappings": "false" });
+  });
+
+  it("reads the number of workers, and rejects others with the remedy", () => {
+    writeFileSync(file("none.yaml"), "[]\n");
+    const read = (...args: string[]) =>
+      frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls, ...args]).workers;
+    expect([read(), read("--workers=3"), read("--workers=0")]).to.deep.equal([1, 3, availableParallelism()]);
+    for (const wrong of ["many", "-1", "1.5", "513", "auto"])
+      expect(() => read(`--workers=${wrong}`), wrong).to.throw(
+        `invalid value "${wrong}" for --workers: use a number up to 512, or 0 for one for each processor`,
+      );
+  });
+
+  it("divides the limits of a server by the number of workers, up to eight", () => {
+    expect(dividedLimits(2)).to.deep.equal({
+      ...{ inFlight: 200, queue: 1000, queuePerUser: 250, longRunning: 10_000, longRunningPerUser: 2500 },
+    });
+    expect(dividedLimits(64)).to.deep.equal(dividedLimits(8));
+    const onFailure = (): void => undefined;
+    expect(sharedFailures({ trusted: ["10.0.0.0/8"] }, { workers: 3, onFailure })).to.deep.equal({
+      ...{ trusted: ["10.0.0.0/8"], pending: 34, onFailure },
+    });
   });
 
   it("reads the addresses of proxies in front", () => {

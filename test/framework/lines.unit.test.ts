@@ -1,7 +1,7 @@
 // Queue of lines: its memory, and lost lines.
 import { expect } from "chai";
 import { LineQueue, Pieces } from "../../packages/framework/src/observe/log/line-queue.ts";
-import { writerTo } from "../../packages/framework/src/observe/log/target.ts";
+import { lineWriter } from "../../packages/framework/src/observe/log/target.ts";
 
 const KIB = 1024;
 
@@ -39,7 +39,7 @@ describe("queued lines", () => {
       taken.push(line);
     };
     const onLost = (count: number, error: unknown): void => void lost.push([count, String(error)]);
-    await using queue = new LineQueue({ writer: writerTo(take, () => undefined), limit: 1000, delay: 0, onLost });
+    await using queue = new LineQueue({ writer: lineWriter(take, () => undefined), limit: 1000, delay: 0, onLost });
     for (let at = 0; at < 8; at++) queue.add(String(at));
     await queue.flush();
     expect(taken).to.deep.equal(["0", "1", "2", "4", "6", "7"]);

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, symlinkSy
 import { join } from "node:path";
 import { jsonLog, type LogFileOptions } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
-import { writerTo } from "../../packages/framework/src/observe/log/target.ts";
+import { lineWriter } from "../../packages/framework/src/observe/log/target.ts";
 import { expectFault } from "../_setup/faults.ts";
 import { tree } from "../_setup/tree.ts";
 import { MEMOS, startAudited } from "../_support/audited.ts";
@@ -14,7 +14,7 @@ const LINE = Buffer.from(`${"x".repeat(60)}\n`);
 /** Writes so many lines, with a callback after the first. @returns the reported problems */
 async function write(options: LogFileOptions, lines: number, afterOne = (): void => undefined): Promise<string[]> {
   const said: string[] = [];
-  const file = writerTo(options, (error) => said.push(String(error)));
+  const file = lineWriter(options, (error) => said.push(String(error)));
   await file.open();
   for (let at = 0; at < lines; at++) {
     await file.write(LINE);

@@ -7,7 +7,7 @@ import { TestIssuer } from "../_support/issuer.ts";
 import { Stores, untilAt } from "../workspace-server/shards/support.ts";
 import { bind, makeWorkspace } from "../workspace-server/support/logical-clusters.ts";
 import { configure, makeType, mapped, removeConfiguration } from "../workspace-server/support/logins.ts";
-import { CLUSTERS, type Front, startFront, startShards } from "./support.ts";
+import { CLUSTERS, type Front, INDEXES, startFront, startFrontWith, startShards } from "./support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -44,95 +44,100 @@ describe("issuers of a workspace's type, behind a front proxy", function () {
   });
 });
 
-describe("issuers of a workspace's type, at a path with {cluster}", function () {
-  this.timeout(30_000);
-  const stack = new AsyncDisposableStack();
-  const behind = createServer((req, res) => {
-    const told = Object.entries(req.headers).filter(([name]) => /^(x-remote|authorization)/.test(name));
-    res.setHeader("content-type", "application/json").end(JSON.stringify(Object.fromEntries(told)));
-  });
-  let issuer: TestIssuer;
-  let front: Front;
-  let without: Front;
-  let cluster: string;
-
-  before(async () => {
-    await new Promise<void>((resolve) => behind.listen(0, "127.0.0.1", resolve));
-    stack.defer(() => void behind.close());
-    const backends = [`http://127.0.0.1:${(behind.address() as AddressInfo).port}`];
-    issuer = stack.use(await TestIssuer.start());
-    const shards = stack.use(await startShards(stack.use(new Stores())));
-    const mapping = [CLUSTERS, ...["/e2e/{x}/{cluster}", "/other/{x}"].map((path) => ({ path, backends }))];
-    front = stack.use(await startFront(shards.url, { mapping, workspaceAuthentication: {} }));
-    without = stack.use(await startFront(shards.url, { mapping }));
-    const prefixed = mapped(issuer, "a:");
-    const bare = issuer.config({
-      claimMappings: { username: { claim: "name", prefix: "" }, groups: { claim: "groups", prefix: "" } },
+for (const index of INDEXES)
+  describe(`issuers of a workspace's type, at a path with {cluster}, with ${index}`, function () {
+    this.timeout(30_000);
+    const stack = new AsyncDisposableStack();
+    const behind = createServer((req, res) => {
+      const told = Object.entries(req.headers).filter(([name]) => /^(x-remote|authorization)/.test(name));
+      res.setHeader("content-type", "application/json").end(JSON.stringify(Object.fromEntries(told)));
     });
-    await configure(front, "a", [prefixed]);
-    await makeType(front, "of-team", ["a"]);
-    await configure(front, "bare", [bare]);
-    await makeType(front, "of-bare", ["bare"]);
-    cluster = await makeWorkspace(front, "team", "of-team");
-    await makeWorkspace(front, "bare", "of-bare");
-    await makeWorkspace(front, "other");
-    await untilAt(front, { path: "/e2e/w/root:team/x", user: issuer.token() }, ({ body }) => "x-remote-user" in body);
-    await untilAt(front, { path: "/e2e/w/root:bare/x", user: bareToken("x") }, ({ body }) => "x-remote-user" in body);
-  });
-  after(() => stack.disposeAsync());
+    let issuer: TestIssuer;
+    let front: Front;
+    let without: Front;
+    let cluster: string;
 
-  const bareToken = (name: string): string => issuer.token({ name, groups: ["system:masters", "team"] });
-  const told = async (path: string, token: string, at: Front = front) => {
-    const headers = { "x-remote-user": "root", "x-remote-group": "system:masters" };
-    return (await at.get(path, { user: token, headers })).body;
-  };
-
-  it("authenticate their users there by path and cluster name, scoped to the workspace", async () => {
-    const scopes = "x-remote-extra-authentication.kcp.io%2f";
-    for (const said of ["root:team", cluster]) {
-      const user = await told(`/e2e/w/${said}/api/v1?x=y`, issuer.token());
-      expect(user).to.include({
-        "x-remote-user": "a:jane",
-        [`${scopes}scopes`]: `cluster:${cluster}`,
-        [`${scopes}cluster-name`]: cluster,
+    before(async () => {
+      await new Promise<void>((resolve) => behind.listen(0, "127.0.0.1", resolve));
+      stack.defer(() => void behind.close());
+      const backends = [`http://127.0.0.1:${(behind.address() as AddressInfo).port}`];
+      issuer = stack.use(await TestIssuer.start());
+      const shards = stack.use(await startShards(stack.use(new Stores())));
+      const mapping = [CLUSTERS, ...["/e2e/{x}/{cluster}", "/other/{x}"].map((path) => ({ path, backends }))];
+      front = stack.use(await startFrontWith(index, shards.url, { mapping, workspaceAuthentication: {} }));
+      without = stack.use(await startFront(shards.url, { mapping }));
+      const prefixed = mapped(issuer, "a:");
+      const bare = issuer.config({
+        claimMappings: { username: { claim: "name", prefix: "" }, groups: { claim: "groups", prefix: "" } },
       });
-      expect(user["x-remote-group"].split(", ")).to.include("system:authenticated").and.not.include("system:masters");
-    }
-  });
-
-  it("are trusted nowhere else, nor without the option: the proxy forwards the token", async () => {
-    const token = issuer.token();
-    const stranger = { authorization: `Bearer ${token}` };
-    for (const path of [
-      ...["/e2e/w/root:other/x", "/e2e/w/root/x", "/e2e/w/*/x", "/e2e/w/root:nowhere/x", "/e2e/w/root:team:below/x"],
-      ...["/e2e/w/root%3Ateam/x", "/e2e/root:team/root:other", "/other/root:team/x"],
-    ])
-      expect(await told(path, token), path).to.deep.equal(stranger);
-    expect(await told("/e2e/w/root:team/x", token, without)).to.deep.equal(stranger);
-  });
-
-  it("cannot make a caller a user or group of the system, or one that the proxy knows", async () => {
-    const bare = await told("/e2e/w/root:bare/x", bareToken("jane"));
-    expect([bare["x-remote-user"], bare["x-remote-group"]]).to.deep.equal(["jane", "team, system:authenticated"]);
-    const system = bareToken("system:admin");
-    expect(await told("/e2e/w/root:bare/x", system)).to.deep.equal({ authorization: `Bearer ${system}` });
-    expect(await told("/e2e/w/root:team/x", "alice")).to.deep.equal({
-      "x-remote-user": "alice",
-      "x-remote-group": "system:authenticated",
+      await configure(front, "a", [prefixed]);
+      await makeType(front, "of-team", ["a"]);
+      await configure(front, "bare", [bare]);
+      await makeType(front, "of-bare", ["bare"]);
+      cluster = await makeWorkspace(front, "team", "of-team");
+      await makeWorkspace(front, "bare", "of-bare");
+      await makeWorkspace(front, "other");
+      await untilAt(front, { path: "/e2e/w/root:team/x", user: issuer.token() }, ({ body }) => "x-remote-user" in body);
+      await untilAt(front, { path: "/e2e/w/root:bare/x", user: bareToken("x") }, ({ body }) => "x-remote-user" in body);
     });
-  });
+    after(() => stack.disposeAsync());
 
-  it("take effect when they change", async () => {
-    const token = issuer.token();
-    await removeConfiguration(front, "a");
-    await untilAt(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => "authorization" in body);
-    await configure(front, "a", [mapped(issuer, "b:")]);
-    await untilAt(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => body["x-remote-user"] === "b:jane");
-  });
+    const bareToken = (name: string): string => issuer.token({ name, groups: ["system:masters", "team"] });
+    const told = async (path: string, token: string, at: Front = front) => {
+      const headers = { "x-remote-user": "root", "x-remote-group": "system:masters" };
+      return (await at.get(path, { user: token, headers })).body;
+    };
 
-  it("need the shards", () =>
-    startFront(undefined, { workspaceAuthentication: {} }).then(
-      () => expect.fail(),
-      ({ message }) => expect(message).to.contain("workspaceAuthentication needs the shards of /clusters/"),
-    ));
-});
+    it("authenticate their users there by path and cluster name, scoped to the workspace", async () => {
+      const scopes = "x-remote-extra-authentication.kcp.io%2f";
+      for (const said of ["root:team", cluster]) {
+        const user = await told(`/e2e/w/${said}/api/v1?x=y`, issuer.token());
+        expect(user).to.include({
+          "x-remote-user": "a:jane",
+          [`${scopes}scopes`]: `cluster:${cluster}`,
+          [`${scopes}cluster-name`]: cluster,
+        });
+        expect(user["x-remote-group"].split(", ")).to.include("system:authenticated").and.not.include("system:masters");
+      }
+    });
+
+    it("are trusted nowhere else, nor without the option: the proxy forwards the token", async () => {
+      const token = issuer.token();
+      const stranger = { authorization: `Bearer ${token}` };
+      for (const path of [
+        ...["/e2e/w/root:other/x", "/e2e/w/root/x", "/e2e/w/*/x", "/e2e/w/root:nowhere/x", "/e2e/w/root:team:below/x"],
+        ...["/e2e/w/root%3Ateam/x", "/e2e/root:team/root:other", "/other/root:team/x"],
+      ])
+        expect(await told(path, token), path).to.deep.equal(stranger);
+      expect(await told("/e2e/w/root:team/x", token, without)).to.deep.equal(stranger);
+    });
+
+    it("cannot make a caller a user or group of the system, or one that the proxy knows", async () => {
+      const bare = await told("/e2e/w/root:bare/x", bareToken("jane"));
+      expect([bare["x-remote-user"], bare["x-remote-group"]]).to.deep.equal(["jane", "team, system:authenticated"]);
+      const system = bareToken("system:admin");
+      expect(await told("/e2e/w/root:bare/x", system)).to.deep.equal({ authorization: `Bearer ${system}` });
+      expect(await told("/e2e/w/root:team/x", "alice")).to.deep.equal({
+        "x-remote-user": "alice",
+        "x-remote-group": "system:authenticated",
+      });
+    });
+
+    it("take effect when they change", async () => {
+      const token = issuer.token();
+      await removeConfiguration(front, "a");
+      await untilAt(front, { path: "/e2e/w/root:team/x", user: token }, ({ body }) => "authorization" in body);
+      await configure(front, "a", [mapped(issuer, "b:")]);
+      await untilAt(
+        front,
+        { path: "/e2e/w/root:team/x", user: token },
+        ({ body }) => body["x-remote-user"] === "b:jane",
+      );
+    });
+
+    it("need the shards", () =>
+      startFront(undefined, { workspaceAuthentication: {} }).then(
+        () => expect.fail(),
+        ({ message }) => expect(message).to.contain("workspaceAuthentication needs the shards of /clusters/"),
+      ));
+  });

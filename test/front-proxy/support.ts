@@ -1,11 +1,16 @@
 // A workspace server with two shards over TLS that trust a front proxy, and a front proxy that takes user names as tokens.
+import { MessageChannel } from "node:worker_threads";
 import { staticTokens } from "@virtual-workspaces/framework";
 import { anonymous, requestHeader } from "@virtual-workspaces/framework/authn";
 import {
   createFrontProxy,
+  type FromIndex,
   type FrontProxy,
   type FrontProxyOptions,
   type Mapping,
+  RemoteIndex,
+  SharedIndex,
+  type ToIndex,
 } from "@virtual-workspaces/front-proxy";
 import { Upstream } from "@virtual-workspaces/transport";
 import { testLog } from "../_setup/log.ts";
@@ -63,6 +68,47 @@ export const AS_ADMIN = {
   tls: { ca: serving.cert },
   credentials: { get: () => ({ headers: ["Authorization", "Bearer shard-token"] }) },
 } as const;
+
+/** Where a front proxy has its index: each suite runs with both. */
+export const INDEXES = ["its own index", "the index of another process"] as const;
+
+/** Connects an index over messages, as another process has them. */
+function remoteIndex(shared: SharedIndex, stack: AsyncDisposableStack): RemoteIndex {
+  const { port1: near, port2: far } = new MessageChannel();
+  const remote = new RemoteIndex({ send: (message) => near.postMessage(message) });
+  near.on("message", (data: FromIndex) => remote.receive(data));
+  const connection = stack.use(shared.connect((message) => far.postMessage(message)));
+  far.on("message", (data: ToIndex) => connection.receive(data));
+  stack.defer(() => near.close());
+  return remote;
+}
+
+/** Starts a front proxy like {@link startFront}, with one of {@link INDEXES}. */
+export async function startFrontWith(
+  index: (typeof INDEXES)[number],
+  root: string,
+  options: Partial<FrontProxyOptions> = {},
+): Promise<Front> {
+  if (index === "its own index") return startFront(root, options);
+  await using stack = new AsyncDisposableStack();
+  const upstream = stack.use(new Upstream({ url: root, ...AS_ADMIN }));
+  const workspaceAuthentication = Boolean(options.workspaceAuthentication);
+  const shared = stack.use(
+    new SharedIndex({ root: upstream, read: AS_ADMIN, workspaceAuthentication, log: options.log ?? testLog().log }),
+  );
+  const authorize: FrontProxyOptions["metrics"] = {
+    authorize: ({ user }) => ({ allowed: user.in("team"), reason: "" }),
+    families: () => shared.families(),
+  };
+  const shards = remoteIndex(shared, stack);
+  const front = await startFront(root, { shards, metrics: authorize, ...options });
+  const all = stack.move();
+  const close = async (): Promise<void> => {
+    await front[Symbol.asyncDispose]();
+    await all.disposeAsync();
+  };
+  return { ...front, [Symbol.asyncDispose]: close };
+}
 
 /** Starts a front proxy, with the shards of `root` if it is given. */
 export async function startFront(root: string | undefined, options: Partial<FrontProxyOptions> = {}): Promise<Front> {

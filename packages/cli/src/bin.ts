@@ -14,6 +14,9 @@ async function run([command, ...args]: readonly string[]): Promise<void> {
   } else if (command === "serve:worker") {
     const { work } = await import("./serve/worker.ts");
     work();
+  } else if (command === "front-proxy:worker") {
+    const { work } = await import("./front-proxy/worker.ts");
+    work();
   } else {
     const { main } = await import("./main.ts");
     process.exitCode = await main(process.argv.slice(2));

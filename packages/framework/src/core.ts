@@ -162,6 +162,7 @@ export class ServerCore implements AsyncDisposable {
   /** Observers of requests. */
   readonly observers: readonly Observer[];
   readonly auditor: Auditor | undefined;
+  readonly metrics: ServerMetrics | undefined;
   /** Counts requests, where there are metrics. */
   readonly requests: RequestMeter | undefined;
   /** Servers within this one. */
@@ -224,9 +225,9 @@ export class ServerCore implements AsyncDisposable {
     );
     if (within !== undefined) this.auditor = within.auditor;
     else if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline / 2 });
-    const metrics = options.metrics && new ServerMetrics(this, options.metrics);
-    this.ownViews = this.#ownViews(metrics, options.component);
-    this.requests = within?.requests ?? metrics?.requests;
+    this.metrics = options.metrics && new ServerMetrics(this, options.metrics);
+    this.ownViews = this.#ownViews(this.metrics, options.component);
+    this.requests = within?.requests ?? this.metrics?.requests;
     const observers = [onRequest && accessLog(onRequest), this.auditor, this.requests];
     this.observers = observers.filter((one) => one !== undefined);
     this.#minWatchTimeout = whole("minWatchTimeout", options.minWatchTimeout ?? 1_800_000, 1);

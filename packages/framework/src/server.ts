@@ -25,6 +25,7 @@ import { type Handlers, handlers } from "./pipeline.ts";
 import type { DispatchedRequest } from "./request/dispatched.ts";
 import { checkPages, isAt } from "./stages/pages.ts";
 import { whole } from "./util/numbers.ts";
+import type { MetricFamily } from "./virtual-workspace.ts";
 
 const HTTP_1: readonly string[] = ["http/1.1"];
 const HTTP_2_OR_1: readonly string[] = ["h2", ...HTTP_1];
@@ -295,6 +296,20 @@ export class Server implements AsyncDisposable {
    */
   get waiting(): number {
     return this.#connections.unasked + this.#core.fairness.stats.queued;
+  }
+
+  /**
+   * Counts a failed authentication at another process behind the same address, from `authenticationFailures.onFailure` there.
+   *
+   * @param network as that process reported it
+   */
+  countAuthenticationFailure(network: string): void {
+    this.#core.authenticationFailures.failedElsewhere(network);
+  }
+
+  /** Returns the metrics of this process, without `sum`. Empty without the option `metrics`. */
+  async families(): Promise<readonly MetricFamily[]> {
+    return (await this.#core.metrics?.families()) ?? [];
   }
 
   /**

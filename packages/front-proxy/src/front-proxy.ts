@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { createServer, type Server, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { type Listening, type ListenOptions, type MetricFamily, metrics } from "@virtual-workspaces/framework/server";
 import { inClusterUrl } from "@virtual-workspaces/kcp/users";
@@ -6,7 +7,6 @@ import { Routes } from "./forwarding/routes.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
 import type { FrontProxyOptions } from "./options.ts";
 import { PathMappings } from "./path-mappings/path-mappings.ts";
-import type { ShardState } from "./shards/shards.ts";
 import { type ClustersPath, clustersOf } from "./views/clusters-path.ts";
 import type { Destinations } from "./views/destinations.ts";
 import { mappedViews } from "./views/mapped-views.ts";
@@ -48,7 +48,7 @@ export class FrontProxy implements AsyncDisposable {
         }),
       }),
       checks: {
-        ...(clusters && { shards: () => clusters.shards.check() }),
+        ...(clusters && { shards: () => clusters.places.check() }),
         ...(objects && { "path-mappings": () => objects.check() }),
       },
       log,
@@ -57,12 +57,33 @@ export class FrontProxy implements AsyncDisposable {
 
   /** Resolves after the first attempt to read shards and PathMappings. Rejects if the proxy is closed before. */
   get started(): Promise<void> {
-    return Promise.all([this.#clusters?.shards.started, this.#objects?.tried]).then(() => undefined);
+    return Promise.all([this.#clusters?.places.started, this.#objects?.tried]).then(() => undefined);
   }
 
   /** Listens. Requests for workspaces are 503 until the shards have been read. @throws the listener's errors */
   listen(options: ListenOptions): Promise<Listening> {
     return this.#server.listen(options);
+  }
+
+  /** Prepares to serve connections of {@link accept}, without listening. Resolves after the first attempt to read PathMappings. */
+  async start(): Promise<void> {
+    await this.#server.start();
+    await this.#objects?.tried;
+  }
+
+  /** Serves a connection that another process has accepted, after {@link start}. */
+  accept(connection: Socket): void {
+    this.#server.accept(connection);
+  }
+
+  /** Returns the metrics of this process; empty without the option `metrics`. */
+  families(): Promise<readonly MetricFamily[]> {
+    return this.#server.families();
+  }
+
+  /** Counts a failed authentication at another process behind the same address: see `authenticationFailures.onFailure`. */
+  countAuthenticationFailure(network: string): void {
+    this.#server.countAuthenticationFailure(network);
   }
 
   /**
@@ -102,7 +123,7 @@ export class FrontProxy implements AsyncDisposable {
     await Promise.all([
       this.#routes[Symbol.asyncDispose](),
       this.#clusters?.servers[Symbol.asyncDispose](),
-      this.#clusters?.shards[Symbol.asyncDispose](),
+      this.#clusters?.places[Symbol.asyncDispose](),
     ]);
   }
 }
@@ -138,7 +159,7 @@ function headersOf(mapping: readonly Mapping[]): readonly string[] {
 
 /** Returns the metrics of the index (among them kcp's `kcp_indexed_logicalclusters`) and of the backends. */
 function proxyFamilies(clusters: ClustersPath | undefined, routes: Routes): readonly MetricFamily[] {
-  const indexed = clusters && [...shardFamilies(clusters.shards.states), refusedFamily(clusters.destinations)];
+  const indexed = clusters && [...clusters.places.families(), refusedFamily(clusters.destinations)];
   return [...(indexed ?? []), backendFamily(routes)];
 }
 
@@ -150,25 +171,6 @@ function refusedFamily({ refused }: Destinations): MetricFamily {
     labelNames: ["kind"],
     samples: Object.entries(refused).map(([kind, value]) => ({ labels: [kind], value })),
   };
-}
-
-function shardFamilies(states: readonly ShardState[]): readonly MetricFamily[] {
-  return [
-    {
-      name: "kcp_indexed_logicalclusters",
-      type: "gauge",
-      help: "Logical clusters in the index, by shard.",
-      labelNames: ["shard"],
-      samples: states.map(({ name, logicalClusters }) => ({ labels: [name], value: logicalClusters })),
-    },
-    {
-      name: "virtual_workspaces_index_lag_seconds",
-      type: "gauge",
-      help: "Age of the index of a shard's workspaces: time since the last event or bookmark of the shard.",
-      labelNames: ["shard"],
-      samples: states.map(({ name, lag }) => ({ labels: [name], value: lag })),
-    },
-  ];
 }
 
 function backendFamily(routes: Routes): MetricFamily {

@@ -4,6 +4,7 @@ import type { Component, Log, Metrics } from "@virtual-workspaces/framework/serv
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { GroupFilter } from "./callers.ts";
 import type { Mapping } from "./mapping/mapping.ts";
+import type { RemoteIndex } from "./places/remote-index.ts";
 
 /** Options of a front proxy. */
 export interface FrontProxyOptions
@@ -28,19 +29,25 @@ export interface FrontProxyOptions
   readonly authentication: readonly Authenticator[];
   /** Groups that upstreams receive. @default all except those that grant rights within the system, as in kcp */
   readonly groups?: GroupFilter;
-  /** Shards; required for the path `/clusters/`. The caller closes them. */
-  readonly shards?: {
-    /** Server of `root`, with the credentials of an administrator (`--root-kubeconfig`). */
-    readonly root: Upstream;
-    /** Options of the connection to each shard, with the credentials of an administrator; all but its URL (`--shards-kubeconfig`). */
-    readonly read: Omit<UpstreamOptions, "url">;
-  };
+  /** Shards, or the index of them in another process; required for the path `/clusters/`. The caller closes them. */
+  readonly shards?:
+    | {
+        /** Server of `root`, with the credentials of an administrator (`--root-kubeconfig`). */
+        readonly root: Upstream;
+        /** Options of the connection to each shard, with the credentials of an administrator; all but its URL (`--shards-kubeconfig`). */
+        readonly read: Omit<UpstreamOptions, "url">;
+      }
+    | RemoteIndex;
   /**
    * Serves the PathMappings in `root`, with the credentials of an administrator; the caller closes the upstream. Security:
    * their authors choose where requests below `/services` go that `mapping` lacks, and can read these requests.
    * @default no PathMappings
    */
-  readonly pathMappings?: { readonly root: Upstream };
+  readonly pathMappings?: {
+    readonly root: Upstream;
+    /** Whether to write their status. Of several processes with the same mapping, one is enough. @default true */
+    readonly writesStatus?: boolean;
+  };
   /**
    * Authenticates callers at paths with `{cluster}` by the issuers that the type of that workspace names (kcp's feature gate
    * `WorkspaceAuthentication`). The settings are those of `workspaceAuthentication` of a workspace server, which does this
@@ -51,7 +58,7 @@ export interface FrontProxyOptions
    */
   readonly workspaceAuthentication?: false | Omit<JwtSettings, "log">;
   /** Authorizes requests for `/metrics`, and adds families to them. @default none are allowed */
-  readonly metrics?: Pick<Metrics, "authorize"> & Partial<Pick<Metrics, "families">>;
+  readonly metrics?: Pick<Metrics, "authorize"> & Partial<Pick<Metrics, "families" | "sum">>;
   /** Pages about the program at `/statusz` and `/flagz`. @default none */
   readonly component?: Component;
   /** Additional views, before mapped paths. Unknown callers are 401 there, unless a view has its own authentication. @default none */

@@ -235,6 +235,16 @@ export const STORE_FLAGS = {
   ...ETCD_FLAGS,
 } as const satisfies FlagSet;
 
+/** Number of processes behind one port. */
+export const WORKER_FLAGS = {
+  workers: {
+    type: "text",
+    value: "number",
+    default: "1",
+    help: "Processes that share the port; 0 for one for each processor.",
+  },
+} as const satisfies FlagSet;
+
 /** Upper bound for days, files and MiB. */
 const MOST_AUDIT = 1_000_000;
 

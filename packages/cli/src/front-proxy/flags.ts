@@ -13,6 +13,7 @@ import {
   REQUEST_HEADER_FLAGS,
   SHUTDOWN_FLAGS,
   TOKEN_FLAGS,
+  WORKER_FLAGS,
 } from "../flags/servers.ts";
 import { commandLine, type FlagSet, type KnownFlags, type RefusedFlags, type Values } from "../flags/table.ts";
 
@@ -77,7 +78,7 @@ const REFUSED: readonly RefusedFlags[] = [
   },
 ];
 
-/** Command line of `front-proxy`: that of `kcp-front-proxy`, with `--path-mappings`, `--console` and `--workspace-issuer-allow` added. */
+/** Command line of `front-proxy`: that of `kcp-front-proxy`, with `--path-mappings`, `--workers`, `--console` and `--workspace-issuer-allow` added. */
 export const FRONT_PROXY = commandLine({
   program: "virtual-workspaces front-proxy",
   words: "",
@@ -99,6 +100,7 @@ Examples:
     Serving: {
       ...LISTENER_FLAGS,
       "secure-port": port(443, " 0 for any free one."),
+      ...WORKER_FLAGS,
       console: { ...CONSOLE_FLAGS.console, default: false },
       "console-session-key-file": {
         ...CONSOLE_FLAGS["console-session-key-file"],

@@ -12,6 +12,7 @@ import { type ConsoleChoice, consoleChoice } from "../server/console.ts";
 import { gatesOf } from "../server/gates.ts";
 import { addressOf, authenticationFailuresOf, corsAllowedOriginsOf } from "../server/listening.ts";
 import { issuerHosts } from "../server/logins.ts";
+import { workersOf } from "../server/workers.ts";
 import { FRONT_PROXY, type FrontProxyFlags } from "./flags.ts";
 
 /** Options of `front-proxy`. Paths are absolute. */
@@ -28,6 +29,8 @@ export interface FrontProxyCommand extends StartLog {
   readonly tls: { readonly certFile: string; readonly keyFile: string };
   readonly bindAddress: string;
   readonly port: number;
+  /** Processes that share the port. */
+  readonly workers: number;
   /** @default no console */
   readonly console: ConsoleChoice | undefined;
   /** Delay of the shutdown, ms. */
@@ -65,6 +68,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     tls: { certFile: fileOf(flags, "tls-cert-file"), keyFile: fileOf(flags, "tls-private-key-file") },
     bindAddress: addressOf(flags),
     port: flags["secure-port"],
+    workers: workersOf(flags),
     console: consoleChoice(flags),
     closeDelay: flags["shutdown-delay-duration"],
     audit,

@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { orFail, UsageError } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
 import { logWarnings } from "../process/log.ts";
-import { type ListenAddress, startFailure, tellReady } from "../server/listening.ts";
+import { tellReady } from "../server/listening.ts";
+import { SharedPort } from "../server/shared-port.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { Replicas } from "./workers/replicas.ts";
 import { groupTrust } from "./workers/routes.ts";
@@ -38,35 +37,8 @@ export async function serveAsGroup(args: readonly string[], options: ServeOption
     const onFound = (url: string, workers: number): void => console.log(`Replica ${url} has ${workers} workers`);
     await stack.use(await orFail(() => new Replicas({ peers, own, onMembers, onFound, log }))).start();
   }
-  const { bindAddress: host } = options;
-  tellReady(`https://${host.includes(":") ? `[${host}]` : host}:${port.number}`, paths);
+  tellReady(port.urlAt(options), paths);
   await Promise.race([interrupt.requested, crew.failed]);
   await crew.drain(closeDelay);
   return 0;
-}
-
-/** A port that passes its connections unread to workers. */
-class SharedPort implements Disposable {
-  readonly number: number;
-  readonly #server: Server;
-
-  private constructor(server: Server) {
-    this.#server = server;
-    this.number = (server.address() as AddressInfo).port;
-  }
-
-  /** Listens on the port. @throws Failure when that fails */
-  static async open({ bindAddress, port }: ListenAddress, take: (connection: Socket) => void): Promise<SharedPort> {
-    const server = createServer({ pauseOnConnect: true }, take);
-    try {
-      await once(server.listen({ port, host: bindAddress }), "listening");
-    } catch (error) {
-      throw startFailure(error, { bindAddress, port });
-    }
-    return new SharedPort(server);
-  }
-
-  [Symbol.dispose](): void {
-    this.#server.close();
-  }
 }

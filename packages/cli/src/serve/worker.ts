@@ -1,18 +1,15 @@
 import type { Socket } from "node:net";
-import { timerDelay } from "@virtual-workspaces/transport";
-import { problemOf } from "../process/failure.ts";
+import { endWithin, failWorker, joinCrew, tellPrimary } from "../process/crew-member.ts";
 import { serve } from "./serve.ts";
 import { serveOptions } from "./serve-options.ts";
 import { WorkerEndpoint } from "./workers/worker-endpoint.ts";
-import type { FromWorker, ToWorker } from "./workers/worker-messages.ts";
+import type { FromWorker, Serving, ToWorker } from "./workers/worker-messages.ts";
 
 /** Runs a worker process, which the primary process controls, and which ends with it. */
 export function work(): void {
-  // A terminal sends Ctrl-C to the whole process group, but the primary process decides when to stop.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
-  process.once("disconnect", () => process.exit(1));
   let post: WorkerEndpoint | undefined;
-  process.on("message", (order: ToWorker, connection: Socket | undefined) => {
+  joinCrew((message, connection: Socket | undefined) => {
+    const order = message as ToWorker;
     if (order.type === "serve") {
       post = begin(order);
     } else if (order.type === "members") {
@@ -22,7 +19,7 @@ export function work(): void {
       tell({ type: "taken" });
       post?.accept(connection);
     } else {
-      setTimeout(() => process.exit(1), timerDelay(order.patience)).unref();
+      endWithin(order.patience);
       post?.finish();
     }
   });
@@ -32,21 +29,16 @@ function begin({ args, trust }: ToWorker & { readonly type: "serve" }): WorkerEn
   try {
     const options = serveOptions(args, process.env);
     const { log, group, closeDelay } = options;
-    const onServing = (serving: Omit<FromWorker & { readonly type: "serving" }, "type">): void =>
-      tell({ type: "serving", ...serving });
+    const onServing = (serving: Serving): void => tell({ type: "serving", ...serving });
     const post = new WorkerEndpoint({ trust, replicas: group.peers, closeDelay, log, onServing });
-    void serve(options, post).then((code) => process.exit(code), fail);
+    void serve(options, post).then((code) => process.exit(code), failWorker);
     return post;
   } catch (error) {
-    fail(error);
+    failWorker(error);
     return undefined;
   }
 }
 
-function fail(error: unknown): void {
-  tell({ type: "failed", problem: problemOf(error) }, () => process.exit(1));
-}
-
-function tell(message: FromWorker, sent: () => void = () => undefined): void {
-  process.send?.(message, undefined, undefined, sent);
+function tell(message: FromWorker): void {
+  tellPrimary(message);
 }

@@ -65,11 +65,16 @@ export async function openConsole(
   {
     rootDirectory,
     ...options
-  }: { readonly rootDirectory?: string; readonly log: Log } & Pick<ConsoleOptions, "authentication">,
+  }: { readonly rootDirectory?: string; readonly log: Log } & Pick<ConsoleOptions, "authentication" | "memory">,
 ): Promise<Console> {
   const { createConsole } = await import("@virtual-workspaces/console");
   const own = key ?? (rootDirectory === undefined ? randomBytes(KEY_LENGTH) : keptKey(rootDirectory));
   return createConsole({ key: own, oidc, ...options });
+}
+
+/** Returns the choice with a key, for processes with one console: a random one, if it has none. */
+export function withKey(choice: ConsoleChoice): ConsoleChoice & { readonly key: Buffer } {
+  return { ...choice, key: choice.key ?? randomBytes(KEY_LENGTH) };
 }
 
 function keptKey(rootDirectory: string): Buffer {

@@ -25,6 +25,12 @@ export interface AuthenticationFailureLimits {
    * @default loopback, `127.0.0.0/8` and `::1`
    */
   readonly trusted?: readonly string[];
+  /**
+   * Called with the network of each counted failure, so that other processes behind the same address count it as well
+   * (`countAuthenticationFailure` of their servers).
+   * @default failures count in this process
+   */
+  readonly onFailure?: (network: string) => void;
 }
 
 /** Number of remembered addresses; beyond that, the one with the oldest last failure is forgotten. */
@@ -47,6 +53,7 @@ export class AuthenticationFailureLimiter {
   readonly #pending: number;
   readonly #identityHeaders: IdentityHeaders;
   readonly #trusted = new BlockList();
+  readonly #onFailure: AuthenticationFailureLimits["onFailure"];
   /** State by network. While it is empty, no request can be rejected. */
   readonly known: Map<string, FailingAddress> = new Map();
 
@@ -54,6 +61,7 @@ export class AuthenticationFailureLimiter {
   constructor(limits: AuthenticationFailureLimits, identityHeaders: IdentityHeaders) {
     this.#identityHeaders = identityHeaders;
     const { failures = 100, forgiveEvery = 1000, pending = 100, trusted = ["127.0.0.0/8", "::1"] } = limits;
+    this.#onFailure = limits.onFailure;
     this.#failures = whole("authenticationFailures.failures", failures, 1);
     this.#forgiveEvery = whole("authenticationFailures.forgiveEvery", forgiveEvery, 1);
     this.#pending = whole("authenticationFailures.pending", pending, 1);
@@ -90,13 +98,24 @@ export class AuthenticationFailureLimiter {
   /** Counts a failed authentication at an upstream; the credentials have already been stripped from the request. */
   failedBehind({ peer }: Pick<ObservedRequest, "peer">): void {
     const address = this.#addressOf(peer);
-    if (address !== undefined) address.left = Math.max(0, address.left - 1);
+    if (address === undefined) return;
+    address.left = Math.max(0, address.left - 1);
+    this.#onFailure?.(networkOf(peer) ?? "");
+  }
+
+  /** Counts a failed authentication of a network at another process. */
+  failedElsewhere(network: string): void {
+    const address = this.#stateOf(network);
+    address.left = Math.max(0, address.left - 1);
   }
 
   /** Looks up an address and makes it the last to be forgotten. */
   #addressOf(peer: string | undefined): FailingAddress | undefined {
     const network = networkOf(peer);
-    if (network === undefined || this.#isTrusted(peer ?? "")) return undefined;
+    return network === undefined || this.#isTrusted(peer ?? "") ? undefined : this.#stateOf(network);
+  }
+
+  #stateOf(network: string): FailingAddress {
     const address = this.known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
     this.#forgive(address);
     this.known.delete(network);

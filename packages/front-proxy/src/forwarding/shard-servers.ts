@@ -1,5 +1,4 @@
 import { Targets } from "@virtual-workspaces/framework/proxy";
-import type { FoundCluster, FoundWorkspace, PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { TargetServer, type TargetServerOptions } from "./target-server.ts";
 
 /** Settings of the connections to shards, except their URLs. */
@@ -14,17 +13,18 @@ const MOST = 10_000;
 /** Shards as targets of requests. Requests to a shard end when its URL changes or the shard is removed. */
 export class ShardServers implements AsyncDisposable {
   readonly #options: ShardServersOptions;
-  readonly #index: PathIndex;
+  readonly #urlOf: (shard: string) => string | undefined;
   readonly #servers = new Targets<TargetServer>({ isActive: (server) => server.isActive, most: MOST });
 
-  constructor(options: ShardServersOptions, index: PathIndex) {
+  /** @param urlOf returns the URL of a shard */
+  constructor(options: ShardServersOptions, urlOf: (shard: string) => string | undefined) {
     this.#options = options;
-    this.#index = index;
+    this.#urlOf = urlOf;
   }
 
-  /** Returns the shard of a logical cluster or Workspace object; `undefined` if the shard is unknown. */
-  of({ shard }: Pick<FoundCluster | FoundWorkspace, "shard">): TargetServer | undefined {
-    const url = this.#index.shard(shard)?.baseURL;
+  /** Returns a shard; `undefined` if it is unknown. */
+  of(shard: string): TargetServer | undefined {
+    const url = this.#urlOf(shard);
     if (url === undefined) return undefined;
     const { upstream, headers, onError } = this.#options;
     return this.#servers.of(
@@ -36,7 +36,7 @@ export class ShardServers implements AsyncDisposable {
 
   /** Drops the connections of a shard that was added, removed or changed its URL. */
   changed(shard: string): void {
-    this.#servers.delete(shard, this.#index.shard(shard)?.baseURL);
+    this.#servers.delete(shard, this.#urlOf(shard));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -26,6 +26,8 @@ export interface PathMappingsOptions {
   readonly root: Upstream;
   /** Static routes, to which those of objects are added. */
   readonly routes: Routes;
+  /** Whether to write their status. @default true */
+  readonly writesStatus?: boolean;
   readonly log: Log;
 }
 
@@ -44,12 +46,12 @@ export class PathMappings implements AsyncDisposable {
   readonly #ofMappings: InformerProgress;
   readonly #ofSecrets: InformerProgress;
   readonly #statuses: Statuses;
-  readonly #controller: Controller<PathMapping>;
+  readonly #controller: Controller<PathMapping> | undefined;
   #verdicts: ReadonlyMap<string, Verdict> = new Map();
   #isTried = false;
   #isOver = false;
 
-  constructor({ root, routes, log }: PathMappingsOptions) {
+  constructor({ root, routes, writesStatus = true, log }: PathMappingsOptions) {
     this.#log = log;
     this.#all = routes;
     routes.isRead = false;
@@ -62,13 +64,7 @@ export class PathMappings implements AsyncDisposable {
     this.#secrets = new Informer({ resource: client.resource(SECRET), fields: "type=kubernetes.io/tls" });
     this.#follow(this.#mappings as unknown as Informer, this.#ofMappings);
     this.#follow(this.#secrets, this.#ofSecrets);
-    this.#controller = controller<PathMapping>({
-      name: "path-mappings",
-      sources: [{ informer: this.#mappings }],
-      reconcile: ({ name }, { object, signal }) =>
-        this.#statuses.tell(name, { object, verdict: this.#verdicts.get(name), signal }),
-      onError: ({ error }) => this.#failed("cannot write the status of a PathMapping", error),
-    });
+    this.#controller = writesStatus ? this.#statusController() : undefined;
     this.#mappings.start();
     void this.tried.then(() => {
       this.#isTried = true;
@@ -87,8 +83,18 @@ export class PathMappings implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
-    await this.#controller.stop();
+    await this.#controller?.stop();
     await Promise.all([this.#mappings.stop(), this.#secrets.stop()]);
+  }
+
+  #statusController(): Controller<PathMapping> {
+    return controller<PathMapping>({
+      name: "path-mappings",
+      sources: [{ informer: this.#mappings }],
+      reconcile: ({ name }, { object, signal }) =>
+        this.#statuses.tell(name, { object, verdict: this.#verdicts.get(name), signal }),
+      onError: ({ error }) => this.#failed("cannot write the status of a PathMapping", error),
+    });
   }
 
   #follow(informer: Informer, reading: InformerProgress): void {
@@ -123,7 +129,7 @@ export class PathMappings implements AsyncDisposable {
     this.#routes.set(verdicts);
     for (const [name, verdict] of verdicts)
       if (!isDeepStrictEqual(verdict, before.get(name)))
-        this.#controller.add({ cluster: ROOT_CLUSTER, namespace: "", name });
+        this.#controller?.add({ cluster: ROOT_CLUSTER, namespace: "", name });
   }
 
   #failed(message: string, error: unknown): void {

@@ -15,6 +15,8 @@ export interface ShardsOptions {
   readonly shards: Omit<UpstreamOptions, "url">;
   /** Receives the authentication settings of workspace types. @default types are not read */
   readonly logins?: WorkspaceAuthentication | undefined;
+  /** Index to fill. @default a new one */
+  readonly index?: PathIndex;
   /** Called for failed reads, with the shard. */
   readonly onError: (error: unknown, shard: string | undefined) => void;
 }
@@ -28,6 +30,11 @@ interface KnownShard {
   reading: IndexedShard | undefined;
 }
 
+/** URLs of a shard. */
+export interface ShardURLs extends Pick<KnownShard, "baseURL" | "externalURL"> {
+  readonly name: string;
+}
+
 /** State of the index for a shard. */
 export interface ShardState {
   readonly name: string;
@@ -38,7 +45,7 @@ export interface ShardState {
 
 /** Shards of the shard registry in `root`, and the index of their workspaces. */
 export class Shards implements AsyncDisposable {
-  readonly index: PathIndex = new PathIndex();
+  readonly index: PathIndex;
   /** Resolves after the first attempt to read all shards that exist at the start. Rejects if closed before. */
   readonly started: Promise<void>;
   readonly #options: ShardsOptions;
@@ -54,6 +61,7 @@ export class Shards implements AsyncDisposable {
   /** @param changed called for a shard that is added, removed, or changes its URL */
   constructor(options: ShardsOptions, changed: (shard: string) => void) {
     this.#options = options;
+    this.index = options.index ?? new PathIndex();
     this.#changed = changed;
     this.#reading = new InformerProgress((error) => options.onError(error, undefined));
     const client = new Client({ upstream: options.root, cluster: ROOT_CLUSTER });
@@ -81,9 +89,12 @@ export class Shards implements AsyncDisposable {
 
   /** Whether an origin belongs to a shard or, for users, to the whole system. */
   isOwn(origin: string): boolean {
-    return [...this.#known.values()].some(({ baseURL, externalURL }) =>
-      [baseURL, externalURL].some((url) => originOf(url) === origin),
-    );
+    return isOwnOrigin(this.#known.values(), origin);
+  }
+
+  /** URLs of all known shards: their own, and those of their workspaces for users. */
+  get urls(): readonly ShardURLs[] {
+    return [...this.#known].map(([name, { baseURL, externalURL }]) => ({ name, baseURL, externalURL }));
   }
 
   /** States of all known shards. */
@@ -168,6 +179,11 @@ export class Shards implements AsyncDisposable {
     await reading?.[Symbol.asyncDispose]();
     await upstream[Symbol.asyncDispose]();
   }
+}
+
+/** Whether an origin is one of these shards' URLs. */
+export function isOwnOrigin(shards: Iterable<Pick<ShardURLs, "baseURL" | "externalURL">>, origin: string): boolean {
+  return [...shards].some(({ baseURL, externalURL }) => [baseURL, externalURL].some((url) => originOf(url) === origin));
 }
 
 function originOf(url: string): string | undefined {

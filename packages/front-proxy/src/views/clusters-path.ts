@@ -8,18 +8,19 @@ import {
 } from "@virtual-workspaces/framework";
 import { deriveRequest } from "@virtual-workspaces/framework/request";
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
-import type { PathIndex } from "@virtual-workspaces/kcp/path-index";
 import { type GroupFilter, unknownCallers, withGroupFilter } from "../callers.ts";
 import type { Routes } from "../forwarding/routes.ts";
 import { ShardServers } from "../forwarding/shard-servers.ts";
 import { CLUSTERS_PATH } from "../mapping/mapping.ts";
 import type { FrontProxyOptions } from "../options.ts";
-import { Shards } from "../shards/shards.ts";
+import { OwnPlaces } from "../places/own-places.ts";
+import { after, type Places } from "../places/places.ts";
+import { RemoteIndex, RemotePlaces } from "../places/remote-index.ts";
 import { Destinations } from "./destinations.ts";
 
 /** Parts of the path `/clusters/`. */
 export interface ClustersPath {
-  readonly shards: Shards;
+  readonly places: Places;
   readonly servers: ShardServers;
   readonly destinations: Destinations;
   readonly view: VirtualWorkspace;
@@ -38,23 +39,33 @@ export function clustersOf(options: FrontProxyOptions, routes: Routes): Clusters
   const { tls, credentials, headers = REMOTE_HEADERS } = entry;
   const onError = (error: unknown, shard: string | undefined): void =>
     log({ level: "warn", message: "cannot read shard", ...(shard && { shard }), error: String(error) });
-  const authentication = workspaceAuthentication
-    ? new WorkspaceAuthentication({ ...workspaceAuthentication, log })
-    : undefined;
-  const shards = new Shards({ root: where.root, shards: where.read, logins: authentication, onError }, (shard) =>
-    servers.changed(shard),
-  );
+  const changed = (shard: string): void => servers.changed(shard);
+  const places = placesOf(where, { workspaceAuthentication, log, onError, changed });
   const servers = new ShardServers(
     {
       upstream: { ...(tls && { tls }), ...(credentials && { credentials }) },
       headers,
       onError: (error) => log({ level: "warn", message: "cannot forward to shard", error: String(error) }),
     },
-    shards.index,
+    (shard) => places.shardURL(shard),
   );
-  const destinations = new Destinations({ shards, servers, routes });
-  const logins = authentication && workspaceLogins({ authentication, index: shards.index, routes, groups });
-  return { shards, servers, destinations, view: clustersView(destinations), logins: logins ?? (() => []) };
+  const destinations = new Destinations({ places, servers, routes });
+  const logins = workspaceAuthentication ? workspaceLogins({ places, routes, groups }) : () => [];
+  return { places, servers, destinations, view: clustersView(destinations), logins };
+}
+
+interface PlacesOptions extends Pick<FrontProxyOptions, "log"> {
+  readonly workspaceAuthentication: FrontProxyOptions["workspaceAuthentication"] | undefined;
+  readonly onError: (error: unknown, shard: string | undefined) => void;
+  readonly changed: (shard: string) => void;
+}
+
+function placesOf(where: NonNullable<FrontProxyOptions["shards"]>, options: PlacesOptions): Places {
+  const { workspaceAuthentication, log, onError, changed } = options;
+  const settings = workspaceAuthentication ? { ...workspaceAuthentication, log } : undefined;
+  if (where instanceof RemoteIndex) return new RemotePlaces(where, settings, changed);
+  const authentication = settings && new WorkspaceAuthentication(settings);
+  return new OwnPlaces({ root: where.root, shards: where.read, authentication, onError }, changed);
 }
 
 /**
@@ -73,21 +84,20 @@ function clustersView(destinations: Destinations): VirtualWorkspace {
     takesToken: true,
     passesImpersonation: true,
     handleWhen: () => true,
-    handle: (req, res, request) => {
-      const { server, prefix } = destinations.of(request.params, request.user);
-      return server.handle(req, res, deriveRequest(request, { prefix }));
-    },
-    upgrade: (req, socket, request) => {
-      const { server, prefix } = destinations.of(request.params, request.user);
-      return server.upgrade(req, socket, deriveRequest(request, { prefix }));
-    },
+    handle: (req, res, request) =>
+      after(destinations.of(request.params, request.user), ({ server, prefix }) =>
+        server.handle(req, res, deriveRequest(request, { prefix })),
+      ),
+    upgrade: (req, socket, request) =>
+      after(destinations.of(request.params, request.user), ({ server, prefix }) =>
+        server.upgrade(req, socket, deriveRequest(request, { prefix })),
+      ),
   });
 }
 
 /** Sources of authenticators for workspaces. */
 interface WorkspaceLoginsOptions {
-  readonly authentication: WorkspaceAuthentication;
-  readonly index: PathIndex;
+  readonly places: Places;
   readonly routes: Routes;
   readonly groups: GroupFilter;
 }
@@ -96,12 +106,10 @@ interface WorkspaceLoginsOptions {
  * Returns the authenticators of the workspace at `{cluster}` of a mapped path, by its type, which upstreams cannot know.
  * Returns none for a path without a workspace, or with a mount.
  */
-function workspaceLogins(options: WorkspaceLoginsOptions): (path: string) => readonly Authenticator[] {
-  const { authentication, index, routes, groups } = options;
+function workspaceLogins({ places, routes, groups }: WorkspaceLoginsOptions): ClustersPath["logins"] {
   return (path) => {
     const cluster = routes.of(path)?.clusterIn(path);
-    const found = cluster === undefined || cluster.startsWith("system:") ? undefined : index.lookup(cluster);
-    const logins = found?.kind === "cluster" ? authentication.of(found) : undefined;
-    return logins === undefined ? [] : [withGroupFilter(logins, groups)];
+    if (cluster === undefined || cluster.startsWith("system:")) return [];
+    return places.logins(cluster).map((logins) => withGroupFilter(logins, groups));
   };
 }

@@ -1,5 +1,6 @@
 import {
   bearerTokens,
+  type JwtAuthenticator,
   JwtConfigurations,
   type JwtSettings,
   type TokenAuthenticator,
@@ -62,7 +63,23 @@ export class WorkspaceAuthentication {
    * @param place result of a `PathIndex`
    */
   of({ cluster, type }: Pick<FoundCluster, "cluster" | "type">): TokenAuthenticator | undefined {
-    const configurations = type === undefined ? [] : this.#known.configurationsOf(type);
+    return type === undefined ? undefined : this.with(cluster, this.configurationsOf(type));
+  }
+
+  /**
+   * Returns the token issuers of a type, for {@link with} in another process. They never change: a changed type has others.
+   *
+   * @param type workspace type with its path, `root:universal`
+   */
+  configurationsOf(type: string): readonly (readonly JwtAuthenticator[])[] {
+    return this.#known.configurationsOf(type);
+  }
+
+  /**
+   * Returns the authenticator of a logical cluster whose type has these token issuers; undefined when there are none. Security: they
+   * must be those of its type, from {@link configurationsOf}.
+   */
+  with(cluster: string, configurations: readonly (readonly JwtAuthenticator[])[]): TokenAuthenticator | undefined {
     if (configurations.length === 0) return undefined;
     const verify = async (token: string): Promise<TokenVerdict | undefined> => {
       const found = await this.#tokens.userOf(token, configurations);

@@ -93,6 +93,15 @@ export class PathIndex {
     return link === undefined ? undefined : workspaceOf(link);
   }
 
+  /**
+   * Returns the names by which paths lead to a logical cluster: its own and those of its workspaces. Every path whose lookup reads the
+   * logical cluster contains one of them, for those who keep results of {@link lookup}.
+   */
+  namesOf(cluster: string): readonly string[] {
+    const node = this.#graph.clusters.get(cluster);
+    return [cluster, ...(node === undefined ? [] : this.#graph.links(node).map(({ name }) => name))];
+  }
+
   /** Returns the shard of a logical cluster. */
   shardOf(cluster: string): string | undefined {
     return this.#graph.clusters.get(cluster)?.shard?.name;

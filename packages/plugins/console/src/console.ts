@@ -5,7 +5,7 @@ import { readBody } from "@virtual-workspaces/framework/request";
 import { type Log, type PageRequest, type Pages, warningLog } from "@virtual-workspaces/framework/server";
 import { type OidcClient, OidcSignIns } from "./oidc.ts";
 import { PageFiles, SAFE_HEADERS } from "./page-files.ts";
-import { Codes, isFromPage, MARK, Sealed, Sessions } from "./sessions.ts";
+import { type ConsoleMemory, isFromPage, MARK, newCode, ProcessMemory, Sealed, Sessions } from "./sessions.ts";
 
 /** Options of {@link createConsole}. */
 export interface ConsoleOptions {
@@ -29,6 +29,11 @@ export interface ConsoleOptions {
   readonly authentication?: readonly Authenticator[];
   /** Issuers at which users sign in by OpenID Connect. @default none */
   readonly oidc?: readonly OidcClient[];
+  /**
+   * Memory of one-time codes and ended sessions, which processes behind one address share.
+   * @default that of this process, {@link createConsoleMemory}
+   */
+  readonly memory?: ConsoleMemory;
   /** Gets a record of each sign-in. @default errors and warnings become process warnings */
   readonly log?: Log;
 }
@@ -81,10 +86,10 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   const { path = "/console", key = randomBytes(32), lifetime = 12 * HOUR, linkLifetime = HOUR } = options;
   const { authentication = [], oidc: clients = [], log = warningLog } = options;
   const sealed = new Sealed(key);
-  const sessions = new Sessions({ sealed, lifetime });
-  const codes = new Codes(linkLifetime);
+  const memory = options.memory ?? createConsoleMemory(linkLifetime);
+  const sessions = new Sessions({ sealed, lifetime, memory });
   const files = new PageFiles();
-  const requests = new SessionRequests({ sessions, codes, log });
+  const requests = new SessionRequests({ sessions, memory, log });
   const oidc = new OidcSignIns({
     ...{ clients, sealed, path, log },
     begin: (request, authorization) => requests.begin(request, authorization, "issuer"),
@@ -105,8 +110,21 @@ export function createConsole(options: ConsoleOptions = {}): Console {
         return files.answer(request);
       },
     },
-    link: (base, token) => `${base}${path}/#code=${codes.create(`Bearer ${token}`)}`,
+    link: (base, token) => {
+      const code = newCode();
+      void memory.keep(code, `Bearer ${token}`);
+      return `${base}${path}/#code=${code}`;
+    },
   };
+}
+
+/**
+ * Creates a memory of one-time codes and ended sessions in this process: the last 10,000 of each.
+ *
+ * @param linkLifetime time in which a one-time link works, ms; one hour by default
+ */
+export function createConsoleMemory(linkLifetime: number = HOUR): ProcessMemory {
+  return new ProcessMemory(linkLifetime);
 }
 
 function redirect({ res, search }: PageRequest, to: string): void {
@@ -115,18 +133,18 @@ function redirect({ res, search }: PageRequest, to: string): void {
 
 interface SessionParts extends Required<Pick<ConsoleOptions, "log">> {
   readonly sessions: Sessions;
-  readonly codes: Codes;
+  readonly memory: ConsoleMemory;
 }
 
 /** Requests about sessions: `session` and `codes` below the path of the console. */
 class SessionRequests {
   readonly #sessions: Sessions;
-  readonly #codes: Codes;
+  readonly #memory: ConsoleMemory;
   readonly #log: Log;
 
-  constructor({ sessions, codes, log }: SessionParts) {
+  constructor({ sessions, memory, log }: SessionParts) {
     this.#sessions = sessions;
-    this.#codes = codes;
+    this.#memory = memory;
     this.#log = log;
   }
 
@@ -152,7 +170,9 @@ class SessionRequests {
     // Security: not by a client certificate, which the code could not stand for.
     if (authorization === undefined || !/^bearer /i.test(authorization)) throw ApiError.unauthorized();
     await request.authenticate(authorization);
-    json(res, { code: this.#codes.create(authorization) });
+    const code = newCode();
+    await this.#memory.keep(code, authorization);
+    json(res, { code });
   }
 
   async #show(request: PageRequest): Promise<void> {
@@ -164,7 +184,7 @@ class SessionRequests {
 
   async #signIn(request: PageRequest): Promise<void> {
     const { token, code } = await signInOf(request);
-    const authorization = code === undefined ? `Bearer ${token}` : this.#codes.take(code);
+    const authorization = code === undefined ? `Bearer ${token}` : await this.#memory.take(code);
     if (authorization === undefined)
       throw ApiError.unauthorized("the link has been used or is too old: make a new one");
     done(request, await this.begin(request, authorization, code === undefined ? "token" : "link"));

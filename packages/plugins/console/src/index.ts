@@ -4,5 +4,6 @@
  * @module
  */
 
-export { type Console, type ConsoleOptions, createConsole } from "./console.ts";
+export { type Console, type ConsoleOptions, createConsole, createConsoleMemory } from "./console.ts";
 export type { OidcClient } from "./oidc.ts";
+export type { ConsoleMemory, ProcessMemory } from "./sessions.ts";

@@ -27,6 +27,7 @@ export interface Session {
 
 export interface SessionsOptions {
   readonly sealed: Sealed;
+  readonly memory: ConsoleMemory;
   /** Time of a session, ms. */
   readonly lifetime: number;
 }
@@ -37,9 +38,6 @@ export interface SessionsOptions {
  */
 export class Sessions {
   readonly #options: SessionsOptions;
-  /** Ends of sessions that were ended early, by id. */
-  readonly #ended = new Map<string, number>();
-
   constructor(options: SessionsOptions) {
     this.#options = options;
   }
@@ -61,7 +59,7 @@ export class Sessions {
   /** Ends the session of a request. @returns the cookies to set */
   end(headers: IncomingHttpHeaders): readonly string[] {
     const session = this.of(headers);
-    if (session !== undefined) remember(this.#ended, session.id, session.expires);
+    if (session !== undefined) this.#options.memory.end(session.id);
     return Array.from({ length: MOST_COOKIES }, (_none, at) => cookieOf(at, "", 0));
   }
 
@@ -72,7 +70,9 @@ export class Sessions {
     const parts = Array.from({ length: MOST_COOKIES }, (_none, at) => cookies.get(`${COOKIE}-${at}`) ?? "");
     const text = this.#options.sealed.open(parts.join(""), COOKIE);
     const session = text === undefined ? undefined : (JSON.parse(text) as Session);
-    return session === undefined || session.expires < Date.now() || this.#ended.has(session.id) ? undefined : session;
+    return session === undefined || session.expires < Date.now() || this.#options.memory.hasEnded(session.id)
+      ? undefined
+      : session;
   }
 
   /** Returns the credentials of a request for the API: see `Pages.credentials`. */
@@ -98,28 +98,59 @@ export function isFromPage(headers: IncomingHttpHeaders): boolean {
   return headers[MARK.name] === MARK.value;
 }
 
-/** One-time codes, in memory. Security: a client that has one gets a session. */
-export class Codes {
+/** A value, or a promise of it. */
+type Awaitable<T> = T | Promise<T>;
+
+/** Memory of a console besides cookies. Processes with one console behind one address need one memory. */
+export interface ConsoleMemory {
+  /** Keeps the `Authorization` of a one-time code. Security: a client that has the code gets a session. */
+  keep(code: string, authorization: string): Awaitable<void>;
+  /** Returns the `Authorization` of a code, once. */
+  take(code: string): Awaitable<string | undefined>;
+  /** Ends a session early. */
+  end(session: string): void;
+  /** Whether a session was ended early. */
+  hasEnded(session: string): boolean;
+}
+
+/** Memory of one process, of the last 10,000 codes and ended sessions. */
+export class ProcessMemory implements ConsoleMemory {
   readonly #codes = new Map<string, { readonly authorization: string; readonly expires: number }>();
+  readonly #ended = new Map<string, true>();
   readonly #lifetime: number;
 
-  /** @param lifetime time limit of a code, ms */
-  constructor(lifetime: number) {
-    this.#lifetime = lifetime;
+  /** @param linkLifetime time limit of a code, ms */
+  constructor(linkLifetime: number) {
+    this.#lifetime = linkLifetime;
   }
 
-  create(authorization: string): string {
-    const code = randomBytes(32).toString("base64url");
+  keep(code: string, authorization: string): void {
     remember(this.#codes, code, { authorization, expires: Date.now() + this.#lifetime });
-    return code;
   }
 
-  /** Returns the `Authorization` of a code, once. */
   take(code: string): string | undefined {
     const found = this.#codes.get(code);
     this.#codes.delete(code);
     return found === undefined || found.expires < Date.now() ? undefined : found.authorization;
   }
+
+  end(session: string): void {
+    remember(this.#ended, session, true);
+  }
+
+  hasEnded(session: string): boolean {
+    return this.#ended.has(session);
+  }
+
+  /** Sessions that were ended early, oldest first. */
+  get ended(): readonly string[] {
+    return [...this.#ended.keys()];
+  }
+}
+
+/** Returns a new one-time code. */
+export function newCode(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 function remember<T>(kept: Map<string, T>, name: string, value: T): void {

@@ -1,7 +1,8 @@
-import { availableParallelism } from "node:os";
+import { WORKER_FLAGS } from "../../flags/servers.ts";
 import type { FlagSet, Values } from "../../flags/table.ts";
 import { UsageError } from "../../process/failure.ts";
 import { contentOf } from "../../process/files.ts";
+import { workersOf } from "../../server/workers.ts";
 
 /** Numbers and addresses of the processes that serve. */
 export interface GroupOptions {
@@ -21,12 +22,7 @@ export interface PeersOptions {
 
 /** Flags for several processes. Replicas have those of kube-apiserver's peer proxy, and `--peers`. */
 export const GROUP_FLAGS = {
-  workers: {
-    type: "text",
-    value: "number",
-    default: "1",
-    help: "Processes that share the port; 0 for one for each processor.",
-  },
+  ...WORKER_FLAGS,
   peers: { type: "list", value: "urls", help: "Other replicas; this one may be among them." },
   "peer-ca-file": {
     type: "path",
@@ -41,20 +37,10 @@ type GroupFlags = Values<typeof GROUP_FLAGS>;
 
 /** Files that kube-apiserver's peer proxy needs, too. */
 const FILES = ["peer-ca-file", "proxy-client-cert-file", "proxy-client-key-file"] as const;
-const MOST = 512;
 
 /** Reads the flags for several processes. @throws UsageError */
 export function groupOf(flags: GroupFlags): GroupOptions {
-  return { workers: workersOf(flags.workers), peers: peersOf(flags) };
-}
-
-function workersOf(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count > MOST)
-    throw new UsageError(
-      `invalid value "${text}" for --workers: use a number up to ${MOST}, or 0 for one for each processor`,
-    );
-  return count === 0 ? availableParallelism() : count;
+  return { workers: workersOf(flags), peers: peersOf(flags) };
 }
 
 function peersOf(flags: GroupFlags): PeersOptions | undefined {

@@ -1,4 +1,5 @@
 import type { KeyPair } from "@virtual-workspaces/framework/tls";
+import type { FromCrewWorker, ToCrewWorker } from "../../process/crew.ts";
 
 /** Message from the primary process to a worker. */
 export type ToWorker =
@@ -6,19 +7,13 @@ export type ToWorker =
   | { readonly type: "serve"; readonly args: readonly string[]; readonly trust: GroupTrust }
   /** The members of the group from now on. */
   | { readonly type: "members"; readonly members: readonly MemberPlace[] }
-  /** Accompanies a connection. */
-  | { readonly type: "connection" }
-  /** Fail /readyz for the shutdown delay, then end watches cleanly, complete requests and exit; all within `patience`, ms. */
-  | { readonly type: "finish"; readonly patience: number };
+  | ToCrewWorker;
 
 /** Message from a worker to the primary process. */
 export type FromWorker =
-  | ({ readonly type: "serving" } & Serving)
+  | FromCrewWorker<Serving>
   /** The latest members are in effect. */
-  | { readonly type: "members" }
-  /** A connection has arrived. Sent in the order of the connections. */
-  | { readonly type: "taken" }
-  | { readonly type: "failed"; readonly problem: string };
+  | { readonly type: "members" };
 
 /** A worker that is set up. */
 export interface Serving {

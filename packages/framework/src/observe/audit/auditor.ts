@@ -2,7 +2,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { timerDelay, untilAborted } from "@virtual-workspaces/transport";
 import { LineQueue } from "../log/line-queue.ts";
 import type { Log } from "../log/log.ts";
-import { type LineWriter, writerTo } from "../log/target.ts";
+import { type LineWriter, lineWriter } from "../log/target.ts";
 import type { Observer } from "../observer.ts";
 import type { Audit } from "./audit.ts";
 import { AuditRules } from "./audit-rules.ts";
@@ -58,7 +58,7 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#log = log;
     this.#patience = patience;
     this.#rules = new AuditRules(audit.policy);
-    this.#writer = writerTo(audit.to, (error) =>
+    this.#writer = lineWriter(audit.to, (error) =>
       log({ level: "warn", message: "audit log file not rotated", error: String(error) }),
     );
     const onLost = (count: number, error: unknown): void => this.#lost(count, String(error));

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { LineQueue } from "./line-queue.ts";
 import type { Log, LogRecord } from "./log.ts";
-import { type LineTarget, writerTo } from "./target.ts";
+import { type LineTarget, lineWriter } from "./target.ts";
 
 /** Options of a JSON log. */
 export interface JsonLogOptions {
@@ -33,7 +33,7 @@ export function jsonLog({ to = process.stderr, level = "info", maxPending = 2 **
   checkWritable(to);
   let lost = 0;
   const queue = new LineQueue({
-    writer: writerTo(to, (error) => write({ level: "warn", message: "log file not rotated", error: String(error) })),
+    writer: lineWriter(to, (error) => write({ level: "warn", message: "log file not rotated", error: String(error) })),
     limit: maxPending,
     delay: 0,
     onLost: (count) => {

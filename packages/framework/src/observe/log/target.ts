@@ -14,10 +14,11 @@ export interface LineWriter {
   /** Opens the target. @throws Error that states what cannot be written */
   open(): Promise<void>;
   /**
-   * Writes whole lines, one call at a time. Rejects when lines are lost, with {@link SomeLost} when only some are. The caller
+   * Writes whole lines, one call at a time. Rejects when lines are lost, with a `SomeLost` when only some are. The caller
    * may reuse the bytes afterwards.
    */
   write(bytes: Buffer): Promise<void>;
+  /** Closes the target. A stream stays open. */
   close(): Promise<void>;
 }
 
@@ -34,7 +35,12 @@ export class SomeLost extends Error {
 /** Called on a problem that loses no line. */
 export type Trouble = (error: unknown) => void;
 
-export function writerTo(target: LineTarget, trouble: Trouble): LineWriter {
+/**
+ * Returns a writer of lines, for processes that write one file together: one of them writes it, and the others send it their lines.
+ *
+ * @param trouble called on a problem that loses no line, such as a failed rotation
+ */
+export function lineWriter(target: LineTarget, trouble: Trouble): LineWriter {
   if (typeof target === "string") return new LogFile({ path: target }, trouble);
   if (typeof target === "function") return new Calls(target);
   return "path" in target && !("write" in target) ? new LogFile(target, trouble) : new Stream(target as Writable);

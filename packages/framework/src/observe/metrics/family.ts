@@ -80,33 +80,66 @@ export class Meters {
  * in a process, are added. A family whose type, labels or buckets differ from an earlier one's is left out.
  */
 export function merged(families: readonly MetricFamily[]): readonly MetricFamily[] {
+  return joined(families, () => sum);
+}
+
+/**
+ * Returns the metrics of several processes as those of one. Counters, histograms and gauges of amounts are added. Of gauges of times and
+ * versions (`*_seconds`, `*_info`, `*_max_fds`) the largest counts, so a lag is that of the slowest process; of `process_start_time_seconds`
+ * and of gauges whether something is ready (`*_ready`) the smallest.
+ *
+ * @param processes families of each process
+ */
+export function sumOfMetrics(processes: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
+  return joined(processes.flat(), ruleOf);
+}
+
+type Rule = (one: number, other: number) => number;
+
+const sum: Rule = (one, other) => one + other;
+
+function ruleOf({ type, name }: MetricFamily): Rule {
+  if (type !== "gauge") return sum;
+  if (name === "process_start_time_seconds" || name.endsWith("_ready")) return Math.min;
+  return /_(seconds|info|max_fds)$/.test(name) ? Math.max : sum;
+}
+
+function joined(families: readonly MetricFamily[], rule: (family: MetricFamily) => Rule): readonly MetricFamily[] {
   const byName = new Map<string, MetricFamily[]>();
   for (const family of families) {
     const known = byName.get(family.name);
     if (known === undefined) byName.set(family.name, [family]);
     else if (shapeOf(known[0] as MetricFamily) === shapeOf(family)) known.push(family);
   }
-  return [...byName.values()].map(joined);
+  return [...byName.values()].map((same) => one(same, rule(same[0] as MetricFamily)));
 }
 
 function shapeOf(family: MetricFamily): string {
   return JSON.stringify([family.type, family.labelNames, family.type === "histogram" ? family.bounds : []]);
 }
 
-function joined(families: readonly MetricFamily[]): MetricFamily {
+function one(families: readonly MetricFamily[], rule: Rule): MetricFamily {
   const [first] = families as readonly [MetricFamily];
   const series = new Map<string, MetricSample | MetricDistribution>();
   for (const sample of families.flatMap(({ samples }): readonly (MetricSample | MetricDistribution)[] => samples)) {
     const key = JSON.stringify(sample.labels);
     const known = series.get(key);
-    series.set(key, known === undefined ? sample : added(known, sample));
+    series.set(key, known === undefined ? sample : added(known, sample, rule));
   }
   return { ...first, samples: [...series.values()] } as MetricFamily;
 }
 
-function added<S extends MetricSample | MetricDistribution>(one: S, other: S): MetricSample | MetricDistribution {
+function added<S extends MetricSample | MetricDistribution>(
+  one: S,
+  other: S,
+  rule: Rule,
+): MetricSample | MetricDistribution {
   const { labels } = one;
-  if ("value" in one && "value" in other) return { labels, value: one.value + other.value };
+  if ("value" in one && "value" in other) {
+    // The delay of the event loop is not a number until it has been measured.
+    if (Number.isNaN(one.value) || Number.isNaN(other.value)) return Number.isNaN(one.value) ? other : one;
+    return { labels, value: rule(one.value, other.value) };
+  }
   const [a, b] = [one, other] as readonly MetricDistribution[] as [MetricDistribution, MetricDistribution];
   const counts = a.counts.map((count, at) => count + (b.counts[at] ?? 0));
   return { labels, counts, count: a.count + b.count, sum: a.sum + b.sum };

@@ -20,18 +20,23 @@ export interface MetricsOptions {
   readonly process?: boolean;
   /** Additional families, called on every scrape. Labels must not contain data of callers. @default none */
   readonly families?: () => readonly MetricFamily[];
+  /**
+   * Returns the metrics of all processes behind one address, from those of this one ({@link sumOfMetrics}). Called on every scrape.
+   * @default those of this process
+   */
+  readonly sum?: (own: readonly MetricFamily[]) => Promise<readonly MetricFamily[]>;
 }
 
 /** Metrics, for `metrics` of a server. Made by {@link metrics}. */
-export interface Metrics extends Required<MetricsOptions> {}
+export interface Metrics extends Required<Omit<MetricsOptions, "sum">>, Pick<MetricsOptions, "sum"> {}
 
 /**
  * Serves Prometheus metrics at `/metrics`, beside `/services`, in the text format 0.0.4 or as OpenMetrics, by `Accept`. Names
  * are Kubernetes' where they exist; labels name the virtual workspace, never a user, logical cluster, namespace or object.
  * Requests have at most 2,000 sets of labels, each with 37 series and one per status code; the rest is counted as `other`.
  */
-export function metrics({ authorize = denyAll, process = true, families = none }: MetricsOptions = {}): Metrics {
-  return Object.freeze({ authorize, process, families });
+export function metrics({ authorize = denyAll, process = true, families = none, sum }: MetricsOptions = {}): Metrics {
+  return Object.freeze({ authorize, process, families, ...(sum && { sum }) });
 }
 
 const none = (): readonly MetricFamily[] => [];
@@ -61,23 +66,29 @@ export class ServerMetrics {
     });
   }
 
-  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    if (req.method !== "GET" && req.method !== "HEAD") {
-      throw problem(405, "the metrics are read-only: use GET");
-    }
-    const { requests } = this;
+  /** Returns the metrics of this process. */
+  async families(): Promise<readonly MetricFamily[]> {
     const families: MetricFamily[] = [
-      ...requests.families(),
+      ...this.requests.families(),
       ...serverFamilies(this.#core),
       ...viewFamilies(this.#core),
       ...this.#metrics.families(),
     ];
     if (this.#metrics.process) families.push(...(await processFamilies()));
+    return merged(families);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (req.method !== "GET" && req.method !== "HEAD") {
+      throw problem(405, "the metrics are read-only: use GET");
+    }
+    const own = await this.families();
+    const families = (await this.#metrics.sum?.(own)) ?? own;
     const format = formatOf(req.headers.accept);
     respond(res, {
       code: 200,
       contentType: CONTENT_TYPES[format],
-      body: Buffer.from(expose(merged(families), format)),
+      body: Buffer.from(expose(families, format)),
     });
   }
 }
