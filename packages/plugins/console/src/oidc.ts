@@ -2,7 +2,8 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
 import type { Configuration, DiscoveryRequestOptions } from "openid-client";
 import { SAFE_HEADERS } from "./page-files.ts";
-import { pairsOf, type Sealed } from "./sessions.ts";
+import type { Sealed } from "./sealed.ts";
+import { pairsOf } from "./sessions.ts";
 
 /** Client of an OpenID Connect issuer that signs users in: authorization code with PKCE. */
 export interface OidcClient {
