@@ -4,6 +4,7 @@ import { useMay } from "../api/access.ts";
 import type { Condition } from "../api/types.ts";
 import { clusterOf } from "../api/types.ts";
 import { ApiActions, CopyKubeconfig } from "../kcp/actions.tsx";
+import { accessHash } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf, dateOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -57,6 +58,9 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
           </button>
         )}
         {mount === undefined && <ApiActions key={path} workspace={path} />}
+        <a class="button" href={accessHash()}>
+          {texts.header.access}
+        </a>
         {workspace !== undefined && (
           <button
             type="button"

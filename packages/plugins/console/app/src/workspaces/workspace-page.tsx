@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { AccessPage } from "../access/lazy-access.tsx";
 import { type Discovery, discovery } from "../api/discovery.ts";
 import { CreatePage, ObjectPage } from "../object/lazy-page.tsx";
 import { ResourceList } from "../resources/resource-list.tsx";
@@ -14,8 +15,9 @@ import { WorkspaceOverview } from "./workspace-overview.tsx";
 export function WorkspacePage() {
   const { workspace, resource, object, query } = route.value;
   const isNew = resource !== undefined && object === undefined && query.view === "create";
+  const isAccess = resource === undefined && query.view === "access";
   const found = discovery(workspace).value;
-  const heading = object?.name ?? resource?.resource ?? nameOf(workspace);
+  const heading = object?.name ?? resource?.resource ?? (isAccess ? texts.header.access : nameOf(workspace));
   useEffect(() => {
     document.title = `${heading} – ${workspace} – ${texts.title}`;
   }, [heading, workspace]);
@@ -29,12 +31,14 @@ export function WorkspacePage() {
       <header class="page-head">
         <Breadcrumbs />
         {resource !== undefined && <span class="type">{resource.group || texts.resources.core}</span>}
+        {isAccess && <span class="type">{texts.header.access}</span>}
         <h1>{resource?.resource ?? nameOf(workspace)}</h1>
       </header>
-      <div class={`workspace-page ${resource === undefined ? "" : "with-resource"}`}>
+      <div class={`workspace-page ${resource === undefined && !isAccess ? "" : "with-resource"}`}>
         <ResourceList found={found} />
         <div class="detail">
-          {resource === undefined && <WorkspaceOverview path={workspace} />}
+          {resource === undefined && isAccess && <AccessPage workspace={workspace} found={found} />}
+          {resource === undefined && !isAccess && <WorkspaceOverview path={workspace} />}
           {resource !== undefined && object === undefined && !isNew && (
             <ResourcePage
               key={`${workspace} ${resource.group} ${resource.version} ${resource.resource}`}
