@@ -113,6 +113,15 @@ describe("access in the console", function () {
     await bob.close();
   });
 
+  it("shows the namespace default to a user who may not list the objects of all namespaces", async () => {
+    await kubectl("create", "rolebinding", "bob", "--clusterrole=reader", "--user=bob");
+    const bob = await signedIn("bob-token");
+    await bob.goto(`${server.url}/console/${CONFIG_MAPS}`);
+    await seen(bob, 'role=rowheader[name="kube-root-ca.crt"]');
+    expect(bob.url()).to.include("namespace=default");
+    await bob.close();
+  });
+
   it("lets a tab act as another user, in all requests, until the button or the session ends it", async () => {
     await kubectl("create", "rolebinding", "carol", "--clusterrole=reader", "--user=carol");
     await open(ACCESS);

@@ -121,6 +121,16 @@ describe("signing in to the console by OpenID Connect", () => {
     expectFault(/sign-in to the console failed/);
   });
 
+  it("is not begun by pages of other sites", async () => {
+    await using it = await start();
+    for (const site of ["cross-site", "same-site"]) {
+      const { status, location, cookies } = await it.get("sign-in/0", { "sec-fetch-site": site });
+      expect([status, location, cookieOf(cookies)]).to.deep.equal([303, "../", ""]);
+    }
+    for (const site of ["same-origin", "none"])
+      expect((await it.get("sign-in/0", { "sec-fetch-site": site })).location).to.include(it.issuer.url);
+  });
+
   it("says so if the user denies the sign-in, or the server does not accept the token", async () => {
     await using it = await start();
     it.issuer.browser = undefined;

@@ -69,6 +69,8 @@ export class OidcSignIns {
     const issuer = Number(path.slice("/sign-in/".length));
     const client = this.#parts.clients[issuer];
     if (client === undefined || req.method !== "GET") throw ApiError.notFoundPath();
+    // Security: a page of another site must not replace the session, not even by that of the same person at the issuer.
+    if (/^(cross|same)-site$/.test(String(req.headers["sec-fetch-site"]))) return go(res, "../", []);
     const redirect = `${this.#pageOf(req.headers.host, new URLSearchParams(search).get("page"))}callback`;
     const oidc = await import("openid-client");
     const configuration = await this.#configuration(issuer, client);

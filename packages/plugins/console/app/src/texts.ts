@@ -60,6 +60,7 @@ export const texts = {
     groups: (groups: string) => `(groups: ${groups})`,
     signedInAs: (user: string) => `You are signed in as ${user}.`,
     end: "Stop acting",
+    ended: (user: string) => `This tab acts as ${user} again.`,
   },
   header: {
     tree: "Show the workspaces",

@@ -40,8 +40,8 @@ export function AccessPage({ workspace, found }: AccessPageProps) {
   const namespaces = liveList(`${workspacePath(workspace)}/api/v1/namespaces`).value.items.map(
     ({ metadata }) => metadata.name,
   );
-  const key = question === undefined ? undefined : JSON.stringify([workspace, question, subject, version]);
-  const answer = useAnswer(key, () => answerOf(workspace, question as Question, subject));
+  const key = question === undefined ? undefined : JSON.stringify([workspace, question, subject]);
+  const answer = useAnswer(key, () => answerOf(workspace, question as Question, subject), version);
   return (
     <div class="access">
       <WhoAmI workspace={workspace} />

@@ -42,16 +42,17 @@ const EVERYTHING: Role = {
   rules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
 };
 
-/** Returns the subjects to which the bindings grant something, each once for each binding. */
+/** Returns the subjects to which the bindings grant something, each once for each binding; those of unknown roles last. */
 export function grantsOf(question: Question, { clusterRoles, roles, bindings }: RbacObjects): readonly Grant[] {
   const byName = (all: readonly Role[]) => new Map(all.map((one) => [one.metadata.name, one]));
   const known = { ClusterRole: byName([EVERYTHING, ...clusterRoles]), Role: byName(roles) };
-  return bindings.flatMap((binding) => {
+  const all = bindings.flatMap((binding) => {
     const { kind, name } = binding.roleRef;
     const role = known[kind === "Role" ? "Role" : "ClusterRole"].get(name);
     if (role !== undefined && !grants(role, question)) return [];
     return (binding.subjects ?? []).map((subject) => ({ subject, binding, isUnknown: role === undefined }));
   });
+  return all.sort((a, b) => Number(a.isUnknown) - Number(b.isUnknown));
 }
 
 /** Whether a role has a rule for a question, by the rules of Kubernetes' RBAC authorizer. */

@@ -1,26 +1,31 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { asStatusError, type StatusError } from "../api/client.ts";
 
-export interface Loaded<T> {
+interface State<T> {
   readonly value?: T;
   readonly error?: StatusError;
   readonly isBusy: boolean;
 }
 
-/** Result of a request, which is sent again when the key changes. Undefined key: none. The last result stays until the next. */
-export function useAnswer<T>(
-  key: string | undefined,
-  ask: () => Promise<T>,
-): Loaded<T> & { readonly again: () => void } {
-  const [state, setState] = useState<Loaded<T>>({ isBusy: key !== undefined });
+export interface Answered<T> extends State<T> {
+  /** Sends the request again. */
+  readonly again: () => void;
+}
+
+/**
+ * Result of a request, which is sent again when its key or its version changes. With another version the last result stays until
+ * the next one comes. No request for an undefined key.
+ */
+export function useAnswer<T>(key: string | undefined, ask: () => Promise<T>, version = ""): Answered<T> {
+  const [state, setState] = useState<State<T>>({ isBusy: key !== undefined });
   const [round, setRound] = useState(0);
+  const last = useRef(key);
   useEffect(() => {
-    if (key === undefined) {
-      setState({ isBusy: false });
-      return undefined;
-    }
+    const isOther = last.current !== key;
+    last.current = key;
+    setState((before) => (isOther ? { isBusy: key !== undefined } : { ...before, isBusy: key !== undefined }));
+    if (key === undefined) return undefined;
     let isOver = false;
-    setState((last) => ({ ...last, isBusy: true }));
     ask().then(
       (value) => !isOver && setState({ value, isBusy: false }),
       (error: unknown) => !isOver && setState({ error: asStatusError(error), isBusy: false }),
@@ -28,6 +33,6 @@ export function useAnswer<T>(
     return () => {
       isOver = true;
     };
-  }, [key, round]);
-  return { ...state, again: () => setRound((last) => last + 1) };
+  }, [key, version, round]);
+  return { ...(last.current === key ? state : { isBusy: true }), again: () => setRound((before) => before + 1) };
 }

@@ -37,6 +37,13 @@ export async function readSession(): Promise<void> {
   }
 }
 
+/** Tells the other tabs of this browser that the session has begun or ended: they share its cookie. */
+const changes = new BroadcastChannel("virtual-workspaces-console");
+changes.onmessage = ({ data }) => {
+  if (data === "signed in") void beginAgain();
+  else showSignedOut();
+};
+
 type Credential =
   | { readonly token: string }
   /** Code of a one-time link. `replace`: also if another user is signed in. */
@@ -112,18 +119,12 @@ function backFromIssuer(): StatusError | undefined {
   const failure = FAILURES.find((one) => location.hash === `#sign-in=${one}`);
   const hash = sessionStorage.getItem(AFTER);
   sessionStorage.removeItem(AFTER);
+  if (hash !== null && failure === undefined) changes.postMessage("signed in");
   if (hash) location.replace(hash);
   else if (failure !== undefined) history.replaceState(null, "", location.pathname + location.search);
   if (failure === undefined) return undefined;
   return new StatusError({ kind: "Status", code: 401, reason: "Unauthorized", message: texts.signIn.issuer[failure] });
 }
-
-/** Tells the other tabs of this browser that the session has begun or ended: they share its cookie. */
-const changes = new BroadcastChannel("virtual-workspaces-console");
-changes.onmessage = ({ data }) => {
-  if (data === "signed in") void beginAgain();
-  else showSignedOut();
-};
 
 export async function signOut(): Promise<void> {
   await request(PATH, { method: "DELETE" }).catch(() => undefined);

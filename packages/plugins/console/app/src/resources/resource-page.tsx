@@ -9,6 +9,7 @@ import { texts } from "../texts.ts";
 import { announce } from "../ui/announce.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { shownColumns } from "./cells.tsx";
+import { useDefaultNamespace } from "./default-namespace.ts";
 import { identityOf } from "./identity.ts";
 import { ObjectTable } from "./object-table.tsx";
 import { lastOffset, Pager } from "./pager.tsx";
@@ -67,6 +68,7 @@ interface ObjectsProps {
 
 function Objects({ query, resource, label, last }: ObjectsProps) {
   const page = withLastRows(tablePage(query).value, last);
+  useDefaultNamespace(page, resource);
   const { workspace, query: parameters } = route.value;
   const { offset, isOverAll = false } = query;
   const columns = shownColumns(page.columns, {
