@@ -1,4 +1,5 @@
 // Who may what in the console, in a browser: the page about access, acting as another user, and links of other users.
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { ensureConsole } from "../../../tools/console.mjs";
@@ -141,6 +142,36 @@ describe("access in the console", function () {
     await tab.locator(`${banner} >> role=button`).click();
     await gone(tab, banner);
     await gone(tab, 'text=/cannot list resource "secrets"/');
+  });
+
+  it("lets a user act who may do so in some requests only, by constrained impersonation", async () => {
+    const on = ["get", "list", "watch"].map((verb) => `impersonate-on:user-info:${verb}`);
+    const rules = [
+      {
+        apiGroups: ["authentication.k8s.io"],
+        resources: ["users"],
+        resourceNames: ["carol"],
+        verbs: ["impersonate:user-info"],
+      },
+      { apiGroups: [""], resources: ["configmaps"], verbs: on },
+      { nonResourceURLs: ["*"], verbs: on },
+    ];
+    const metadata = { name: "some-as-carol" };
+    const rbac = "rbac.authorization.k8s.io";
+    const role = { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules };
+    const file = join(server.folder.path, "role.json");
+    writeFileSync(file, JSON.stringify(role));
+    await kubectl("apply", "-f", file);
+    await kubectl("create", "clusterrolebinding", "some-as-carol", "--clusterrole=some-as-carol", "--user=bob");
+    const bob = await signedIn("bob-token");
+    await bob.goto(`${server.url}/console/${ACCESS}`);
+    await bob.locator('role=textbox[name="User to act as"]').fill("carol");
+    await bob.keyboard.press("Enter");
+    await seen(bob, 'role=region[name="Acting as another user"]');
+    await seen(bob, "text=/cannot impersonate-on:user-info:create/");
+    await bob.goto(`${server.url}/console/${CONFIG_MAPS}?namespace=default`);
+    await seen(bob, 'role=rowheader[name="kube-root-ca.crt"]');
+    await bob.close();
   });
 
   it("ends acting when the user signs out", async () => {

@@ -3,7 +3,7 @@ import { asStatusError } from "../api/client.ts";
 import { beginActing, session } from "../api/session.ts";
 import { TextField } from "../kcp/dialogs/text-field.tsx";
 import { listOf } from "./question.ts";
-import { impersonationOf, mayI } from "./reviews.ts";
+import { impersonationOf, mayI, type Question } from "./reviews.ts";
 import { texts } from "./texts.ts";
 
 /** Lets the tab act as another user, after the server has allowed it in this workspace. */
@@ -50,10 +50,23 @@ async function denialOf(
   workspace: string,
   subject: { readonly user: string; readonly groups: readonly string[] },
 ): Promise<string | undefined> {
-  for (const question of impersonationOf(subject)) {
-    const { allowed, reason = "" } = await mayI(workspace, question);
-    if (!allowed) return texts.act.denied(`${question.resource} ${question.name}`, reason);
+  let denial: string | undefined;
+  for (const rights of impersonationOf(subject)) {
+    const denied = await firstDenied(workspace, rights);
+    if (denied === undefined) {
+      await beginActing({ username: subject.user, groups: subject.groups });
+      return undefined;
+    }
+    denial ??= denied;
   }
-  await beginActing({ username: subject.user, groups: subject.groups });
+  return denial;
+}
+
+/** Returns what the user may not do, in words. */
+async function firstDenied(workspace: string, rights: readonly Question[]): Promise<string | undefined> {
+  for (const right of rights) {
+    const { allowed, reason = "" } = await mayI(workspace, right);
+    if (!allowed) return texts.act.denied(`${right.resource} ${right.name}`, reason);
+  }
   return undefined;
 }

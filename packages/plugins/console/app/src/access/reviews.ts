@@ -119,14 +119,20 @@ export async function mayThey(
 
 const NO: Answer = { allowed: false };
 
-/** Returns the parts of a user that one needs to be allowed to impersonate: each its own right. */
-export function impersonationOf({ user, groups }: Subject): readonly Question[] {
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
-  const base = { verb: "impersonate", group: "", subresource: "" };
+/**
+ * Returns the rights that impersonating a user needs: all those of one of the lists. The second one is Kubernetes' constrained
+ * impersonation, which permits some requests only.
+ */
+export function impersonationOf({ user, groups }: Subject): readonly (readonly Question[])[] {
+  const [, namespace = "", name = ""] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
+  const isAccount = name !== "";
+  const who = isAccount
+    ? { resource: "serviceaccounts", namespace, name }
+    : { resource: "users", namespace: "", name: user };
+  const parts = [who, ...groups.map((group) => ({ resource: "groups", namespace: "", name: group }))];
+  const constrained = `impersonate:${isAccount ? "serviceaccount" : "user-info"}`;
   return [
-    namespace === undefined || name === undefined
-      ? { ...base, resource: "users", namespace: "", name: user }
-      : { ...base, resource: "serviceaccounts", namespace, name },
-    ...groups.map((group) => ({ ...base, resource: "groups", namespace: "", name: group })),
+    parts.map((part) => ({ ...part, verb: "impersonate", group: "", subresource: "" })),
+    parts.map((part) => ({ ...part, verb: constrained, group: "authentication.k8s.io", subresource: "" })),
   ];
 }
