@@ -59,6 +59,15 @@ describe("access in the console", function () {
     return other;
   }
 
+  /** Opens a one-time link of carol in a tab. */
+  async function openLinkOfCarol(other: ConsoleTab): Promise<void> {
+    const headers = JSON.stringify({ Authorization: "Bearer carol-token" });
+    const made = `fetch("codes", { method: "POST", headers: ${headers} }).then((it) => it.json())`;
+    const { code } = await other.evaluate<{ code: string }>(made);
+    await other.goto("about:blank");
+    await other.goto(`${server.url}/console/#code=${code}`);
+  }
+
   it("is reached by a key, the overview and the menu, and says who the user is and what they may do", async () => {
     await open("#/workspaces/root");
     await seen(tab, "role=treeitem[name=/^root/]");
@@ -192,16 +201,8 @@ describe("access in the console", function () {
 
   it("names both users before the link of another user replaces a session", async () => {
     const bob = await signedIn("bob-token");
-    const link = async (): Promise<string> => {
-      const headers = { Authorization: "Bearer carol-token" };
-      const made = `fetch("codes", { method: "POST", headers: ${JSON.stringify(headers)} }).then((it) => it.json())`;
-      const { code } = await bob.evaluate<{ code: string }>(made);
-      return `${server.url}/console/#code=${code}`;
-    };
     for (const choice of ["Stay signed in as bob", "Sign in as carol"]) {
-      const url = await link();
-      await bob.goto("about:blank");
-      await bob.goto(url);
+      await openLinkOfCarol(bob);
       await seen(bob, "role=dialog >> text=/You are signed in as bob.*signs this browser in as carol/");
       await seen(bob, "summary >> text=bob");
       await bob.locator(`role=button[name="${choice}"]`).click();
@@ -209,6 +210,16 @@ describe("access in the console", function () {
     }
     await seen(bob, "summary >> text=carol");
     await bob.close();
+  });
+
+  it("replaces a session whose token is no longer valid at once", async () => {
+    await kubectl("create", "serviceaccount", "gone");
+    const token = (await server.kubectl("create", "token", "gone")).replace(/^0 /, "").trim();
+    const gone = await signedIn(token);
+    await kubectl("delete", "serviceaccount", "gone");
+    await openLinkOfCarol(gone);
+    await seen(gone, "summary >> text=carol");
+    await gone.close();
   });
 
   it("has no serious fault of accessibility, light and dark, wide and narrow", async () => {

@@ -159,12 +159,18 @@ export async function beginSession(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (code === null || location.hash.startsWith("#/")) return await readSession();
   history.replaceState(null, "", location.pathname + location.search);
-  try {
-    await signIn({ code });
-  } catch (error) {
-    await readSession();
-    const status = asStatusError(error);
-    if (session.value.state !== "signed-in") session.value = { state: "signed-out", error: status };
-    else if (status.code === 409) otherLink.value = { code, username: status.status.details?.name ?? "" };
+  await signIn({ code }).catch((error: unknown) => notByLink(code, asStatusError(error)));
+}
+
+/** The server has not begun the session of a link. */
+async function notByLink(code: string, error: StatusError): Promise<void> {
+  await readSession();
+  const isOther = error.code === 409;
+  if (session.value.state === "signed-in") {
+    if (isOther) otherLink.value = { code, username: error.status.details?.name ?? "" };
+    return;
   }
+  // The token of the session in the cookie is no longer valid: there is nothing to replace.
+  const failure = isOther ? await signIn({ code, replace: true }).catch(asStatusError) : error;
+  if (failure !== undefined) session.value = { state: "signed-out", error: failure };
 }
