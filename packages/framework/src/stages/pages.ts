@@ -55,10 +55,11 @@ export function preparedFor(
 }
 
 /** Ends a request when its session ends. */
-export function endWithSession({ opened }: PageCredentials, { core, stream }: Exchange): void {
+export function endWithSession(session: PageCredentials, { core, stream }: Exchange): void {
+  if (session.opened === undefined || stream.destroyed) return;
   try {
-    const closed = opened?.(() => void stream.destroy());
-    if (closed !== undefined) stream.once("close", closed);
+    const closed = session.opened(() => void stream.destroy());
+    stream.once("close", closed);
   } catch (error) {
     // Security: it would outlive its session.
     stream.destroy();
