@@ -1,16 +1,19 @@
 // Pages of a server, which it answers before authentication, and the credentials of their sessions.
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
 import { allow, createServer, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import type { ImpersonationRule } from "@virtual-workspaces/framework/authz";
 import { proxy } from "@virtual-workspaces/framework/proxy";
-import type { PageRequest, Pages } from "@virtual-workspaces/framework/server";
+import type { PageCredentials, PageRequest, Pages } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { Http2Client } from "../_support/http2.ts";
 import { startListener } from "../_support/listener.ts";
 import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
-import { createAuthority, startTls } from "../_support/server.ts";
+import { ALICE, createAuthority, startTls } from "../_support/server.ts";
+import { until } from "../_support/until.ts";
 import { openWatch } from "../_support/web-socket.ts";
+import { type Whoami, whoami } from "../_support/whoami.ts";
 
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
@@ -143,6 +146,47 @@ describe("the session of a server's pages", () => {
       ["a=1; b=2", ["a=1; b=2"], []],
       [undefined, undefined, []],
     ]);
+  });
+
+  it("may add headers, such as those of impersonation, in the place of the client's own", async () => {
+    const credentials: Pages["credentials"] = () => ({
+      ...{ cookie: undefined, authorization: "Bearer bob" },
+      headers: { "impersonate-user": ["carol"], "impersonate-group": ["a", "b"], "x-own": [] },
+    });
+    const rule: ImpersonationRule = () => allow();
+    await using server = await startPlain([whoami()], { pages: { ...pages(), credentials }, impersonation: rule });
+    const headers = { cookie: "session=bob", "impersonate-user": "eve", "x-own": "1" };
+    const found = (await (await fetch(`${server.url}/services/who/`, { headers })).json()) as Whoami;
+    expect([found.name, found.groups]).to.deep.equal(["carol", ["a", "b", "system:authenticated"]]);
+    expect(JSON.stringify(found.headers)).not.to.match(/x-own|impersonate/i);
+  });
+
+  it("ends its open requests when it ends, over HTTP/2 and WebSockets", async () => {
+    const authority = createAuthority();
+    const open = new Set<() => void>();
+    const opened: PageCredentials["opened"] = (end) => {
+      open.add(end);
+      return () => void open.delete(end);
+    };
+    const sessions: Pages = {
+      ...pages(),
+      credentials: () => ({ cookie: undefined, authorization: `Bearer ${ALICE.token}`, opened }),
+    };
+    await using server = await startTls([notes()], { authority, pages: sessions });
+    using client = await Http2Client.open(server.port, { ca: authority.ca });
+    const cookie = "session=bob";
+    const [path, tls] = [`${NOTES}?watch=true`, { ca: authority.ca }];
+    const stream = client.get(path, { cookie }).then(
+      () => "ended",
+      () => "cut",
+    );
+    using socket = await openWatch(`https://127.0.0.1:${server.port}`, path, { headers: { cookie }, ...tls });
+    await until(() => open.size === 2);
+    for (const end of [...open]) end();
+    expect([await socket.closed, await stream]).to.deep.equal([1006, "cut"]);
+    await until(() => open.size === 0);
+    expect((await client.get(NOTES, { cookie })).status).to.equal(200);
+    await until(() => open.size === 0);
   });
 
   it("is not used if its hook fails, which the log has", async () => {

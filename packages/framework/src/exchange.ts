@@ -76,8 +76,8 @@ export class Exchange implements AuditedRequest {
   readonly basePath: string;
   /** Path of the request target, as received. */
   readonly path: string;
-  /** Query with its question mark, or "". */
-  readonly search: string;
+  /** Query with its question mark, or "". Removed by the pages stage: observers must not record the query of a page. */
+  search: string;
   #query: URLSearchParams | undefined;
   #cancellation: Cancellation | undefined;
   #warnings: Warnings | undefined;

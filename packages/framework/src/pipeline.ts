@@ -7,6 +7,7 @@ import type { ServerCore } from "./core.ts";
 import { isAggregated } from "./discovery/negotiation.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type AuthenticatedExchange, type AuthorizedExchange, Exchange, type Stage } from "./exchange.ts";
+import type { PageCredentials } from "./hooks/pages.ts";
 import { boundRest, ignore, isPlain, responseOn } from "./listener/malformed.ts";
 import type { ObservedRequest } from "./observe/observer.ts";
 import type { DispatchedRequest } from "./request/dispatched.ts";
@@ -14,7 +15,7 @@ import { serve } from "./serve/serve.ts";
 import { accept, deadline, health, info, match, pages, startDeadline } from "./stages/accept.ts";
 import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
 import { authorize, fairness, hops, intercept, locate, placed, ready } from "./stages/authorize.ts";
-import { preparedFor } from "./stages/pages.ts";
+import { endWithSession, preparedFor } from "./stages/pages.ts";
 
 /** Stages in order. Each relies on what earlier stages have established; the compiler checks that. */
 class Pipeline<Known extends Exchange> {
@@ -139,10 +140,11 @@ export interface Handlers {
 /** Returns the pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
-  const prepare = core.pages === undefined ? core.retarget : preparedFor(core.pages, core);
-  const handle = (exchange: Exchange): Promise<void> => {
+  const prepare = core.pages === undefined ? retargeted(core) : preparedFor(core.pages, core);
+  const handle = (exchange: Exchange, session?: PageCredentials): Promise<void> => {
     // One listener for all that ends with the request. Not `once`, which makes two more objects for each: `close` occurs once.
     exchange.stream.on("close", () => exchange.close());
+    if (session !== undefined) endWithSession(session, exchange);
     for (const observer of observers) observer.began?.(exchange);
     return tracing.run(exchange, run);
   };
@@ -151,8 +153,8 @@ export function handlers(core: ServerCore): Handlers {
     // An earlier middleware took too long, and the client has left.
     if (res.destroyed) return;
     boundRest(req, res);
-    prepare?.(req);
-    void handle(new Exchange(core, { req, res }));
+    const session = prepare(req);
+    void handle(new Exchange(core, { req, res }), session);
   };
   return {
     request,
@@ -163,8 +165,8 @@ export function handlers(core: ServerCore): Handlers {
       if (res === undefined) return;
       if (isPlain(req)) request(req, res);
       else {
-        prepare?.(req);
-        void handle(new Exchange(core, { req, res, head }));
+        const session = prepare(req);
+        void handle(new Exchange(core, { req, res, head }), session);
       }
     },
     dispatch: (req, res, dispatched) => {
@@ -223,6 +225,11 @@ class Dispatch {
     } else if (watch !== undefined) watch.end();
     else if (!res.writableEnded) res.destroy();
   };
+}
+
+/** Returns what prepares requests of a server without pages. */
+function retargeted({ retarget }: ServerCore): (req: IncomingMessage) => undefined {
+  return (req) => void retarget?.(req);
 }
 
 /** Notifies observers of responses that go on after the pipeline has finished. */

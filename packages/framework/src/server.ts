@@ -13,7 +13,7 @@ import { loadExpress, route } from "./express.ts";
 import type { Pages } from "./hooks/pages.ts";
 import { Connections } from "./listener/connections.ts";
 import { InProcessRequests } from "./listener/in-process.ts";
-import { createListener } from "./listener/listener.ts";
+import { createListener, type Listening, type ListenOptions } from "./listener/listener.ts";
 import { BACKLOG, LISTENER_LIMITS } from "./listener/listener-limits.ts";
 import { isServed } from "./listener/malformed.ts";
 import { pipe } from "./listener/pipe.ts";
@@ -73,21 +73,6 @@ export interface ServerOptions extends CoreOptions {
    * @default 0
    */
   readonly closeDelay?: number;
-}
-
-/** Address a server listens on. */
-export interface ListenOptions {
-  /** Port; 0 for any free one. */
-  readonly port: number;
-  /** Host name or address. @default "127.0.0.1", this machine only */
-  readonly host?: string;
-}
-
-/** A running API server. */
-export interface Listening {
-  readonly port: number;
-  /** Base URL, without a trailing slash: `https://127.0.0.1:6444`. */
-  readonly url: string;
 }
 
 /** Largest number of pipelined requests on one connection: Node keeps reading while no request is answered. */

@@ -2,12 +2,14 @@
 import { request } from "node:https";
 import { createConsole } from "@virtual-workspaces/console";
 import { createServer } from "@virtual-workspaces/framework";
+import { audit } from "@virtual-workspaces/framework/audit";
 import { jwt } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
 import { testLog } from "../../_setup/log.ts";
 import { TestIssuer } from "../../_support/issuer.ts";
 import { createAuthority } from "../../_support/server.ts";
+import { until } from "../../_support/until.ts";
 
 const MARK = { "x-requested-with": "virtual-workspaces-console" };
 
@@ -50,6 +52,8 @@ async function start(audience = "vw") {
   const authority = createAuthority();
   const oidc = [{ issuer: issuer.url, clientId: "vw", ca: issuer.authority.cert }];
   const page = createConsole({ oidc, log });
+  /** Records of the access log and of the audit log. */
+  const requests: unknown[] = [];
   const accepted = issuer.config({
     issuer: { url: issuer.url, audiences: [audience], certificateAuthority: issuer.authority.cert },
   });
@@ -59,12 +63,17 @@ async function start(audience = "vw") {
     tls: authority.server,
     log,
     pages: page.pages,
+    onRequest: (record) => void requests.push(record),
+    audit: audit({
+      policy: { apiVersion: "audit.k8s.io/v1", kind: "Policy", rules: [{ level: "RequestResponse" }] },
+      to: (line) => void requests.push(line),
+    }),
   });
   const { url } = await server.listen({ port: 0 });
   const get = (path: string, headers?: Readonly<Record<string, string>>) =>
     call(`${url}/console/${path}`, authority.ca, headers);
   return {
-    ...{ issuer, url, get, records, authority },
+    ...{ issuer, url, get, records, authority, requests },
     /** Goes to the issuer and back, like a browser. */
     signIn: async (): Promise<{ readonly callback: string; readonly cookie: string }> => {
       const begun = await get("sign-in/0");
@@ -112,6 +121,16 @@ describe("signing in to the console by OpenID Connect", () => {
     expectFault(/sign-in to the console failed/);
   });
 
+  it("is not begun by pages of other sites", async () => {
+    await using it = await start();
+    for (const site of ["cross-site", "same-site"]) {
+      const { status, location, cookies } = await it.get("sign-in/0", { "sec-fetch-site": site });
+      expect([status, location, cookieOf(cookies)]).to.deep.equal([303, "../", ""]);
+    }
+    for (const site of ["same-origin", "none"])
+      expect((await it.get("sign-in/0", { "sec-fetch-site": site })).location).to.include(it.issuer.url);
+  });
+
   it("says so if the user denies the sign-in, or the server does not accept the token", async () => {
     await using it = await start();
     it.issuer.browser = undefined;
@@ -122,6 +141,21 @@ describe("signing in to the console by OpenID Connect", () => {
     const ended = await strict.get(begun.callback, { cookie: begun.cookie });
     expect([ended.location, cookieOf(ended.cookies)]).to.deep.equal(["./#sign-in=rejected", ""]);
     expectFault(/token of the console's issuer rejected|token rejected/);
+  });
+
+  it("leaves the code of the issuer in no log: neither of requests, nor of audit events, nor of failures", async () => {
+    await using it = await start();
+    const { callback, cookie } = await it.signIn();
+    const code = new URL(callback, it.url).searchParams.get("code") ?? "";
+    expect(code).to.have.length.above(5);
+    await it.get(callback, { cookie });
+    await it.get(callback, { cookie });
+    await it.get(callback);
+    expectFault(/sign-in to the console failed/);
+    // Each request has a record and an event.
+    await until(() => it.requests.length === 8);
+    const logged = JSON.stringify([it.requests, it.records]);
+    expect(logged).to.include("/console/callback").and.not.include(code);
   });
 
   it("returns to the page below a proxy's path, and to no other host", async () => {

@@ -204,18 +204,22 @@ describe("the console in a browser", function () {
     await profile.close();
   });
 
-  it("signs in at an issuer, and shows the page from which the user left", async () => {
+  it("signs in at an issuer, and shows the page from which the user left, in all tabs of the browser", async () => {
     await using issuer = await TestIssuer.start();
     const files = tree({ "issuer.crt": issuer.authority.cert });
     const claims = ["--oidc-username-claim=sub", "--oidc-username-prefix=oidc:", "--oidc-client-id=vw"];
     const flags = [`--oidc-issuer-url=${issuer.url}`, `--oidc-ca-file=${join(files.path, "issuer.crt")}`, ...claims];
     await using other = await Start.ready({ flags: [...flags, "--console-oidc-client-id=vw"] });
     if (browser === undefined) throw new Error("there is no browser");
-    const { tab: jane } = await openTab(browser, `${other.url}/console/${CONFIG_MAPS}`);
+    const profile = await browser.newContext({ ignoreHTTPSErrors: true });
+    const [jane, second] = [await profile.newPage(), await profile.newPage()];
+    for (const one of [jane, second]) await one.goto(`${other.url}/console/${CONFIG_MAPS}`);
+    await seen(second, 'role=textbox[name="Token or kubeconfig"]');
     await jane.locator("role=button[name=/^Sign in with/]").click();
     await seen(jane, "summary >> text=oidc:jane");
-    expect(jane.url()).to.equal(`${other.url}/console/${CONFIG_MAPS}`);
-    await jane.close();
+    expect(jane.url()).to.match(/#\/workspaces\/root\/core\/v1\/configmaps/);
+    await seen(second, "summary >> text=oidc:jane");
+    await profile.close();
     issuer.browser = undefined;
     const { tab: denied } = await openTab(browser, `${other.url}/console/`);
     await denied.locator("role=button[name=/^Sign in with/]").click();

@@ -145,6 +145,7 @@ class Primary {
     if (request.what === "sum") return this.#sum(request.own, from);
     if (request.what === "audit") return this.#parts.audit?.write(request.lines);
     if (request.what === "keep") return this.#memory.keep(request.code, request.authorization);
+    if (request.what === "find") return this.#memory.find(request.code);
     return this.#memory.take(request.code);
   }
 

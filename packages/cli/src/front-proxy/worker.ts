@@ -108,6 +108,7 @@ function withShares(
 class SharedMemory implements ConsoleMemory {
   readonly #asking: Asking<PrimaryRequest>;
   readonly #ended = new Set<string>();
+  readonly #listeners: ((session: string) => void)[] = [];
 
   constructor(asking: Asking<PrimaryRequest>) {
     this.#asking = asking;
@@ -117,8 +118,12 @@ class SharedMemory implements ConsoleMemory {
     await this.#asking.ask({ what: "keep", code, authorization });
   }
 
-  async take(code: string): Promise<string | undefined> {
-    return (await this.#asking.ask({ what: "take", code })) as string | undefined;
+  async find(code: string): Promise<string | undefined> {
+    return (await this.#asking.ask({ what: "find", code })) as string | undefined;
+  }
+
+  async take(code: string): Promise<boolean> {
+    return (await this.#asking.ask({ what: "take", code })) as boolean;
   }
 
   end(session: string): void {
@@ -130,12 +135,17 @@ class SharedMemory implements ConsoleMemory {
     return this.#ended.has(session);
   }
 
+  onEnd(listener: (session: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
   /** Adds sessions that have ended at other workers. */
   add(sessions: readonly string[]): void {
     for (const session of sessions) {
       const [oldest] = this.#ended.size >= MOST_ENDED ? this.#ended : [];
       if (oldest !== undefined) this.#ended.delete(oldest);
       this.#ended.add(session);
+      for (const listener of this.#listeners) listener(session);
     }
   }
 }

@@ -19,12 +19,24 @@ export interface PageRequest {
   authenticate(authorization: string): Promise<User>;
 }
 
-/** Header values that replace those of a request. */
+/** Header values that replace those of a request, and what follows its end. */
 export interface PageCredentials {
   /** `Authorization`: `Bearer …`. @default unchanged */
   readonly authorization?: string;
   /** `Cookie`, without the cookie of the session; `undefined` removes the header. */
   readonly cookie: string | undefined;
+  /**
+   * Further headers, by names in lower case, such as `impersonate-user`: one line for each value, none removes the header.
+   * @default unchanged
+   */
+  readonly headers?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Called when the request begins, with a function that ends it: it cuts the connection, or the stream of HTTP/2. So the end of a
+   * session ends its watches and WebSockets.
+   * @returns a function that the server calls once the request has ended
+   * @default requests end by themselves
+   */
+  opened?(end: () => void): () => void;
 }
 
 /**

@@ -5,6 +5,21 @@ import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./listener-limits.ts";
 import { refuseMalformed, shouldUpgradeCallback } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";
 
+/** Address a server listens on. */
+export interface ListenOptions {
+  /** Port; 0 for any free one. */
+  readonly port: number;
+  /** Host name or address. @default "127.0.0.1", this machine only */
+  readonly host?: string;
+}
+
+/** A running API server. */
+export interface Listening {
+  readonly port: number;
+  /** Base URL, without a trailing slash: `https://127.0.0.1:6444`. */
+  readonly url: string;
+}
+
 /** TLS options of a listener. */
 export interface ListenerTls {
   readonly serving: ServingTls;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ServerCore } from "../core.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Pages } from "../hooks/pages.ts";
+import type { PageCredentials, Pages } from "../hooks/pages.ts";
 import { Http1Request } from "../listener/connections.ts";
 import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import { authenticateBy, bounded } from "./authenticate.ts";
@@ -13,11 +13,13 @@ export function answerPages(exchange: Exchange): void | Promise<void> {
   const { core, req, res, path, search } = exchange;
   if (core.pages === undefined || !isAt(core.pages, path)) return undefined;
   exchange.answered = true;
+  // Security: the query of a page may contain the one-time code of an issuer, which no audit event may have.
+  exchange.search = "";
   return core.pages.answer({
     ...{ req, res, search },
     path: path.slice(core.pages.path.length),
     authenticate: async (authorization) => {
-      replaceHeaders(req, { authorization });
+      replaceHeaders(req, { authorization: [authorization] });
       await attempt(exchange);
       if (exchange.user === undefined) throw new Error("the request is not authenticated");
       return exchange.user;
@@ -34,36 +36,57 @@ export function isAt({ path: at }: Pages, path: string): boolean {
 export function preparedFor(
   pages: Pages,
   { log, retarget }: Pick<ServerCore, "log" | "retarget">,
-): (req: IncomingMessage) => void {
+): (req: IncomingMessage) => PageCredentials | undefined {
   return (req) => {
-    if (isAt(pages, (req.url ?? "").split("?", 1)[0] ?? "")) return;
+    if (isAt(pages, (req.url ?? "").split("?", 1)[0] ?? "")) return undefined;
     retarget?.(req);
-    if (req.headers.cookie === undefined) return;
+    if (req.headers.cookie === undefined) return undefined;
     try {
       const found = pages.credentials?.(req.headers);
-      const { authorization } = req.headers;
-      if (found !== undefined) replaceHeaders(req, { authorization, ...found });
+      if (found !== undefined) replaceHeaders(req, changesOf(found));
+      return found;
     } catch (error) {
       // Security: the cookie of a session must not reach an upstream.
-      replaceHeaders(req, { cookie: undefined });
+      replaceHeaders(req, { cookie: [] });
       log({ level: "error", message: "pages failed", error: String(error) });
+      return undefined;
     }
   };
 }
 
-/** Replaces headers in every form in which they can be read; `undefined` removes one. Names are in lower case. */
-function replaceHeaders(req: IncomingMessage, changes: Readonly<Record<string, string | undefined>>): void {
+/** Ends a request when its session ends. */
+export function endWithSession(session: PageCredentials, { core, stream }: Exchange): void {
+  if (session.opened === undefined || stream.destroyed) return;
+  try {
+    const closed = session.opened(() => void stream.destroy());
+    stream.once("close", closed);
+  } catch (error) {
+    // Security: it would outlive its session.
+    stream.destroy();
+    core.log({ level: "error", message: "pages failed", error: String(error) });
+  }
+}
+
+type Changes = Readonly<Record<string, readonly string[]>>;
+
+function changesOf({ authorization, cookie, headers }: PageCredentials): Changes {
+  const own = { cookie: cookie === undefined ? [] : [cookie], ...headers };
+  return authorization === undefined ? own : { ...own, authorization: [authorization] };
+}
+
+/** Replaces headers in every form in which they can be read; no value removes one. Names are in lower case. */
+function replaceHeaders(req: IncomingMessage, changes: Changes): void {
   const { headers, rawHeaders } = req;
   const isMade = !(req instanceof Http1Request) || req.isDistinct;
   const distinct = isMade ? req.headersDistinct : undefined;
   const lines = rawHeaders.filter((_text, at) => !((rawHeaders[at - (at % 2)] as string).toLowerCase() in changes));
-  for (const [name, value] of Object.entries(changes)) {
+  for (const [name, values] of Object.entries(changes)) {
     delete headers[name];
     if (distinct !== undefined) delete distinct[name];
-    if (value === undefined) continue;
-    headers[name] = value;
-    if (distinct !== undefined) distinct[name] = [value];
-    lines.push(name, value);
+    if (values.length === 0) continue;
+    headers[name] = values.join(", ");
+    if (distinct !== undefined) distinct[name] = [...values];
+    for (const value of values) lines.push(name, value);
   }
   req.rawHeaders = lines;
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "@virtual-workspaces/framework";
-import { readBody } from "@virtual-workspaces/framework/request";
 import { type Log, type PageRequest, type Pages, warningLog } from "@virtual-workspaces/framework/server";
 import { type OidcClient, OidcSignIns } from "./oidc.ts";
-import { PageFiles, SAFE_HEADERS } from "./page-files.ts";
-import { type ConsoleMemory, isFromPage, MARK, newCode, ProcessMemory, Sealed, Sessions } from "./sessions.ts";
+import { json, PageFiles, SAFE_HEADERS } from "./page-files.ts";
+import { Sealed } from "./sealed.ts";
+import { SessionRequests } from "./session-requests.ts";
+import { type ConsoleMemory, newCode, ProcessMemory, Sessions } from "./sessions.ts";
 
 /** Options of {@link createConsole}. */
 export interface ConsoleOptions {
@@ -23,17 +23,17 @@ export interface ConsoleOptions {
   /** Time in which a one-time link works, ms. @default 3600000, one hour */
   readonly linkLifetime?: number;
   /**
+   * Memory of one-time codes and ended sessions, which processes behind one address share.
+   * @default that of this process, {@link createConsoleMemory}
+   */
+  readonly memory?: ConsoleMemory;
+  /**
    * Authenticators of sign-ins that the server's own do not recognize: of tokens that a front proxy forwards to its upstreams.
    * @default none
    */
   readonly authentication?: readonly Authenticator[];
   /** Issuers at which users sign in by OpenID Connect. @default none */
   readonly oidc?: readonly OidcClient[];
-  /**
-   * Memory of one-time codes and ended sessions, which processes behind one address share.
-   * @default that of this process, {@link createConsoleMemory}
-   */
-  readonly memory?: ConsoleMemory;
   /** Gets a record of each sign-in. @default errors and warnings become process warnings */
   readonly log?: Log;
 }
@@ -54,8 +54,6 @@ export interface Console {
   link(base: string, token: string): string;
 }
 
-/** Maximum size of a sign-in, in bytes. */
-const LARGEST = 64 * 1024;
 const HOUR = 3_600_000;
 
 /**
@@ -92,7 +90,7 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   const requests = new SessionRequests({ sessions, memory, log });
   const oidc = new OidcSignIns({
     ...{ clients, sealed, path, log },
-    begin: (request, authorization) => requests.begin(request, authorization, "issuer"),
+    begin: (request, authorization) => requests.begin(request, authorization),
   });
   return {
     pages: {
@@ -101,6 +99,7 @@ export function createConsole(options: ConsoleOptions = {}): Console {
       credentials: (headers) => sessions.credentials(headers),
       answer: (request) => {
         if (request.path === "/session") return requests.session(request);
+        if (request.path === "/acting") return requests.acting(request);
         if (request.path === "/codes") return requests.code(request);
         if (request.path === "/issuers") return json(request.res, { issuers: oidc.issuers });
         if (request.path.startsWith("/sign-in/")) return oidc.begin(request);
@@ -129,107 +128,4 @@ export function createConsoleMemory(linkLifetime: number = HOUR): ProcessMemory 
 
 function redirect({ res, search }: PageRequest, to: string): void {
   res.writeHead(308, { ...SAFE_HEADERS, Location: `${to}${search}` }).end();
-}
-
-interface SessionParts extends Required<Pick<ConsoleOptions, "log">> {
-  readonly sessions: Sessions;
-  readonly memory: ConsoleMemory;
-}
-
-/** Requests about sessions: `session` and `codes` below the path of the console. */
-class SessionRequests {
-  readonly #sessions: Sessions;
-  readonly #memory: ConsoleMemory;
-  readonly #log: Log;
-
-  constructor({ sessions, memory, log }: SessionParts) {
-    this.#sessions = sessions;
-    this.#memory = memory;
-    this.#log = log;
-  }
-
-  /** GET: the user; POST: sign in; DELETE: sign out. @throws ApiError */
-  async session(request: PageRequest): Promise<void> {
-    const { req } = request;
-    if (!isFromPage(req.headers))
-      throw ApiError.forbidden({
-        resource: { group: "", resource: "" },
-        message: `only the page of the console may use its sessions: send the header ${MARK.name}: ${MARK.value}`,
-      });
-    if (req.method === "GET") return this.#show(request);
-    if (req.method === "POST") return this.#signIn(request);
-    if (req.method === "DELETE") return done(request, this.#sessions.end(req.headers));
-    throw ApiError.methodNotAllowed({ group: "", resource: "session" }, req.method ?? "");
-  }
-
-  /** POST: creates a code for a one-time link, for the caller's bearer token. @throws ApiError */
-  async code(request: PageRequest): Promise<void> {
-    const { req, res } = request;
-    const { authorization } = req.headers;
-    if (req.method !== "POST") throw ApiError.methodNotAllowed({ group: "", resource: "codes" }, req.method ?? "");
-    // Security: not by a client certificate, which the code could not stand for.
-    if (authorization === undefined || !/^bearer /i.test(authorization)) throw ApiError.unauthorized();
-    await request.authenticate(authorization);
-    const code = newCode();
-    await this.#memory.keep(code, authorization);
-    json(res, { code });
-  }
-
-  async #show(request: PageRequest): Promise<void> {
-    const session = this.#sessions.of(request.req.headers);
-    if (session === undefined) throw ApiError.unauthorized();
-    const { name, groups } = await request.authenticate(session.authorization);
-    json(request.res, { user: { username: name, groups }, expires: new Date(session.expires).toISOString() });
-  }
-
-  async #signIn(request: PageRequest): Promise<void> {
-    const { token, code } = await signInOf(request);
-    const authorization = code === undefined ? `Bearer ${token}` : await this.#memory.take(code);
-    if (authorization === undefined)
-      throw ApiError.unauthorized("the link has been used or is too old: make a new one");
-    done(request, await this.begin(request, authorization, code === undefined ? "token" : "link"));
-  }
-
-  /** Begins the session of a token. @returns the cookies to set @throws ApiError 400, 401, 429, 503 */
-  async begin(request: PageRequest, authorization: string, by: string): Promise<readonly string[]> {
-    const { name } = await request.authenticate(authorization);
-    const cookies = this.#sessions.begin(authorization);
-    if (cookies === undefined)
-      throw ApiError.badRequest("the token is too long for a session: use one of at most 11,000 characters");
-    this.#log({ level: "info", message: "signed in to the console", user: name, by });
-    return cookies;
-  }
-}
-
-interface SignIn {
-  readonly token?: string;
-  readonly code?: string;
-}
-
-/** @throws ApiError 400, 413, 415 */
-async function signInOf({ req, res }: PageRequest): Promise<SignIn> {
-  const { token, code } = parsed(await readBody(req, { res, limit: LARGEST })) as SignIn;
-  const given = [token, code].filter((one) => one !== undefined);
-  if (given.length !== 1 || typeof given[0] !== "string" || !/^[\x21-\x7e]+$/.test(given[0]))
-    throw ApiError.badRequest(
-      'invalid sign-in: send {"token": "…"} with a bearer token, or {"code": "…"} with that of a link',
-    );
-  return { ...(token !== undefined && { token }), ...(code !== undefined && { code }) };
-}
-
-function parsed(body: Buffer): object {
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"));
-    if (typeof value === "object" && value !== null) return value;
-  } catch {} // reported below
-  throw ApiError.badRequest("invalid sign-in: send a JSON object");
-}
-
-function json(res: PageRequest["res"], value: unknown): void {
-  res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store" });
-  res.end(JSON.stringify(value));
-}
-
-function done({ res }: PageRequest, cookies: readonly string[]): void {
-  res.writeHead(204, { ...SAFE_HEADERS, "Cache-Control": "no-store", "Set-Cookie": [...cookies] }).end();
 }

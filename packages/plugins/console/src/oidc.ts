@@ -2,7 +2,8 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
 import type { Configuration, DiscoveryRequestOptions } from "openid-client";
 import { SAFE_HEADERS } from "./page-files.ts";
-import { pairsOf, type Sealed } from "./sessions.ts";
+import type { Sealed } from "./sealed.ts";
+import { pairsOf } from "./sessions.ts";
 
 /** Client of an OpenID Connect issuer that signs users in: authorization code with PKCE. */
 export interface OidcClient {
@@ -68,6 +69,8 @@ export class OidcSignIns {
     const issuer = Number(path.slice("/sign-in/".length));
     const client = this.#parts.clients[issuer];
     if (client === undefined || req.method !== "GET") throw ApiError.notFoundPath();
+    // Security: a page of another site must not replace the session, not even by that of the same person at the issuer.
+    if (/^(cross|same)-site$/.test(String(req.headers["sec-fetch-site"]))) return go(res, "../", []);
     const redirect = `${this.#pageOf(req.headers.host, new URLSearchParams(search).get("page"))}callback`;
     const oidc = await import("openid-client");
     const configuration = await this.#configuration(issuer, client);

@@ -116,3 +116,9 @@ async function read(path: string): Promise<PageFile> {
   const zipped = await zip(bytes, { level: constants.Z_BEST_COMPRESSION });
   return { bytes, zipped, tag: `"${hash("sha256", bytes, "base64url").slice(0, 22)}"` };
 }
+
+/** Answers with JSON that no cache keeps. */
+export function json(res: PageRequest["res"], value: unknown): void {
+  res.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store" });
+  res.end(JSON.stringify(value));
+}

@@ -1,6 +1,8 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { PageCredentials } from "@virtual-workspaces/framework/server";
+import { Acting, impersonationOf, withoutActing } from "./acting.ts";
+import type { Sealed } from "./sealed.ts";
 
 /** Header with which the console's page marks its requests. Other sites cannot send it without the server's permission (CORS). */
 export const MARK = { name: "x-requested-with", value: "virtual-workspaces-console" } as const;
@@ -13,14 +15,16 @@ const LONGEST = 3_800;
 const MOST_COOKIES = 4;
 /** Maximum number of ended sessions and of codes to remember. */
 const MOST_KEPT = 10_000;
-const VERSION = "virtual-workspaces 1 ";
-const [IV_LENGTH, TAG_LENGTH] = [12, 16];
+/** Longest time of a timer, ms. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** A signed-in user. */
 export interface Session {
   readonly id: string;
   /** Value of `Authorization`. */
   readonly authorization: string;
+  /** Name of the user when the session began. */
+  readonly user: string;
   /** Time of its end, ms since 1970. */
   readonly expires: number;
 }
@@ -38,16 +42,21 @@ export interface SessionsOptions {
  */
 export class Sessions {
   readonly #options: SessionsOptions;
+  readonly #open = new OpenRequests();
+  readonly acting: Acting;
+
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.acting = new Acting(options.sealed);
+    options.memory.onEnd((session) => this.#open.end(session));
   }
 
   /** Begins a session. @returns the cookies to set, or `undefined` for a token that is too long for cookies */
-  begin(authorization: string): readonly string[] | undefined {
+  begin(authorization: string, user: string): readonly string[] | undefined {
     const { lifetime, sealed } = this.#options;
     const expires = Date.now() + lifetime;
     const id = randomBytes(16).toString("base64url");
-    const text = sealed.seal(JSON.stringify({ id, authorization, expires } satisfies Session), COOKIE);
+    const text = sealed.seal(JSON.stringify({ id, authorization, user, expires } satisfies Session), COOKIE);
     const parts = Array.from({ length: Math.ceil(text.length / LONGEST) }, (_none, at) =>
       text.slice(at * LONGEST, (at + 1) * LONGEST),
     );
@@ -56,7 +65,7 @@ export class Sessions {
     return Array.from({ length: MOST_COOKIES }, (_none, at) => cookieOf(at, parts[at] ?? "", parts[at] ? age : 0));
   }
 
-  /** Ends the session of a request. @returns the cookies to set */
+  /** Ends the session of a request, with its open watches and WebSockets. @returns the cookies to set */
   end(headers: IncomingHttpHeaders): readonly string[] {
     const session = this.of(headers);
     if (session !== undefined) this.#options.memory.end(session.id);
@@ -80,9 +89,56 @@ export class Sessions {
     const { cookie, authorization } = headers;
     if (cookie?.includes(COOKIE) !== true) return undefined;
     const others = pairsOf(cookie).filter(([name]) => !isOurs(name));
-    const rest = { cookie: others.length === 0 ? undefined : others.map((pair) => pair.join("=")).join("; ") };
+    const rest = {
+      cookie: others.length === 0 ? undefined : others.map((pair) => pair.join("=")).join("; "),
+      headers: withoutActing(headers),
+    };
     const session = authorization === undefined && isFromPage(headers) ? this.of(headers) : undefined;
-    return session === undefined ? rest : { ...rest, authorization: session.authorization };
+    if (session === undefined) return rest;
+    const acting = this.acting.of(headers, session.id);
+    // Security: a tab that acts as another user must not act as the signed-in one instead.
+    if (acting === "invalid") return rest;
+    return {
+      ...{ ...rest, authorization: session.authorization },
+      ...(acting !== undefined && { headers: { ...rest.headers, ...impersonationOf(acting) } }),
+      opened: (end) => this.#open.add(session, end),
+    };
+  }
+}
+
+interface Open {
+  readonly ends: Set<() => void>;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Open requests of sessions in this process: watches and WebSockets end with their session. */
+class OpenRequests {
+  readonly #sessions = new Map<string, Open>();
+
+  /** Adds a request of a session. @param end ends the request @returns a function for the end of the request */
+  add({ id, expires }: { readonly id: string; readonly expires: number }, end: () => void): () => void {
+    const open = this.#sessions.get(id) ?? { ends: new Set(), timer: this.#endAt(id, expires) };
+    this.#sessions.set(id, open);
+    open.ends.add(end);
+    return () => {
+      open.ends.delete(end);
+      if (open.ends.size > 0) return;
+      clearTimeout(open.timer);
+      if (this.#sessions.get(id) === open) this.#sessions.delete(id);
+    };
+  }
+
+  /** Ends all requests of a session. */
+  end(id: string): void {
+    const open = this.#sessions.get(id);
+    if (open === undefined) return;
+    clearTimeout(open.timer);
+    this.#sessions.delete(id);
+    for (const end of open.ends) end();
+  }
+
+  #endAt(id: string, expires: number): NodeJS.Timeout {
+    return setTimeout(() => this.end(id), Math.min(Math.max(expires - Date.now(), 0), LONGEST_TIMER)).unref();
   }
 }
 
@@ -105,18 +161,23 @@ type Awaitable<T> = T | Promise<T>;
 export interface ConsoleMemory {
   /** Keeps the `Authorization` of a one-time code. Security: a client that has the code gets a session. */
   keep(code: string, authorization: string): Awaitable<void>;
-  /** Returns the `Authorization` of a code, once. */
-  take(code: string): Awaitable<string | undefined>;
+  /** Returns the `Authorization` of a code, which can still be taken. */
+  find(code: string): Awaitable<string | undefined>;
+  /** Takes a code, once. @returns whether it was still there */
+  take(code: string): Awaitable<boolean>;
   /** Ends a session early. */
   end(session: string): void;
   /** Whether a session was ended early. */
   hasEnded(session: string): boolean;
+  /** Calls `listener` with each session that is ended early, by any process. */
+  onEnd(listener: (session: string) => void): void;
 }
 
 /** Memory of one process, of the last 10,000 codes and ended sessions. */
 export class ProcessMemory implements ConsoleMemory {
   readonly #codes = new Map<string, { readonly authorization: string; readonly expires: number }>();
   readonly #ended = new Map<string, true>();
+  readonly #listeners: ((session: string) => void)[] = [];
   readonly #lifetime: number;
 
   /** @param linkLifetime time limit of a code, ms */
@@ -128,18 +189,26 @@ export class ProcessMemory implements ConsoleMemory {
     remember(this.#codes, code, { authorization, expires: Date.now() + this.#lifetime });
   }
 
-  take(code: string): string | undefined {
+  find(code: string): string | undefined {
     const found = this.#codes.get(code);
-    this.#codes.delete(code);
     return found === undefined || found.expires < Date.now() ? undefined : found.authorization;
+  }
+
+  take(code: string): boolean {
+    return this.#codes.delete(code);
   }
 
   end(session: string): void {
     remember(this.#ended, session, true);
+    for (const listener of this.#listeners) listener(session);
   }
 
   hasEnded(session: string): boolean {
     return this.#ended.has(session);
+  }
+
+  onEnd(listener: (session: string) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Sessions that were ended early, oldest first. */
@@ -174,37 +243,4 @@ export function pairsOf(cookie: string): [name: string, value: string][] {
 /** Whether a cookie is the console's: a part of a session, or a sign-in under way. */
 function isOurs(name: string): boolean {
   return name.startsWith(`${COOKIE}-`);
-}
-
-/** Texts that only holders of the key can read or make, each for one purpose. */
-export class Sealed {
-  readonly #key: Buffer;
-
-  /** @param key 32 bytes @throws Error on another length */
-  constructor(key: Buffer) {
-    if (key.length !== 32) throw new Error(`invalid key of sessions with ${key.length} bytes: use 32 random bytes`);
-    this.#key = key;
-  }
-
-  seal(text: string, purpose: string): string {
-    const iv = randomBytes(IV_LENGTH);
-    const cipher = createCipheriv("aes-256-gcm", this.#key, iv).setAAD(Buffer.from(VERSION + purpose));
-    const bytes = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-    return Buffer.concat([iv, bytes, cipher.getAuthTag()]).toString("base64url");
-  }
-
-  /** Returns the text; `undefined` if it was sealed with another key or for another purpose, or was changed. */
-  open(sealed: string, purpose: string): string | undefined {
-    const bytes = Buffer.from(sealed, "base64url");
-    if (bytes.length < IV_LENGTH + TAG_LENGTH) return undefined;
-    const iv = bytes.subarray(0, IV_LENGTH);
-    const decipher = createDecipheriv("aes-256-gcm", this.#key, iv, { authTagLength: TAG_LENGTH });
-    decipher.setAAD(Buffer.from(VERSION + purpose)).setAuthTag(bytes.subarray(-TAG_LENGTH));
-    try {
-      const plain = [decipher.update(bytes.subarray(IV_LENGTH, -TAG_LENGTH)), decipher.final()];
-      return Buffer.concat(plain).toString("utf8");
-    } catch {
-      return undefined;
-    }
-  }
 }

@@ -48,9 +48,9 @@ export type PrimaryRequest =
   | { readonly what: "sum"; readonly own: readonly MetricFamily[] }
   /** Writes whole lines of the audit log. */
   | { readonly what: "audit"; readonly lines: Uint8Array }
-  /** Keeps, and takes once, the `Authorization` of a one-time code. */
+  /** Keeps, finds and takes once the `Authorization` of a one-time code. */
   | { readonly what: "keep"; readonly code: string; readonly authorization: string }
-  | { readonly what: "take"; readonly code: string };
+  | { readonly what: "find" | "take"; readonly code: string };
 
 /** A worker that is set up. */
 export interface Serving {

@@ -35,8 +35,10 @@ export interface RouteQuery {
   readonly count?: string;
   /** `1`: the columns of kubectl's `-o wide`, too. */
   readonly wide?: string;
-  /** Part of the object page. */
+  /** Part of the object page, or page of the workspace: `access`. */
   readonly view?: string;
+  /** Question of the page about access. */
+  readonly ask?: string;
 }
 
 /** Parameters that belong to the tree: links to elsewhere keep them. */
@@ -109,4 +111,9 @@ export function routeTo(target: Omit<Route, "query">, query: RouteQuery = {}): R
     if (value !== undefined) kept[name] = value;
   }
   return { ...target, query: { ...kept, ...query } };
+}
+
+/** Address of the page about access in the current workspace. */
+export function accessHash(): string {
+  return routeHash(routeTo({ workspace: route.value.workspace }, { view: "access" }));
 }

@@ -16,6 +16,14 @@ export const texts = {
   signIn: {
     credential: "Token or kubeconfig",
     hint: "Paste a bearer token, or a kubeconfig whose current user has a token. The browser keeps a session cookie and not the token.",
+    where: "Where do I find one?",
+    sources: [
+      ["A link that signs you in, from the kubeconfig that kubectl uses:", "virtual-workspaces console"],
+      ["The kubeconfig itself, to paste here:", "kubectl config view --minify --raw"],
+      ["A token of a service account:", "kubectl create token <name>"],
+    ],
+    operator:
+      "The administrator's kubeconfig of a new server is admin.kubeconfig in its folder .kcp. Others get theirs from the operator.",
     submit: "Sign in",
     at: (issuer: string) => `Sign in with ${issuer}`,
     or: "or with a token",
@@ -38,10 +46,27 @@ export const texts = {
       `The user "${name}" gets its credential from a command or a file. The browser cannot run it: paste a token.`,
     noToken: (name: string) => `The user "${name}" has no token. Paste a token.`,
   },
+  otherLink: {
+    heading: (link: string) => `Sign in as ${link}?`,
+    text: (current: string, link: string) =>
+      `You are signed in as ${current}. The link that you have opened signs this browser in as ${link}, in all tabs.`,
+    hint: "If you did not expect this link, stay signed in: what you do as another user belongs to that user.",
+    replace: (link: string) => `Sign in as ${link}`,
+    stay: (current: string) => `Stay signed in as ${current}`,
+  },
+  acting: {
+    label: "Acting as another user",
+    as: "This tab acts as",
+    groups: (groups: string) => `(groups: ${groups})`,
+    signedInAs: (user: string) => `You are signed in as ${user}.`,
+    end: "Stop acting",
+    ended: (user: string) => `This tab acts as ${user} again.`,
+  },
   header: {
     tree: "Show the workspaces",
     account: "Signed in as",
     groups: "Groups",
+    access: "Access",
     signOut: "Sign out",
     theme: { auto: "Colors: as the system", light: "Colors: light", dark: "Colors: dark" },
     keys: "Keyboard shortcuts",
@@ -54,6 +79,7 @@ export const texts = {
       ["/", "Go to the search field"],
       ["t", "Go to the tree of workspaces"],
       ["g", "Go to a workspace by its path"],
+      ["a", "Show who you are and what you may do in the workspace"],
       ["?", "Show this list"],
       ["↑ ↓ Home End", "Move in the tree, the list of resources, and the table"],
       ["→ ←", "Open and close a workspace in the tree"],
@@ -351,6 +377,7 @@ export const texts = {
     exportApi: "Export an API",
     bindExport: "Bind an export",
     mountCluster: "Mount a cluster",
+    notAllowed: (resource: string) => `You may not create ${resource} here.`,
     copyKubeconfig: "Copy kubeconfig",
   },
   age: {

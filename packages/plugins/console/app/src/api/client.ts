@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { texts } from "../texts.ts";
+import { actingHeaders } from "./acting-text.ts";
 import { apiUrl, type Parameters } from "./base.ts";
 import type { Status } from "./types.ts";
 
@@ -53,7 +54,11 @@ export interface RequestOptions {
 /** Sends a request to the API. Throws a StatusError, or an AbortError of the signal. */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = "GET", body, contentType = "application/json", accept = "application/json", signal } = options;
-  const headers: Record<string, string> = { Accept: accept, "X-Requested-With": "virtual-workspaces-console" };
+  const headers: Record<string, string> = {
+    Accept: accept,
+    "X-Requested-With": "virtual-workspaces-console",
+    ...actingHeaders(),
+  };
   if (body !== undefined) headers["Content-Type"] = contentType;
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   let response: Response;

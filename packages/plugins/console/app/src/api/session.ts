@@ -1,5 +1,6 @@
-import { effect, signal } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 import { texts } from "../texts.ts";
+import { isActing, setActing } from "./acting-text.ts";
 import { asStatusError, request, StatusError, unauthorizedAnswers } from "./client.ts";
 import { endSources } from "./shared.ts";
 
@@ -12,26 +13,74 @@ export interface User {
 export type Session =
   | { readonly state: "unknown"; readonly error?: StatusError }
   | { readonly state: "signed-out"; readonly error?: StatusError }
-  | { readonly state: "signed-in"; readonly user: User };
+  | {
+      readonly state: "signed-in";
+      readonly user: User;
+      /** User as whom this tab acts. */
+      readonly acting?: User;
+    };
 
 const PATH = "console/session";
 
 export const session = signal<Session>({ state: "unknown" });
 
-/** Reads the session that the cookie names. */
+/** Reads the session that the cookie names, and as whom this tab acts. */
 export async function readSession(): Promise<void> {
   try {
-    const { user } = await request<{ user: User }>(PATH);
-    session.value = { state: "signed-in", user };
+    const { user, acting } = await request<{ readonly user: User; readonly acting?: User }>(PATH);
+    // What another session has sealed has no effect in this one.
+    if (acting === undefined) setActing(undefined);
+    session.value = { state: "signed-in", user, ...(acting !== undefined && { acting }) };
   } catch (error) {
     const status = asStatusError(error);
     session.value = status.code === 401 ? { state: "signed-out" } : { state: "unknown", error: status };
   }
 }
 
-/** Begins a session with a bearer token, or with the code of a one-time link. Throws a StatusError. */
-export async function signIn(credential: { readonly token: string } | { readonly code: string }): Promise<void> {
+/** Tells the other tabs of this browser that the session has begun or ended: they share its cookie. */
+const changes = new BroadcastChannel("virtual-workspaces-console");
+changes.onmessage = ({ data }) => {
+  if (data === "signed in") void beginAgain();
+  else showSignedOut();
+};
+
+type Credential =
+  | { readonly token: string }
+  /** Code of a one-time link. `replace`: also if another user is signed in. */
+  | { readonly code: string; readonly replace?: boolean };
+
+/** Begins a session. Throws a StatusError. */
+export async function signIn(credential: Credential): Promise<void> {
   await request(PATH, { method: "POST", body: credential });
+  changes.postMessage("signed in");
+  await beginAgain();
+}
+
+/** A one-time link of another user than the one who is signed in, until the user has chosen. */
+export interface OtherLink {
+  readonly code: string;
+  /** User of the link. */
+  readonly username: string;
+}
+
+export const otherLink = signal<OtherLink | undefined>(undefined);
+
+/** Makes this tab act as another user. Throws a StatusError. Each request is authorized by the server. */
+export async function beginActing(user: User): Promise<void> {
+  const { acting } = await request<{ readonly acting: string }>("console/acting", { method: "POST", body: user });
+  endSources();
+  setActing(acting);
+  await readSession();
+}
+
+/** Makes this tab act as the signed-in user again. */
+export async function endActing(): Promise<void> {
+  await beginAgain();
+}
+
+/** Forgets what has been read, and for whom. */
+async function beginAgain(): Promise<void> {
+  setActing(undefined);
   endSources();
   await readSession();
 }
@@ -70,30 +119,37 @@ function backFromIssuer(): StatusError | undefined {
   const failure = FAILURES.find((one) => location.hash === `#sign-in=${one}`);
   const hash = sessionStorage.getItem(AFTER);
   sessionStorage.removeItem(AFTER);
+  if (hash !== null && failure === undefined) changes.postMessage("signed in");
   if (hash) location.replace(hash);
   else if (failure !== undefined) history.replaceState(null, "", location.pathname + location.search);
   if (failure === undefined) return undefined;
   return new StatusError({ kind: "Status", code: 401, reason: "Unauthorized", message: texts.signIn.issuer[failure] });
 }
 
-/** Tells the other tabs of this browser that the session has ended: their watches would go on. */
-const ends = new BroadcastChannel("virtual-workspaces-console");
-ends.onmessage = () => {
-  endSources();
-  session.value = { state: "signed-out" };
-};
-
 export async function signOut(): Promise<void> {
   await request(PATH, { method: "DELETE" }).catch(() => undefined);
-  ends.postMessage("signed out");
+  changes.postMessage("signed out");
+  showSignedOut();
+}
+
+function showSignedOut(): void {
+  setActing(undefined);
   endSources();
   session.value = { state: "signed-out" };
+}
+
+/** The server has rejected a request of this session. */
+function onUnauthorized(): void {
+  if (session.peek().state !== "signed-in") return;
+  // The session may be another one by now, which does not act as that user.
+  if (isActing()) void beginAgain();
+  else session.value = { state: "signed-out" };
 }
 
 /** Signs in with the code of the address, if there is one, and removes it from the address first. */
 export async function beginSession(): Promise<void> {
   effect(() => {
-    if (unauthorizedAnswers.value > 0 && session.peek().state === "signed-in") session.value = { state: "signed-out" };
+    if (unauthorizedAnswers.value > 0) untracked(onUnauthorized);
   });
   const failure = backFromIssuer();
   if (failure !== undefined) {
@@ -103,10 +159,18 @@ export async function beginSession(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (code === null || location.hash.startsWith("#/")) return await readSession();
   history.replaceState(null, "", location.pathname + location.search);
-  try {
-    await signIn({ code });
-  } catch (error) {
-    await readSession();
-    if (session.value.state !== "signed-in") session.value = { state: "signed-out", error: asStatusError(error) };
+  await signIn({ code }).catch((error: unknown) => notByLink(code, asStatusError(error)));
+}
+
+/** The server has not begun the session of a link. */
+async function notByLink(code: string, error: StatusError): Promise<void> {
+  await readSession();
+  const isOther = error.code === 409;
+  if (session.value.state === "signed-in") {
+    if (isOther) otherLink.value = { code, username: error.status.details?.name ?? "" };
+    return;
   }
+  // The token of the session in the cookie is no longer valid: there is nothing to replace.
+  const failure = isOther ? await signIn({ code, replace: true }).catch(asStatusError) : error;
+  if (failure !== undefined) session.value = { state: "signed-out", error: failure };
 }

@@ -1,4 +1,5 @@
 import { texts } from "../texts.ts";
+import { actingProtocols } from "./acting-text.ts";
 import { type Parameters, socketUrl } from "./base.ts";
 import { asStatusError, StatusError, send } from "./client.ts";
 import { backoff, pause, setLost } from "./connection.ts";
@@ -106,7 +107,7 @@ function watchOnce<T extends KubernetesObject>(
     let [resourceVersion, wasOpen, isExpired] = [listed.resourceVersion, false, false];
     let error: StatusError | undefined;
     const url = socketUrl(source.path(), watchParameters(source, listed));
-    const socket = new WebSocket(url, ["base64.binary.k8s.io"]);
+    const socket = new WebSocket(url, ["base64.binary.k8s.io", ...actingProtocols()]);
     const close = () => socket.close();
     stop.addEventListener("abort", close);
     socket.onopen = () => {

@@ -1,7 +1,11 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { useMay } from "../api/access.ts";
+import type { ResourceId } from "../api/base.ts";
 import { type Discovery, discovery } from "../api/discovery.ts";
 import { texts } from "../texts.ts";
 import { Lazy } from "../ui/lazy.tsx";
+
+const GROUP = "apis.kcp.io";
 
 type DialogName = "export" | "bind" | "mount";
 
@@ -21,19 +25,19 @@ export function ApiActions({ workspace }: { readonly workspace: string }) {
   return (
     <>
       {canExport && (
-        <button type="button" onClick={() => setOpen("export")}>
+        <CreateButton workspace={workspace} id={of(found, "apiexports")} onClick={() => setOpen("export")}>
           {words.exportApi}
-        </button>
+        </CreateButton>
       )}
       {canBind && (
-        <button type="button" onClick={() => setOpen("bind")}>
+        <CreateButton workspace={workspace} id={of(found, "apibindings")} onClick={() => setOpen("bind")}>
           {words.bindExport}
-        </button>
+        </CreateButton>
       )}
       {canBind && (
-        <button type="button" onClick={() => setOpen("mount")}>
+        <CreateButton workspace={workspace} id={WORKSPACES} onClick={() => setOpen("mount")}>
           {words.mountCluster}
-        </button>
+        </CreateButton>
       )}
       {open !== undefined && (
         <Lazy key={open} load={LOAD[open]} with={{ workspace, onClose: () => setOpen(undefined) }} />
@@ -42,8 +46,41 @@ export function ApiActions({ workspace }: { readonly workspace: string }) {
   );
 }
 
+const WORKSPACES: ResourceId = { group: "tenancy.kcp.io", version: "v1alpha1", resource: "workspaces" };
+
+const of = ({ resources }: Discovery, resource: string): ResourceId =>
+  resources.find((one) => one.group === GROUP && one.resource === resource) ?? WORKSPACES;
+
+interface CreateButtonProps {
+  readonly workspace: string;
+  /** What its dialog creates at its end. */
+  readonly id: ResourceId;
+  readonly onClick: () => void;
+  readonly children: string;
+}
+
+/** A button that is disabled, with the reason, for users who may not create what its dialog makes. */
+function CreateButton({ workspace, id, onClick, children }: CreateButtonProps) {
+  const { group, version, resource } = id;
+  const address = useMemo(
+    () => ({ workspace, resource: { group, version, resource }, namespace: "", name: "" }),
+    [workspace, group, version, resource],
+  );
+  const may = useMay("create", address);
+  return (
+    <button
+      type="button"
+      disabled={!may}
+      title={may ? undefined : texts.kcp.notAllowed(`${resource}.${group}`)}
+      onClick={onClick}
+    >
+      {children}
+    </button>
+  );
+}
+
 const serves = ({ resources }: Discovery, resource: string): boolean =>
-  resources.some((one) => one.group === "apis.kcp.io" && one.resource === resource);
+  resources.some((one) => one.group === GROUP && one.resource === resource);
 
 /** A button that copies a kubeconfig for a URL. */
 export function CopyKubeconfig({ url, name }: { readonly url: string; readonly name: string }) {

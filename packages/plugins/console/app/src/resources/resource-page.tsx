@@ -10,6 +10,7 @@ import { announce } from "../ui/announce.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { useClusterPaths } from "../workspaces/cluster-paths.ts";
 import { shownColumns } from "./cells.tsx";
+import { useDefaultNamespace } from "./default-namespace.ts";
 import { identityOf } from "./identity.ts";
 import { ObjectTable } from "./object-table.tsx";
 import { lastOffset, Pager } from "./pager.tsx";
@@ -70,6 +71,7 @@ interface ObjectsProps {
 
 function Objects({ query, resource, label, last }: ObjectsProps) {
   const page = withLastRows(tablePage(query).value, last);
+  useDefaultNamespace(page, resource);
   const { workspace, query: parameters } = route.value;
   const { offset, isOverAll = false } = query;
   const pathOf = useClusterPaths(

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { useCallback, useRef } from "preact/hooks";
-import { readSession, session, signOut, type User } from "../api/session.ts";
+import { useCallback } from "preact/hooks";
+import { readSession, session, type User } from "../api/session.ts";
 import { route, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { CreateWorkspaceDialog } from "../workspaces/create-workspace.tsx";
@@ -8,10 +8,13 @@ import { DeleteWorkspaceDialog } from "../workspaces/delete-workspace.tsx";
 import { GoToDialog } from "../workspaces/go-to.tsx";
 import { WorkspacePage } from "../workspaces/workspace-page.tsx";
 import { WorkspaceTree } from "../workspaces/workspace-tree.tsx";
+import { Account } from "./account.tsx";
+import { ActingBanner } from "./acting-banner.tsx";
 import { Announcements } from "./announce.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { Icon } from "./icons.tsx";
 import { KeysDialog, keysAreOpen, useGlobalKeys } from "./keys.tsx";
+import { OtherLinkDialog } from "./other-link.tsx";
 import { Problem } from "./problem.tsx";
 import { SignInPage } from "./sign-in.tsx";
 import { switchTheme, theme } from "./theme.ts";
@@ -21,7 +24,13 @@ export function App() {
   const { value } = session;
   return (
     <>
-      {value.state === "signed-in" && <Console user={value.user} />}
+      {value.state === "signed-in" && (
+        <Console
+          key={`${value.user.username} ${value.acting?.username ?? ""}`}
+          user={value.user}
+          acting={value.acting}
+        />
+      )}
       {value.state === "signed-out" && <SignInPage key={value.error?.message ?? ""} error={value.error} />}
       {value.state === "unknown" && value.error !== undefined && (
         <main class="sign-in">
@@ -33,7 +42,13 @@ export function App() {
   );
 }
 
-function Console({ user }: { readonly user: User }) {
+interface ConsoleProps {
+  readonly user: User;
+  /** User as whom this tab acts. */
+  readonly acting: User | undefined;
+}
+
+function Console({ user, acting }: ConsoleProps) {
   /** On narrow screens the tree lies over the page. */
   const isTreeOpen = useSignal(false);
   const showTree = useCallback(() => {
@@ -71,6 +86,7 @@ function Console({ user }: { readonly user: User }) {
         </button>
         <Account user={user} />
       </header>
+      {acting !== undefined && <ActingBanner acting={acting} user={user} />}
       <ConnectionBanner />
       <div class="body">
         <aside
@@ -89,6 +105,7 @@ function Console({ user }: { readonly user: User }) {
       <DeleteWorkspaceDialog />
       <GoToDialog />
       <KeysDialog />
+      <OtherLinkDialog />
     </div>
   );
 }
@@ -115,41 +132,5 @@ function ThemeButton() {
     <button type="button" class="quiet" aria-label={label} title={label} onClick={switchTheme}>
       <Icon name={value === "auto" ? "auto" : value === "light" ? "sun" : "moon"} />
     </button>
-  );
-}
-
-function Account({ user }: { readonly user: User }) {
-  const ref = useRef<HTMLDetailsElement>(null);
-  const close = () => ref.current?.removeAttribute("open");
-  return (
-    <details
-      class="account"
-      ref={ref}
-      onFocusOut={({ relatedTarget }) => {
-        if (!(relatedTarget instanceof Node && ref.current?.contains(relatedTarget) === true)) close();
-      }}
-      onKeyDown={({ key }) => {
-        if (key !== "Escape") return;
-        close();
-        ref.current?.querySelector("summary")?.focus();
-      }}
-    >
-      <summary>
-        <span class="visually-hidden">{texts.header.account} </span>
-        <span class="clip">{user.username}</span>
-      </summary>
-      <div class="popup">
-        <p>{user.username}</p>
-        <h2>{texts.header.groups}</h2>
-        <ul>
-          {(user.groups ?? []).map((group) => (
-            <li key={group}>{group}</li>
-          ))}
-        </ul>
-        <button type="button" onClick={() => void signOut()}>
-          {texts.header.signOut}
-        </button>
-      </div>
-    </details>
   );
 }

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { accessHash } from "../route.ts";
 import { texts } from "../texts.ts";
 import { goToIsOpen } from "../workspaces/go-to.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -32,6 +33,9 @@ export function useGlobalKeys(showTree: () => void): void {
         },
         g: () => {
           goToIsOpen.value = true;
+        },
+        a: () => {
+          location.hash = accessHash();
         },
         "?": () => {
           keysAreOpen.value = true;

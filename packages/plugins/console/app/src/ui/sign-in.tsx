@@ -46,6 +46,20 @@ export function SignInPage({ error: first }: { readonly error?: StatusError | un
             />
           )}
         </Field>
+        <details class="sources">
+          <summary>{texts.signIn.where}</summary>
+          <dl>
+            {texts.signIn.sources.map(([text, command]) => (
+              <div key={command}>
+                <dt>{text}</dt>
+                <dd>
+                  <code>{command}</code>
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <p class="hint">{texts.signIn.operator}</p>
+        </details>
         <button type="submit" class="primary" disabled={isBusy}>
           {isBusy ? texts.signIn.busy : texts.signIn.submit}
         </button>

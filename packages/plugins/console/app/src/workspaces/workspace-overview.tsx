@@ -4,7 +4,7 @@ import { useMay } from "../api/access.ts";
 import type { Condition } from "../api/types.ts";
 import { clusterOf } from "../api/types.ts";
 import { ApiActions, CopyKubeconfig } from "../kcp/actions.tsx";
-import { routeHash, routeTo } from "../route.ts";
+import { accessHash, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf, dateOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -63,6 +63,9 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
             {texts.workspace.changes}
           </a>
         )}
+        <a class="button" href={accessHash()}>
+          {texts.header.access}
+        </a>
         {workspace !== undefined && (
           <button
             type="button"

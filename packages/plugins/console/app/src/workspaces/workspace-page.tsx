@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { AccessPage } from "../access/lazy-access.tsx";
 import { type Discovery, discovery } from "../api/discovery.ts";
 import { CreatePage, ObjectPage } from "../object/lazy-page.tsx";
 import { ResourceList } from "../resources/resource-list.tsx";
@@ -18,8 +19,9 @@ const loadChanges = () => import("../changes/changes-page.tsx").then((module) =>
 export function WorkspacePage() {
   const { workspace, resource, object, query } = route.value;
   const isNew = resource !== undefined && object === undefined && query.view === "create";
+  const isAccess = resource === undefined && query.view === "access";
   const found = discovery(workspace).value;
-  const heading = object?.name ?? resource?.resource ?? nameOf(workspace);
+  const heading = object?.name ?? resource?.resource ?? (isAccess ? texts.header.access : nameOf(workspace));
   useEffect(() => {
     document.title = `${heading} – ${workspace} – ${texts.title}`;
   }, [heading, workspace]);
@@ -33,18 +35,20 @@ export function WorkspacePage() {
       <header class="page-head">
         <Breadcrumbs />
         {resource !== undefined && <span class="type">{resource.group || texts.resources.core}</span>}
+        {isAccess && <span class="type">{texts.header.access}</span>}
         <h1>{resource?.resource ?? nameOf(workspace)}</h1>
       </header>
-      <div class={`workspace-page ${resource === undefined ? "" : "with-resource"}`}>
+      <div class={`workspace-page ${resource === undefined && !isAccess ? "" : "with-resource"}`}>
         <ResourceList found={found} />
         <div class="detail">
           {resource === undefined && query.view === "changes" && (
             <Lazy key={workspace} load={loadChanges} with={{ workspace }} />
           )}
-          {resource === undefined && query.view !== "views" && query.view !== "changes" && (
+          {resource === undefined && !["views", "changes", "access"].includes(query.view ?? "") && (
             <WorkspaceOverview path={workspace} />
           )}
           {resource === undefined && query.view === "views" && <ViewsPage workspace={workspace} />}
+          {resource === undefined && isAccess && <AccessPage workspace={workspace} found={found} />}
           {resource !== undefined && object === undefined && !isNew && (
             <ResourcePage
               key={`${workspace} ${resource.group} ${resource.version} ${resource.resource}`}

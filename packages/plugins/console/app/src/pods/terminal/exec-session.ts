@@ -1,3 +1,4 @@
+import { actingProtocols } from "../../api/acting-text.ts";
 import { type Parameters, socketUrl } from "../../api/base.ts";
 import { asStatusError, StatusError, send } from "../../api/client.ts";
 import type { Status } from "../../api/types.ts";
@@ -41,7 +42,7 @@ export function openExec(options: ExecOptions): ExecSession {
   const parameters = { container, stdin: isTerminal, stdout: true, stderr: !isTerminal, tty: isTerminal };
   const url = socketUrl(path, parameters);
   for (const word of command) url.searchParams.append("command", word);
-  const socket = new WebSocket(url, PROTOCOLS);
+  const socket = new WebSocket(url, [...PROTOCOLS, ...actingProtocols()]);
   socket.binaryType = "arraybuffer";
   const stop = new AbortController();
   let [isOpen, hasEnded] = [false, false];
