@@ -12,9 +12,11 @@ export interface InProcessRequest {
 
 /** Receives the response to an {@link InProcessRequest}. */
 export interface InProcessResponse {
+  /** Takes the head, once. */
   head(status: number, headers: ResponseHeaders): void;
   /** Takes a chunk, whose memory may be overwritten after the call. Not called between `pause` and `resume`. */
   data(chunk: Buffer): void;
+  /** Called after the last chunk. */
   end(): void;
   /** Called instead of {@link end}, when the response is incomplete. */
   fail(error: Error): void;
@@ -22,7 +24,9 @@ export interface InProcessResponse {
 
 /** Request that a server of the same process is answering. */
 export interface InProcessCall {
+  /** Holds the body back. */
   pause(): void;
+  /** Continues after {@link pause}. */
   resume(): void;
   /** Ends it as a client that disconnects. Nothing is received any more. */
   abort(): void;
