@@ -39,7 +39,8 @@ describe("a view over workspaces", function () {
         writes: {},
         deadlines: { prompt: 5_000 },
       });
-      expect(report.results.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
+      const failed = report.results.filter(({ outcome }) => outcome === "failed");
+      expect(failed.map(({ id, failure }) => `${id}: ${JSON.stringify(failure)}`).join("\n")).to.equal("");
       expect(report.passed).to.be.above(100);
       expect(report.left).to.deep.equal([]);
     });

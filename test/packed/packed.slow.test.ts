@@ -104,7 +104,7 @@ function entriesIn(folder: string): readonly string[] {
 let keptBefore = false;
 
 describe("packed packages", function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   let user: Tree;
   /** Node.js of other versions, by version. */
   const nodes = new Map<string, string>();
