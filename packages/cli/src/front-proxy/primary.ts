@@ -2,10 +2,10 @@ import { createConsoleMemory } from "@virtual-workspaces/console";
 import type { MetricFamily } from "@virtual-workspaces/framework/server";
 import { CLUSTERS_PATH, type IndexConnection, SharedIndex } from "@virtual-workspaces/front-proxy";
 import { Upstream } from "@virtual-workspaces/transport";
-import { Asking, answerTo } from "../process/asking.ts";
 import { Crew, type CrewWorker } from "../process/crew.ts";
 import { orFail } from "../process/failure.ts";
 import { Interrupt } from "../process/interrupt.ts";
+import { IpcRequests, respondTo } from "../process/ipc-requests.ts";
 import { logWarnings } from "../process/log.ts";
 import { withKey } from "../server/console.ts";
 import { tellReady } from "../server/listening.ts";
@@ -67,7 +67,7 @@ interface PrimaryParts {
 /** A worker with its connections to the index and for requests. */
 interface Connected {
   readonly worker: CrewWorker<Serving>;
-  readonly asking: Asking<WorkerRequest>;
+  readonly requests: IpcRequests<WorkerRequest>;
   readonly index: IndexConnection | undefined;
   readonly families: () => Promise<readonly MetricFamily[]>;
 }
@@ -104,12 +104,12 @@ class Primary {
       ...{ type: "serve", args, workers: options.workers, isFirst: at === 0, key: this.#key },
       ...{ failures: this.#failures.networks, ended: this.#memory.ended },
     });
-    const asking = new Asking<WorkerRequest>(send);
+    const requests = new IpcRequests<WorkerRequest>(send);
     const connected: Connected = {
       worker,
-      asking,
+      requests,
       index: index?.connect((message) => send({ type: "index", message })),
-      families: async () => (await asking.ask({ what: "families" })) as readonly MetricFamily[],
+      families: async () => (await requests.send({ what: "families" })) as readonly MetricFamily[],
     };
     this.#connected.set(worker, connected);
     void worker.ended.then(() => this.#leave(connected));
@@ -117,7 +117,7 @@ class Primary {
 
   #leave(connected: Connected): void {
     this.#connected.delete(connected.worker);
-    connected.asking.close();
+    connected.requests.close();
     connected.index?.[Symbol.dispose]();
     this.#metrics.leave(connected);
     this.#restarts += 1;
@@ -125,9 +125,9 @@ class Primary {
 
   #receive(message: FromWorker, from: Connected): void {
     if (message.type === "index") from.index?.receive(message.message);
-    else if (message.type === "answer") from.asking.take(message);
-    else if (message.type === "ask")
-      void answerTo(
+    else if (message.type === "response") from.requests.receive(message);
+    else if (message.type === "request")
+      void respondTo(
         message.id,
         () => this.#answer(message.request, from),
         (answer) => from.worker.send(answer satisfies ToWorker),

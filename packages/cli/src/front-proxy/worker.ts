@@ -1,8 +1,8 @@
 import type { ConsoleMemory } from "@virtual-workspaces/console";
 import type { MetricFamily } from "@virtual-workspaces/framework/server";
 import { CLUSTERS_PATH, type FrontProxy, RemoteIndex } from "@virtual-workspaces/front-proxy";
-import { Asking, answerTo } from "../process/asking.ts";
 import { endWithin, failWorker, joinCrew, tellPrimary } from "../process/crew-member.ts";
+import { IpcRequests, respondTo } from "../process/ipc-requests.ts";
 import { type FrontProxyCommand, frontProxyOptions } from "./front-proxy-options.ts";
 import { openProxy } from "./proxy.ts";
 import { dividedLimits, sharedFailures } from "./workers/divided-limits.ts";
@@ -34,8 +34,8 @@ type Order = Exclude<ToWorker, { readonly type: "serve" | "connection" | "finish
 class Worker {
   proxy: FrontProxy | undefined;
   readonly #index = new RemoteIndex({ send: (message) => tell({ type: "index", message }) });
-  readonly #asking = new Asking<PrimaryRequest>(tell);
-  readonly #memory = new SharedMemory(this.#asking);
+  readonly #requests = new IpcRequests<PrimaryRequest>(tell);
+  readonly #memory = new SharedMemory(this.#requests);
   /** Failed authentications at other workers before there is a proxy. */
   readonly #failures: string[] = [];
   readonly #finished = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ class Worker {
   /** Sets the proxy up, and serves the connections of the primary process. @returns the exit code @throws UsageError, Failure */
   async serve(start: WorkerStart): Promise<number> {
     this.#memory.add(start.ended);
-    const options = withShares(frontProxyOptions(start.args), start, this.#asking);
+    const options = withShares(frontProxyOptions(start.args), start, this.#requests);
     await using stack = new AsyncDisposableStack();
     const hasIndex = options.mapping.some(({ path }) => path === CLUSTERS_PATH);
     const { proxy, paths } = await openProxy(
@@ -51,7 +51,7 @@ class Worker {
       {
         shards: async () => (hasIndex ? this.#index : undefined),
         limits: dividedLimits(start.workers),
-        sum: async (own) => (await this.#asking.ask({ what: "sum", own })) as readonly MetricFamily[],
+        sum: async (own) => (await this.#requests.send({ what: "sum", own })) as readonly MetricFamily[],
         memory: this.#memory,
         writesStatus: start.isFirst,
       },
@@ -71,8 +71,8 @@ class Worker {
     if (order.type === "index") this.#index.receive(order.message);
     else if (order.type === "failure") this.#fail(order.network);
     else if (order.type === "ended") this.#memory.add([order.session]);
-    else if (order.type === "answer") this.#asking.take(order);
-    else void answerTo(order.id, async () => (await this.proxy?.families()) ?? [], tell);
+    else if (order.type === "response") this.#requests.receive(order);
+    else void respondTo(order.id, async () => (await this.proxy?.families()) ?? [], tell);
   }
 
   #fail(network: string): void {
@@ -90,12 +90,12 @@ class Worker {
 function withShares(
   options: FrontProxyCommand,
   { key, workers }: WorkerStart,
-  asking: Asking<PrimaryRequest>,
+  requests: IpcRequests<PrimaryRequest>,
 ): FrontProxyCommand {
   const { audit, console: choice, authenticationFailures } = options;
   return {
     ...options,
-    audit: audit && auditThrough(audit, (lines) => asking.ask({ what: "audit", lines })),
+    audit: audit && auditThrough(audit, (lines) => requests.send({ what: "audit", lines })),
     console: choice && key && { ...choice, key: Buffer.from(key) },
     authenticationFailures: sharedFailures(authenticationFailures, {
       workers,
@@ -106,24 +106,24 @@ function withShares(
 
 /** Memory of the console, in the primary process. */
 class SharedMemory implements ConsoleMemory {
-  readonly #asking: Asking<PrimaryRequest>;
+  readonly #requests: IpcRequests<PrimaryRequest>;
   readonly #ended = new Set<string>();
   readonly #listeners: ((session: string) => void)[] = [];
 
-  constructor(asking: Asking<PrimaryRequest>) {
-    this.#asking = asking;
+  constructor(requests: IpcRequests<PrimaryRequest>) {
+    this.#requests = requests;
   }
 
   async keep(code: string, authorization: string): Promise<void> {
-    await this.#asking.ask({ what: "keep", code, authorization });
+    await this.#requests.send({ what: "keep", code, authorization });
   }
 
   async find(code: string): Promise<string | undefined> {
-    return (await this.#asking.ask({ what: "find", code })) as string | undefined;
+    return (await this.#requests.send({ what: "find", code })) as string | undefined;
   }
 
   async take(code: string): Promise<boolean> {
-    return (await this.#asking.ask({ what: "take", code })) as boolean;
+    return (await this.#requests.send({ what: "take", code })) as boolean;
   }
 
   end(session: string): void {

@@ -244,7 +244,7 @@ class InProcessAnswer extends ServerResponse {
       return;
     }
     if (!this.#isPaused && this.#queue.length === 0) {
-      this.#give({ ...chunk });
+      this.#give(chunk);
       return;
     }
     this.#queue.push(chunk);

@@ -12,7 +12,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { authenticatedUser, callersTokenHeaders } from "@virtual-workspaces/framework/authn";
 import type { DispatchedRequest } from "@virtual-workspaces/framework/request";
-import { Upstream } from "@virtual-workspaces/transport";
+import { type InProcessServer, Upstream } from "@virtual-workspaces/transport";
 
 /** User of loopback requests that name no other identity (Kubernetes' `user.APIServerUser`). */
 const SELF = authenticatedUser({ name: "system:apiserver", groups: ["system:masters"] });
@@ -44,6 +44,7 @@ export class Loopback implements Workspaces, AsyncDisposable {
   readonly #token = randomBytes(32).toString("base64url");
   readonly #started = Promise.withResolvers<void>();
   #isStarted = false;
+  #served: InProcessServer | undefined;
   #server: Server | undefined;
   #workspaces: VirtualWorkspace | undefined;
 
@@ -58,11 +59,11 @@ export class Loopback implements Workspaces, AsyncDisposable {
       deadlines: { connect: LONGEST_START },
       inProcess: {
         ready: this.#started.promise,
-        serve: (request, response) => this.#own.inProcess(this.#started.promise).serve(request, response),
+        serve: (request, response) => (this.#served ?? unserved()).serve(request, response),
       },
       dial: async () => {
         await this.#started.promise;
-        return this.#own.connect();
+        return (this.#server ?? unserved()).connect();
       },
     });
   }
@@ -87,6 +88,7 @@ export class Loopback implements Workspaces, AsyncDisposable {
       limits: { inFlight: IN_FLIGHT, mutating: IN_FLIGHT, perUser: 1, perVirtualWorkspace: 1 },
       closeTimeout: 0,
     });
+    this.#served = this.#server.inProcess(this.#started.promise);
   }
 
   /**
@@ -113,8 +115,7 @@ export class Loopback implements Workspaces, AsyncDisposable {
    * @throws Error before the server has it
    */
   get workspaces(): VirtualWorkspace {
-    if (this.#workspaces === undefined) throw new Error("the loopback has no server yet: create that first");
-    return this.#workspaces;
+    return this.#workspaces ?? unserved();
   }
 
   /**
@@ -139,11 +140,10 @@ export class Loopback implements Workspaces, AsyncDisposable {
     await this.upstream[Symbol.asyncDispose]();
     await this.#server?.close();
   }
+}
 
-  get #own(): Server {
-    if (this.#server === undefined) throw new Error("the loopback has no server yet: create that first");
-    return this.#server;
-  }
+function unserved(): never {
+  throw new Error("the loopback has no server yet: create that first");
 }
 
 /** A request as the pipeline of the loopback gets it. */

@@ -1,7 +1,7 @@
 import type { MetricFamily } from "@virtual-workspaces/framework/server";
 import type { FromIndex, ToIndex } from "@virtual-workspaces/front-proxy";
-import type { Asked } from "../../process/asking.ts";
 import type { FromCrewWorker, ToCrewWorker } from "../../process/crew.ts";
+import type { IpcMessage } from "../../process/ipc-requests.ts";
 
 /** Message from the primary process to a worker of the front proxy. */
 export type ToWorker =
@@ -12,7 +12,7 @@ export type ToWorker =
   | { readonly type: "failure"; readonly network: string }
   /** A session of the console that has ended at another worker. */
   | { readonly type: "ended"; readonly session: string }
-  | Asked<WorkerRequest>;
+  | IpcMessage<WorkerRequest>;
 
 /** Options of a worker, and what the others know. */
 export interface WorkerStart {
@@ -40,7 +40,7 @@ export type FromWorker =
   | { readonly type: "index"; readonly message: ToIndex }
   | { readonly type: "failure"; readonly network: string }
   | { readonly type: "ended"; readonly session: string }
-  | Asked<PrimaryRequest>;
+  | IpcMessage<PrimaryRequest>;
 
 /** Request to the primary process. */
 export type PrimaryRequest =

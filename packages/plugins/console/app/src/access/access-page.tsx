@@ -9,7 +9,7 @@ import { Problem } from "../ui/problem.tsx";
 import { ActAs } from "./act-as.tsx";
 import { Grants, type RbacLists } from "./grants.tsx";
 import { MyRules } from "./my-rules.tsx";
-import { askedOf, askedText, questionOf, subjectOf, textOf } from "./question.ts";
+import { fieldsOf, fieldsText, questionOf, subjectOf, textOf } from "./question.ts";
 import { QuestionForm } from "./question-form.tsx";
 import type { Binding, Role } from "./rbac.ts";
 import { type Answer, mayI, mayThey, type Question, type Subject } from "./reviews.ts";
@@ -25,16 +25,16 @@ interface AccessPageProps {
 /** Who the user is in a workspace, what they may do there, and who may do something. */
 export function AccessPage({ workspace, found }: AccessPageProps) {
   const text = route.value.query.ask ?? "";
-  const asked = useMemo(() => askedOf(text), [text]);
+  const fields = useMemo(() => fieldsOf(text), [text]);
   const resource = found.resources.find(({ group, resource }) => {
-    const { group: ofGroup, resource: named } = questionOf(asked, true);
+    const { group: ofGroup, resource: named } = questionOf(fields, true);
     return group === ofGroup && resource === named;
   });
   const question = useMemo(
-    () => (asked.resource === "" ? undefined : questionOf(asked, resource?.isNamespaced !== false)),
-    [asked, resource?.isNamespaced],
+    () => (fields.resource === "" ? undefined : questionOf(fields, resource?.isNamespaced !== false)),
+    [fields, resource?.isNamespaced],
   );
-  const subject = subjectOf(asked);
+  const subject = subjectOf(fields);
   const lists = useRbac(workspace, question?.namespace ?? "");
   const version = versionOf(lists);
   const namespaces = liveList(`${workspacePath(workspace)}/api/v1/namespaces`).value.items.map(
@@ -49,12 +49,12 @@ export function AccessPage({ workspace, found }: AccessPageProps) {
         <h2 id="may">{texts.may.heading}</h2>
         <p class="hint">{texts.may.hint}</p>
         <QuestionForm
-          asked={asked}
+          fields={fields}
           found={found}
           namespaces={namespaces}
           isBusy={answer.isBusy}
-          onAsk={(next) => {
-            const ask = askedText(next);
+          onSubmit={(next) => {
+            const ask = fieldsText(next);
             if (ask === text) answer.again();
             else setQuery({ ask }, false);
           }}

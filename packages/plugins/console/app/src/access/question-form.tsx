@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Discovery } from "../api/discovery.ts";
 import { TextField } from "../kcp/dialogs/text-field.tsx";
-import { type Asked, NOTHING, nameOfResource } from "./question.ts";
+import { type AccessFields, NOTHING, nameOfResource } from "./question.ts";
 import { texts } from "./texts.ts";
 
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*"] as const;
@@ -10,30 +10,30 @@ const OTHER_VERBS = ["bind", "escalate", "impersonate", "use"] as const;
 
 interface QuestionFormProps {
   /** The question of the address. */
-  readonly asked: Asked;
+  readonly fields: AccessFields;
   readonly found: Discovery;
   readonly namespaces: readonly string[];
   readonly isBusy: boolean;
-  readonly onAsk: (asked: Asked) => void;
+  readonly onSubmit: (fields: AccessFields) => void;
 }
 
 /** The fields of a question. It is sent on Enter, or by the button. */
-export function QuestionForm({ asked, found, namespaces, isBusy, onAsk }: QuestionFormProps) {
+export function QuestionForm({ fields, found, namespaces, isBusy, onSubmit }: QuestionFormProps) {
   const words = texts.may;
-  const [typed, setTyped] = useState<Asked>(asked.resource === "" ? NOTHING : asked);
+  const [typed, setTyped] = useState<AccessFields>(fields.resource === "" ? NOTHING : fields);
   const [error, setError] = useState<string>();
-  const text = JSON.stringify(asked);
+  const text = JSON.stringify(fields);
   useEffect(() => {
-    if (asked.resource !== "") setTyped(asked);
+    if (fields.resource !== "") setTyped(fields);
   }, [text]);
-  const set = (name: keyof Asked) => (value: string) => setTyped((last) => ({ ...last, [name]: value }));
+  const set = (name: keyof AccessFields) => (value: string) => setTyped((last) => ({ ...last, [name]: value }));
   const submit = (event: Event) => {
     event.preventDefault();
     const isComplete = typed.verb.trim() !== "" && typed.resource.trim() !== "";
     setError(isComplete ? undefined : words.incomplete);
-    if (isComplete) onAsk(typed);
+    if (isComplete) onSubmit(typed);
   };
-  const field = (name: keyof Asked) => ({ label: words[name], value: typed[name], onValue: set(name) });
+  const field = (name: keyof AccessFields) => ({ label: words[name], value: typed[name], onValue: set(name) });
   return (
     <form class="access-form" onSubmit={submit}>
       <TextField {...field("verb")} options={[...VERBS, ...OTHER_VERBS]} />

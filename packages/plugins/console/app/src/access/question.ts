@@ -1,7 +1,7 @@
 import type { Question, Subject } from "./reviews.ts";
 
 /** Text of the fields of the form. All of it is in the address. */
-export interface Asked {
+export interface AccessFields {
   readonly verb: string;
   /** `deployments.apps/scale`, `pods`, `*`. */
   readonly resource: string;
@@ -14,30 +14,37 @@ export interface Asked {
 /** Every authenticated user has this group: reviews do not add it. */
 const EVERY_USER = "system:authenticated";
 
-export const NOTHING: Asked = { verb: "get", resource: "", namespace: "", name: "", user: "", groups: EVERY_USER };
+export const NOTHING: AccessFields = {
+  verb: "get",
+  resource: "",
+  namespace: "",
+  name: "",
+  user: "",
+  groups: EVERY_USER,
+};
 
 /** The text of the address. */
-export function askedText(asked: Asked): string {
-  return new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== "")).toString();
+export function fieldsText(fields: AccessFields): string {
+  return new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== "")).toString();
 }
 
-export function askedOf(text: string): Asked {
+export function fieldsOf(text: string): AccessFields {
   const found = new URLSearchParams(text);
-  const of = (name: keyof Asked) => (found.get(name) ?? "").trim();
+  const of = (name: keyof AccessFields) => (found.get(name) ?? "").trim();
   return {
     ...{ verb: of("verb"), resource: of("resource"), namespace: of("namespace") },
     ...{ name: of("name"), user: of("user"), groups: of("groups") },
   };
 }
 
-export function questionOf({ verb, resource: text, namespace, name }: Asked, isNamespaced: boolean): Question {
+export function questionOf({ verb, resource: text, namespace, name }: AccessFields, isNamespaced: boolean): Question {
   const [whole = "", subresource = ""] = text.split("/", 2);
   const [resource = "", group = ""] = whole === "*" ? ["*", "*"] : whole.split(/\.(.*)/s, 2);
   return { verb, group, resource, subresource, namespace: isNamespaced ? namespace : "", name };
 }
 
 /** The user of the question; undefined for the signed-in one. */
-export function subjectOf({ user, groups }: Asked): Subject | undefined {
+export function subjectOf({ user, groups }: AccessFields): Subject | undefined {
   const named = listOf(groups);
   if (user === "" && named.every((one) => one === EVERY_USER)) return undefined;
   return { user, groups: named };
