@@ -29,6 +29,20 @@ export function describeProgress(engine: Engine): void {
       await reader.leave();
     });
 
+    it("delivers progress to a quiet watch while another one begins at the current revision", async () => {
+      const quiet = await subject.watch(under("idle/"));
+      const head = await subject.put("busy", "1");
+      const latest = await subject.watch(under("late/"), { after: head });
+      quiet.requestProgress();
+      expect(await quiet.next()).to.deep.equal({ revision: head, events: [] });
+      latest.requestProgress();
+      expect(await latest.next()).to.deep.equal({ revision: head, events: [] });
+      const next = await subject.put("late/a", "1");
+      expect(told([await latest.next()], head)).to.deep.equal(["1: late/a=1"]);
+      expect(next).to.equal(head + 1);
+      await Promise.all([quiet.leave(), latest.leave()]);
+    });
+
     it("delivers progress after the events of the history", async () => {
       const base = await subject.store.head();
       for (const value of ["1", "2", "3"]) await subject.put("a", value);

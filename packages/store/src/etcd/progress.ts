@@ -83,16 +83,24 @@ export class Progress {
     if (behind.length === 0) return;
     const streamed = behind.filter((watch) => stream?.follows(watch));
     if (stream === undefined || streamed.length === 0) return this.#pause(AGAIN);
-    if (await stream.believed()) return this.#asked(stream);
+    if (await stream.believed()) {
+      const isAnswered = await this.#asked(stream);
+      if (!isAnswered) stream.startBy(Math.max(...behind.map(({ goal = 0 }) => goal)));
+      return;
+    }
     await this.#concludeAll(stream, streamed);
     if (streamed.some(({ goal }) => goal !== undefined)) await this.#pause(AGAIN);
   }
 
-  /** Requests progress and waits briefly: etcd may not answer. */
-  async #asked(stream: WatchStream): Promise<void> {
+  /** Requests progress and waits briefly: etcd may not answer. Returns whether it did. */
+  async #asked(stream: WatchStream): Promise<boolean> {
     const patience = new AbortController();
-    await Promise.race([stream.requestProgress(), this.#pause(UNANSWERED, patience.signal)]);
+    const isAnswered = await Promise.race([
+      stream.requestProgress().then(() => true),
+      this.#pause(UNANSWERED, patience.signal).then(() => false),
+    ]);
     patience.abort();
+    return isAnswered;
   }
 
   async #concludeAll(stream: WatchStream, behind: readonly EtcdWatch[]): Promise<void> {

@@ -15,6 +15,8 @@ interface StreamedWatch {
   readonly watch: EtcdWatch;
   /** Whether the watch started at a revision that was delivered already. */
   readonly exact: boolean;
+  /** Revision at which it starts, inclusive. */
+  readonly start: number;
   /** Number of progress responses that may predate the watch. */
   before: number;
   /** etcd's revision when the watch was created; `undefined` before that. */
@@ -83,13 +85,14 @@ export class WatchStream {
    * newer is known; if etcd has a newer revision, the watch is created again.
    */
   add(watch: EtcdWatch, exact: boolean): void {
-    const streamed: StreamedWatch = { id: ++this.#ids, watch, exact, before: 0, began: undefined, quietSince: 0 };
+    const start = exact ? watch.sure : watch.sure + 1;
+    const streamed: StreamedWatch = { id: ++this.#ids, watch, exact, start, before: 0, began: undefined, quietSince: 0 };
     this.#streamed.set(streamed.id, streamed);
     this.#byWatch.set(watch, streamed);
     this.#asked.push(streamed);
     const createRequest = WatchCreateRequest.fromPartial({
       ...watch.bounds,
-      startRevision: exact ? watch.sure : watch.sure + 1,
+      startRevision: start,
       prevKv: watch.previous,
       watchId: streamed.id,
       fragment: true,
@@ -101,6 +104,15 @@ export class WatchStream {
   again(watch: EtcdWatch): void {
     this.remove(watch);
     this.add(watch, true);
+  }
+
+  /**
+   * Creates watches again that start after a revision, one revision earlier. While etcd has not reached the start of a watch,
+   * it reports no progress on the stream (etcd-io/etcd#20229, in releases since July 2025).
+   */
+  startBy(revision: number): void {
+    for (const { watch, start, began } of [...this.#streamed.values()])
+      if (start > revision && began !== undefined) this.again(watch);
   }
 
   /** Removes a watch. */
