@@ -11,6 +11,8 @@ import { inTurn } from "./share.mjs";
 
 /** A bench that waits for ever must not take the others with it, ms. */
 const PATIENCE = 240_000;
+/** Runs that --compare prints at least, unless short. */
+const LEAST = 3;
 const files = globSync("bench/*.bench.ts", { cwd: root }).sort();
 /** @param {string} file */
 const nameOf = (file) => file.replace(/^bench[/\\]|(\.long)?\.bench\.ts$/g, "");
@@ -18,7 +20,7 @@ const [name, ...args] = process.argv.slice(2);
 const compared = process.argv.indexOf("--compare");
 
 if (name === undefined) {
-  console.log("npm run bench -- NAME [--json]\nnpm run bench -- NAME... --compare COMMIT\n");
+  console.log("npm run bench -- NAME [--json]\nnpm run bench -- NAME... --compare COMMIT [--short]\n");
   for (const file of files) {
     const about = /^\/\/ *(.*)/.exec(readFileSync(join(root, file), "utf8"))?.[1] ?? "";
     console.log(`  ${nameOf(file).padEnd(16)} ${file.includes(".long.") ? "(long) " : ""}${about}`);
@@ -29,7 +31,11 @@ if (name === undefined) {
   const names = process.argv.slice(2).filter((arg) => !arg.startsWith("--") && arg !== commit);
   const unknown = names.find((one) => !files.some((file) => nameOf(file) === one));
   if (unknown !== undefined) throw new Error(`no benchmark ${unknown}; \`npm run bench\` lists them`);
-  process.exitCode = (await compareWith({ root, names, commit })) ? 0 : 1;
+  const isShort = process.argv.includes("--short");
+  const compare = { least: isShort ? 1 : LEAST, args: isShort ? ["--short"] : [] };
+  const { passed, failed } = await compareWith({ root, names, commit, ...compare });
+  console.log(`compare: ${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
 } else if (name === "--short") {
   const short = inTurn(files.filter((file) => !file.includes(".long.")));
   const waiting = [...short];
