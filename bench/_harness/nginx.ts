@@ -12,13 +12,19 @@ export interface Nginx extends AsyncDisposable {
   readonly port: number;
 }
 
+/** Files of an nginx that speaks TLS on both sides. */
+export interface NginxTLS {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** Starts one, with one worker and without buffering; `undefined` where there is none. */
-export async function startNginx(upstream: number): Promise<Nginx | undefined> {
+export async function startNginx(upstream: number, tls?: NginxTLS): Promise<Nginx | undefined> {
   const program = findNginx();
   if (program === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "virtual-workspaces-nginx-"));
   const port = await freePort();
-  writeFileSync(join(folder, "nginx.conf"), configuration(port, upstream));
+  writeFileSync(join(folder, "nginx.conf"), configuration(port, upstream, tls));
   const child = spawn(program, ["-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "ignore" });
   await up(port, child);
   return {
@@ -32,7 +38,9 @@ export async function startNginx(upstream: number): Promise<Nginx | undefined> {
 }
 
 /** By itself nginx ends a connection behind a thousand requests. */
-function configuration(port: number, upstream: number): string {
+function configuration(port: number, upstream: number, tls: NginxTLS | undefined): string {
+  const [scheme, listen] = tls ? ["https", `127.0.0.1:${port} ssl`] : ["http", `127.0.0.1:${port}`];
+  const files = tls ? `ssl_certificate ${tls.cert}; ssl_certificate_key ${tls.key};` : "";
   const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${name};`);
   return `daemon off; master_process off; pid nginx.pid; error_log stderr crit;
 events { worker_connections 256; }
@@ -41,8 +49,8 @@ http {
   keepalive_requests 1000000000;
   upstream behind { server 127.0.0.1:${upstream}; keepalive 16; keepalive_requests 1000000000; }
   server {
-    listen 127.0.0.1:${port};
-    location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
+    listen ${listen}; ${files}
+    location / { proxy_pass ${scheme}://behind; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
   }
 }
 `;

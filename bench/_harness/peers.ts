@@ -8,6 +8,7 @@ import { loadKubeconfig } from "@virtual-workspaces/client";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { Authority } from "../../test/_support/certificates.ts";
 import { root } from "../../tools/install.mjs";
+import { startNginx } from "./nginx.ts";
 
 /** A server of workspaces that takes part, and a front proxy before it. */
 export interface Peer {
@@ -15,6 +16,8 @@ export interface Peer {
   /** The server, as an administrator. */
   readonly shard: PeerServer;
   readonly front: PeerServer | undefined;
+  /** nginx before the same server, which decides nothing: for orientation. */
+  readonly nginx?: PeerServer | undefined;
 }
 
 /** A server under load. Its process is known when it listens on this machine. */
@@ -123,7 +126,10 @@ export async function startOurs(folder: string): Promise<Peer & AsyncDisposable>
   const front = await Command.start(stack, ["front-proxy", ...from, ...own, ...keys]);
   const tls = { ca: readFileSync(join(kcp, "apiserver.crt"), "utf8") };
   const credentials = { get: () => ({ headers: ["Authorization", `Bearer ${token}`] }) };
+  const files = { cert: join(kcp, "apiserver.crt"), key: join(kcp, "apiserver.key") };
+  const nginx = await startNginx(Number(new URL(start.url).port), files);
   const peer = {
+    ...(nginx && { nginx: stack.use(new PeerServer({ url: `https://127.0.0.1:${stack.use(nginx).port}`, tls, credentials })) }),
     shard: stack.use(new PeerServer({ url: start.url, tls, credentials })),
     front: stack.use(new PeerServer({ url: front.url, tls, credentials })),
   };

@@ -41,7 +41,7 @@ const MOST = 16;
  * times less.
  */
 export function chartOf({ date, kcp, machine, figures }: Recorded): string {
-  const ratios = figures.filter(({ unit }) => unit === "ratio");
+  const ratios = figures.filter(({ unit, rival }) => unit === "ratio" && rival === "kcp");
   const height = TOP + ratios.length * ROW + 46;
   const middle = LABELS + (WIDTH - LABELS - 60) / 2;
   const scale = (WIDTH - LABELS - 60) / 2 / Math.log2(MOST);
