@@ -57,6 +57,7 @@ await rounds(
 await rounds("LIST of all workspaces through the view", ({ view }) => [view, "/clusters/*/api/v1/configmaps"], {
   connections: 1,
   process: ({ peer }) => peer.shard,
+  beside: { "our server's own LIST": { ...(places.get(ours.name) as Place), view: ours.shard } },
 });
 if (peers.every((peer) => peer.front !== undefined)) {
   compare("RSS of the front proxy, idle", "MiB", ({ peer }) => frontOf(peer).rss);

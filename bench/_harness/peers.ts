@@ -94,7 +94,7 @@ export async function peerOf(name: string, shard: string, front: string | undefi
 export async function startOurs(folder: string): Promise<Peer & AsyncDisposable> {
   const token = randomBytes(16).toString("hex");
   const users = join(folder, "users.csv");
-  writeFileSync(users, `${token},bench,bench,"system:kcp:admin"\n`);
+  writeFileSync(users, `${token},bench,bench,"system:kcp:admin,system:masters"\n`);
   const kcp = join(folder, "kcp");
   const authority = Authority.root("proxies");
   const proxy = authority.issue({ name: "front-proxy" });

@@ -33,7 +33,7 @@ function encoded(text: string): Encoded {
   return { ...encodeObject(JSON.parse(text), "root"), bytes: Buffer.from(text) };
 }
 
-async function listed(list: ListResult, typedItems?: boolean): Promise<Answer> {
+async function listed(list: ListResult, typedItems?: boolean, headers?: Record<string, string>): Promise<Answer> {
   const storage = { list: () => list, get: () => encoded(LAYOUTS["last"] ?? ""), appliesSelectors: true };
   await using server = await startPlain([
     defineVirtualWorkspace({
@@ -44,7 +44,7 @@ async function listed(list: ListResult, typedItems?: boolean): Promise<Answer> {
     }),
   ]);
   expect((await server.get(`${MAPS}/e`)).text).to.equal(LAYOUTS["last"]);
-  return await server.get(MAPS);
+  return await server.get(MAPS, headers && { headers });
 }
 
 /** Returns a list as another server sends it, in small pieces. */
@@ -74,6 +74,24 @@ describe("items of lists of Kubernetes' own kinds", () => {
 
   it("have their type where the view says so", async () => {
     expect((await listed({ items: Object.values(LAYOUTS).map(encoded) }, true)).body.items).to.deep.equal(TYPED);
+  });
+
+  it("have their type where the client requests it, which the content type states", async () => {
+    const headers = { accept: "application/json;items=typed" };
+    const whole = await listed({ items: Object.values(LAYOUTS).map(encoded) }, undefined, headers);
+    expect(whole.headers["content-type"]).to.equal("application/json;items=typed");
+    expect(whole.body.items).to.deep.equal(TYPED);
+    const bytes = await listed({ body: asBytes(PLAIN) }, undefined, headers);
+    expect(bytes.headers["content-type"]).to.equal("application/json;items=typed");
+    expect(bytes.body.items).to.deep.equal(TYPED);
+    const other = await listed({ items: [] }, undefined, { accept: "application/json;items=bare" });
+    expect(other.headers["content-type"]).to.equal("application/json");
+  });
+
+  it("stay as a storage states that they are", async () => {
+    // The claim is wrong here, to show that the bytes are not read.
+    const { body } = await listed({ body: asBytes(PLAIN), typedItems: true }, true);
+    expect(body.items).to.deep.equal(PLAIN);
   });
 
   it("are as they come in lists as bytes", async () => {

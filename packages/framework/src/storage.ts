@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { KubeObject, ObjectKey, ObjectMeta, Status } from "@virtual-workspaces/apimachinery";
 import type { FieldValidation, Preconditions, PropagationPolicy } from "@virtual-workspaces/apimachinery/requests";
 import type { FieldSelector, LabelSelector, ShardSelector } from "@virtual-workspaces/apimachinery/selectors";
+import type { BodySink, SinkControl } from "@virtual-workspaces/transport";
 import type { KindVersions, ResourceDefinition } from "./definition.ts";
 import type { Identity, User } from "./request/user.ts";
 import type { Awaitable } from "./util/awaitable.ts";
@@ -81,6 +82,12 @@ export interface ListRequest extends RequestOptions {
    * @default all objects
    */
   readonly shard?: ShardSelector;
+  /**
+   * Whether items need `kind` and `apiVersion`. A storage that forwards bytes may request them so, and state it in {@link
+   * EncodedList.typedItems}; otherwise the framework adds them.
+   * @default false
+   */
+  readonly typedItems?: boolean;
 }
 
 /**
@@ -106,6 +113,10 @@ export interface EncodedList {
   readonly contentEncoding?: string;
   /** Length of `body` in bytes, where it is known in advance; sent to clients. @default unknown, except for a `Uint8Array` */
   readonly length?: number;
+  /** Gives the unread `body` to a sink, which costs less than reading it. @default the framework reads it */
+  readonly into?: (sink: BodySink) => SinkControl;
+  /** Whether all items have `kind` and `apiVersion`. @default false: the framework looks, where it matters */
+  readonly typedItems?: boolean;
 }
 
 /** Result of a list. */

@@ -61,6 +61,8 @@ const LONGEST = 64 * 1024 * 1024;
 export class Upstream implements AsyncDisposable {
   /** URL from the options, without a trailing slash. */
   readonly url: string;
+  /** Whether a server of this process gets the requests. */
+  readonly isInProcess: boolean;
   readonly #prefix: string;
   readonly #authentication: Authentication;
   readonly #deadlines: Deadlines;
@@ -87,6 +89,7 @@ export class Upstream implements AsyncDisposable {
     this.#authentication = new Authentication(options.credentials);
     this.#deadlines = resolvedDeadlines(options.deadlines, defaultDeadlines);
     [, this.#userAgent = ""] = onTheWire(["User-Agent", userAgent]);
+    this.isInProcess = inProcess !== undefined;
     this.#connections = new Connections({
       url,
       tls,

@@ -1,6 +1,6 @@
 import { upstreamFailure, upstreamFault } from "@virtual-workspaces/framework/proxy";
-import type { EncodedList, ListRequest, Scope } from "@virtual-workspaces/framework/storage";
-import { header, type StreamedResponse } from "@virtual-workspaces/transport";
+import { type EncodedList, type ListRequest, type Scope, TYPED_ITEMS } from "@virtual-workspaces/framework/storage";
+import { type BodySink, header, type SinkControl, type StreamedResponse } from "@virtual-workspaces/transport";
 import type { UpstreamRequest } from "../upstream/answer.ts";
 import { checkJson, passWarnings, streamedError } from "../upstream/answer.ts";
 import type { UpstreamResource } from "../upstream/upstream-resource.ts";
@@ -12,12 +12,15 @@ export async function askList(
   options: ListRequest & { readonly gzip: boolean },
 ): Promise<StreamedResponse> {
   const { limit, continue: token, resourceVersion, resourceVersionMatch, shard, signal, warn, gzip } = options;
+  // Only the server of this process is sure to know the parameter.
+  const isTyped = options.typedItems === true && resource.upstream.isInProcess;
   const page = { limit, continue: token, resourceVersion, resourceVersionMatch, shardSelector: shard?.toString() };
   const answer = await resource.stream({
     scope,
     signal,
     query: { ...resource.selectorsOf(scope), ...page },
     headers: gzip ? ["Accept-Encoding", "gzip"] : [],
+    ...(isTyped && { accept: TYPED_ITEMS }),
   });
   passWarnings(answer.headers, warn);
   if (answer.status !== 200) throw await streamedError(answer, resource);
@@ -40,8 +43,10 @@ export async function passList(resource: UpstreamResource, scope: Scope, options
   const body = await begun(resource, answer, encoded ? beginsAs(encoding) : beginsWell);
   return {
     body,
+    ...(answer.into !== undefined && { into: (sink) => body.into(sink) }),
     ...(encoded ? { contentEncoding: encoding } : {}),
     ...(headers["content-length"] !== undefined && Number.isSafeInteger(length) ? { length } : {}),
+    ...(header(headers, "content-type") === TYPED_ITEMS && { typedItems: true }),
   };
 }
 
@@ -50,13 +55,13 @@ async function begun(
   resource: UpstreamResource,
   answer: StreamedResponse,
   check: (first: Buffer, kind: string) => string | undefined,
-): Promise<AsyncIterable<Buffer>> {
+): Promise<Rejoined> {
   const rest = answer.body[Symbol.asyncIterator]();
   const first = await rest.next().catch((error: unknown) => {
     throw upstreamFailure(error, resource);
   });
   const fault = first.done === true ? "an empty list" : check(first.value, resource.definition.listKind);
-  if (fault === undefined) return new Rejoined(first, rest, resource);
+  if (fault === undefined) return new Rejoined(first, { ...answer, rest }, resource);
   await rest.return?.();
   throw upstreamFault(resource.origin, `answered with ${fault}`);
 }
@@ -74,18 +79,38 @@ function beginsAs(encoding: string): (first: Buffer) => string | undefined {
   return (first) => (encoding === "gzip" && first[0] !== 0x1f ? "invalid gzip" : undefined);
 }
 
+/** Rest of a body after its first chunk: to read, or to give to a sink. */
+interface Rest extends Pick<StreamedResponse, "into"> {
+  readonly rest: AsyncIterator<Buffer>;
+}
+
 /** Body whose first chunk was read already. */
 class Rejoined implements AsyncIterableIterator<Buffer> {
   #first: IteratorResult<Buffer> | undefined;
   readonly #rest: AsyncIterator<Buffer>;
+  readonly #into: StreamedResponse["into"];
+  readonly #asked: UpstreamRequest;
   readonly #fail: (error: unknown) => never;
 
-  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>, asked: UpstreamRequest) {
+  constructor(first: IteratorResult<Buffer>, { rest, into }: Rest, asked: UpstreamRequest) {
     this.#first = first;
     this.#rest = rest;
+    this.#into = into;
+    this.#asked = asked;
     this.#fail = (error) => {
       throw upstreamFailure(error, asked);
     };
+  }
+
+  /** Gives all chunks to a sink. Only where the response can do so. */
+  into(sink: BodySink): SinkControl {
+    if (this.#into === undefined) throw new Error("this body can only be read");
+    if (this.#first?.value !== undefined) sink.write(this.#first.value);
+    return this.#into({
+      write: (piece) => sink.write(piece),
+      end: () => sink.end(),
+      fail: (error) => sink.fail(upstreamFailure(error, this.#asked)),
+    });
   }
 
   next(): Promise<IteratorResult<Buffer>> {

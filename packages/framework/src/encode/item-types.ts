@@ -5,6 +5,12 @@ import { contentOf, decodeObject, type Encoded } from "../watch/cache/encoded.ts
 import { ListSplitter } from "./list-splitter.ts";
 import { scanMetadata } from "./scan-metadata.ts";
 
+/**
+ * Media type of a list in JSON whose items have their types, those of Kubernetes' own kinds too. A view of the same process
+ * requests it, so that it can forward the bytes. Other API servers ignore the parameter.
+ */
+export const TYPED_ITEMS = "application/json;items=typed";
+
 /** How a list leaves out the type of its items. */
 export interface ItemTypes {
   /** Length of the beginning of each item that a list replaces by {@link opening}. */

@@ -13,7 +13,7 @@ import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import { cborDocument, cborListHead, cborValue } from "./cbor.ts";
 import { CBOR_EVENTS, type EventFormat, JSON_EVENTS } from "./event-format.ts";
-import { type ItemTypes, itemTypes } from "./item-types.ts";
+import { type ItemTypes, itemTypes, TYPED_ITEMS } from "./item-types.ts";
 import { ManagedFieldsCuts } from "./scan-metadata.ts";
 
 /** Encodes objects, lists and events for a client: whole, as Table or as PartialObjectMetadata, in JSON or CBOR. */
@@ -52,12 +52,17 @@ const COMMA = ",".charCodeAt(0);
 const JSON_FORM = { contentType: "application/json", events: JSON_EVENTS, separator: COMMA } as const;
 
 /** Encodes objects unchanged, as their own bytes; list items with or without their type. */
-function jsonRepresentation(definition: ResourceDefinition, typedItems: boolean): Representation {
+function jsonRepresentation(
+  definition: ResourceDefinition,
+  typedItems: boolean,
+  contentType: string = JSON_FORM.contentType,
+): Representation {
   const apiVersion = apiVersionOf(definition);
   const types = typedItems ? undefined : itemTypes(definition);
   return {
     key: "json",
     ...JSON_FORM,
+    contentType,
     verbatim: true,
     object: (encoded) => encoded.bytes,
     item: types === undefined ? (encoded) => encoded.bytes : types.begin,
@@ -242,9 +247,9 @@ export class Representations {
     request: { readonly query: URLSearchParams },
   ): Representation {
     const include = wanted.as === "Table" ? includeObject(request.query) : "None";
-    const { as = "", drop = false } = wanted;
+    const { as = "", drop = false, typed = false } = wanted;
     const isCbor = wanted.format === "cbor";
-    const key = `${isCbor} ${as} ${include} ${drop} ${typedItems} ${metadata?.name ?? ""}`;
+    const key = `${isCbor} ${as} ${include} ${drop} ${typed} ${typedItems} ${metadata?.name ?? ""}`;
     const made = this.#made.get(definition) ?? new Map<string, Representation>();
     this.#made.set(definition, made);
     let representation = made.get(key);
@@ -252,6 +257,7 @@ export class Representations {
       if (as === "Table") representation = tableRepresentation(definition, include);
       else if (as !== "") representation = partialRepresentation(metadata, drop);
       else if (drop) representation = droppingRepresentation(jsonRepresentation(definition, typedItems), this.#cuts);
+      else if (typed) representation = jsonRepresentation(definition, true, TYPED_ITEMS);
       else representation = jsonRepresentation(definition, typedItems);
       if (isCbor) representation = cborRepresentation(representation);
       made.set(key, representation);
@@ -270,6 +276,8 @@ export interface Wanted {
   readonly as?: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
   /** Whether objects have no `metadata.managedFields`. Tables have them nevertheless, as in Kubernetes. @default false */
   readonly drop?: boolean;
+  /** Whether items of a list in JSON have `kind` and `apiVersion` of any kind ({@link TYPED_ITEMS}). @default false */
+  readonly typed?: boolean;
 }
 
 /** Kind of response, which decides on the available transformations and on YAML (not for streams). */
@@ -300,10 +308,11 @@ export function negotiate(accept: string | undefined, kind: AnswerKind): Wanted 
 function meet(range: MediaRange, kind: AnswerKind): Wanted | undefined {
   const format = formatOf(range, kind);
   if (format === undefined) return undefined;
-  const { as = "", g, v, drop = "" } = range.parameters;
+  const { as = "", g, v, drop = "", items = "" } = range.parameters;
   if (drop !== "" && drop !== MANAGED_FIELDS) return undefined;
   const wanted: Wanted = drop === "" ? { format } : { format, drop: true };
-  if (as === "") return wanted;
+  const isTyped = items === "typed" && kind === "list" && format === "json" && drop === "";
+  if (as === "") return isTyped ? { ...wanted, typed: true } : wanted;
   if (g !== "meta.k8s.io" || v !== "v1") return undefined;
   const partial = kind === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
   return as === "Table" || as === partial ? { ...wanted, as } : undefined;

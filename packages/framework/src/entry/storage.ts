@@ -5,6 +5,7 @@
  */
 
 export { type BytesContext, EncodedBytes } from "../encode/encoded-bytes.ts";
+export { TYPED_ITEMS } from "../encode/item-types.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "../encode/list-splitter.ts";
 export type { ObjectBackend, Swapped, SwapTerms } from "../resource/collection/cache-backend.ts";
 export type { Answer, CollectionPart, SetValue, Timing } from "../resource/collection/collection-part.ts";

@@ -74,6 +74,26 @@ async function passPieces(answer: StreamedResponse, relay: RelayedBody): Promise
   }
 }
 
+/**
+ * Writes a body to a response whose head is set, at the client's pace and without garbage. An incomplete body cuts the response.
+ *
+ * @throws the error of an incomplete body
+ */
+export function relayBody(res: ServerResponse, into: (sink: BodySink) => SinkControl): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const relay = new RelayedBody({ res, ending: undefined, over: resolve });
+    const control = into({
+      write: (piece) => relay.write(piece),
+      end: () => relay.end(),
+      fail: (error) => {
+        reject(error);
+        relay.fail();
+      },
+    });
+    relay.begin(control);
+  });
+}
+
 /** Size from which chunks are collected, in bytes: a smaller one is an event of a watch, which must not wait. */
 const LARGE = 4 * 1024;
 /** Memory in which they are collected, in bytes. */

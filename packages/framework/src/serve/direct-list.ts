@@ -4,12 +4,13 @@ import { ApiError, isApiError, type KubeObject } from "@virtual-workspaces/apima
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { ListOptions } from "@virtual-workspaces/apimachinery/requests";
 import { EncodedBytes } from "../encode/encoded-bytes.ts";
-import { withItemTypes } from "../encode/item-types.ts";
+import { TYPED_ITEMS, withItemTypes } from "../encode/item-types.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Representation, Wanted } from "../encode/representation.ts";
 import { respond, respondDocument, startStream } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
+import { relayBody } from "../proxy/upstream-answer.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
@@ -28,8 +29,10 @@ export async function serveDirectList(
   resource: ServedResource,
   request: PageRequest & { readonly wanted: Wanted },
 ): Promise<void> {
-  const { wanted: _wanted, ...pageOptions } = request;
-  return answerDirectList(exchange, resource, { ...request, list: await listed(exchange, resource, pageOptions) });
+  const { wanted, ...page } = request;
+  const typedItems = wanted.typed === true || resource.typedItems === true;
+  const list = await listed(exchange, resource, { ...page, typedItems });
+  return answerDirectList(exchange, resource, { ...request, list });
 }
 
 /** Writes a storage's list in the requested form. */
@@ -38,11 +41,15 @@ export async function answerDirectList(
   resource: ServedResource,
   { wanted, list, ...request }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
 ): Promise<void> {
-  const { typedItems = "unchanged", definition } = resource;
-  const { format, as, drop = false } = wanted;
+  const { definition } = resource;
+  const { format, as, drop = false, typed = false } = wanted;
+  const typedItems = typed || (resource.typedItems ?? "unchanged");
   const isWhole = as === undefined && !drop && request.selection.shard === undefined;
-  if (isEncodedList(list) && format === "json" && isWhole && typedItems !== false)
-    return passThrough(exchange, typedItems === true ? { body: withItemTypes(decoded(list), definition) } : list);
+  if (isEncodedList(list) && format === "json" && isWhole && typedItems !== false) {
+    const isReady = typedItems !== true || list.typedItems === true;
+    const whole = isReady ? list : { body: withItemTypes(decoded(list), definition) };
+    return passThrough(exchange, typed ? { ...whole, contentType: TYPED_ITEMS } : whole);
+  }
   await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...request, list }), wanted });
 }
 
@@ -58,7 +65,7 @@ export async function directPage(
 async function listed(
   exchange: AuthorizedExchange,
   { storage }: ServedResource,
-  { options, selection }: PageRequest,
+  { options, selection, typedItems = false }: PageRequest & { readonly typedItems?: boolean },
 ): Promise<ListResult> {
   if (options.continue !== undefined && storage.appliesSelectors !== true) {
     throw ApiError.badRequest("invalid continue token: lists of this resource have a single page; leave continue out");
@@ -66,7 +73,8 @@ async function listed(
   const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
   const page = pageOptions(options, storage.appliesSelectors === true);
   const { shard } = selection;
-  const listOptions = { ...requestOptions(exchange), ...page, ...(shard === undefined ? {} : { shard }) };
+  const typed = typedItems && { typedItems };
+  const listOptions = { ...requestOptions(exchange), ...page, ...(shard === undefined ? {} : { shard }), ...typed };
   return (await storage.list?.(scope, listOptions)) ?? { items: [] };
 }
 
@@ -174,6 +182,8 @@ async function passThrough(exchange: AuthorizedExchange, list: EncodedList): Pro
     res.end(body);
     return;
   }
+  // A middleware that wraps the response may keep the memory of what it is given (compression does).
+  if (asItIs && list.into !== undefined && !Object.hasOwn(res, "write")) return relayBody(res, list.into);
   // When the client disconnects, leaving the loop ends the iterator and with it the body.
   const left = whenClosed(exchange);
   for await (const piece of body) {
