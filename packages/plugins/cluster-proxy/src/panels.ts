@@ -1,0 +1,20 @@
+/**
+ * The panel of ClusterProxies in the console: their agents and tunnels.
+ *
+ * @module
+ */
+
+import type { Panel } from "@virtual-workspaces/framework";
+import { ClusterProxy } from "@virtual-workspaces/kcp";
+
+const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
+
+/** Panels that the view of {@link clusterProxy} brings: for consoles of servers without it, such as a front proxy. */
+export const clusterProxyPanels: readonly Panel[] = [
+  {
+    name: "cluster-proxy",
+    title: "Agent",
+    for: { group: ClusterProxy.group, resource: ClusterProxy.plural },
+    module: new URL(`./panel/agent.${EXTENSION}`, import.meta.url),
+  },
+];
