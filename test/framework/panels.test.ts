@@ -91,7 +91,7 @@ describe("panels", () => {
     const path = "/services/notes/clusters/{cluster}";
     expect(seen[0]).to.deep.equal([
       { ...PANEL, for: { virtualWorkspace: "notes" }, path },
-      { ...PANEL, name: "note", for: about, module, path },
+      { ...PANEL, name: "note", for: about, module },
     ]);
     expect(seen[0], "the same list").to.equal(seen[1]);
   });

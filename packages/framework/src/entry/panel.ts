@@ -16,11 +16,12 @@ export type {
   PanelError,
   PanelList,
   PanelMount,
-  PanelParameters,
   PanelObject,
+  PanelParameters,
   PanelPlace,
   PanelRequest,
   PanelUnmount,
+  PanelWatched,
   ViewPanel,
   ViewPanelContext,
 } from "../panel/context.ts";

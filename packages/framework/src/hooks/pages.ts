@@ -92,16 +92,16 @@ export function panelsOf(
       throw new Error(`panel "${panel.name}" of pages has no subject: set for, or add it to a virtual workspace`);
     return { ...panel, for: panel.for };
   });
-  const all = [
-    ...own,
-    ...virtualWorkspaces.flatMap((view) =>
-      (view.panels ?? []).map((panel) => ({
-        ...panel,
-        for: panel.for ?? { virtualWorkspace: view.name },
-        path: templateOf(view),
-      })),
-    ),
-  ];
+  const brought = virtualWorkspaces.flatMap(({ name, panels: its = [] }) =>
+    its.map((panel) => ({ ...panel, for: panel.for ?? { virtualWorkspace: name } })),
+  );
+  const all = [...own, ...brought];
   checkPanels(all);
-  return all;
+  return all.map((panel) => {
+    const { for: subject } = panel;
+    const view = virtualWorkspaces.find(
+      ({ name }) => "virtualWorkspace" in subject && subject.virtualWorkspace === name,
+    );
+    return view === undefined ? panel : { ...panel, path: templateOf(view) };
+  });
 }

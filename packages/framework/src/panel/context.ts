@@ -99,6 +99,17 @@ export interface PanelAddress extends PanelCollection {
   readonly name: string;
 }
 
+/** Objects to watch. */
+export interface PanelWatched extends PanelCollection {
+  readonly parameters?: PanelParameters;
+  /**
+   * Whether to watch the objects of all workspaces that serve the resource and in which the user may list it. Each object has its
+   * logical cluster in the annotation `kcp.io/cluster`. Needs a server with query views, such as `start`.
+   * @default false
+   */
+  readonly everywhere?: boolean;
+}
+
 /** Query parameters, such as `labelSelector`. Undefined and empty ones are left out. */
 export type PanelParameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -132,7 +143,7 @@ export interface PanelClient {
    * called. It resumes after an interruption. Objects have no `managedFields`. Panels and pages that watch the same share one watch.
    */
   watch<Item extends PanelObject = KubeObject>(
-    collection: PanelCollection & { readonly parameters?: PanelParameters },
+    collection: PanelWatched,
     listener: (list: PanelList<Item>) => void,
   ): () => void;
   /** Creates an object. */
@@ -154,6 +165,8 @@ export interface PanelList<Item> {
   /** `loading` has the objects so far; `retrying` and `failed` keep the last ones, and have an error. */
   readonly state: "loading" | "live" | "retrying" | "failed";
   readonly error?: PanelError;
+  /** True if `everywhere` was not possible: the objects are those of {@link PanelContext.api}. */
+  readonly isPartial?: boolean;
 }
 
 /** Error of the server, as its Status says. */

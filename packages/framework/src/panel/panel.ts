@@ -49,6 +49,6 @@ export interface Panel {
 /** A panel of a server, for its pages. */
 export interface ServedPanel extends Panel {
   readonly for: PanelSubject;
-  /** Path of the virtual workspace that has the panel, with parameters in braces: `/services/quotes/clusters/{cluster}`. */
+  /** Path of the virtual workspace that it is for, if the server has it, with parameters in braces: `/services/quotes/clusters/{cluster}`. */
   readonly path?: string;
 }

@@ -15,6 +15,7 @@ export const clusterProxyPanels: readonly Panel[] = [
     name: "cluster-proxy",
     title: "Agent",
     for: { group: ClusterProxy.group, resource: ClusterProxy.plural },
+    tree: { version: "v1alpha1", phase: ".status.phase" },
     module: new URL(`./panel/agent.${EXTENSION}`, import.meta.url),
   },
 ];

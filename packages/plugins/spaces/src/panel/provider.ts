@@ -4,5 +4,5 @@ import { spaceTable } from "./table.ts";
 /** The page of a SpaceProviderDesc: its Spaces. */
 export const mount: ObjectPanel = (element, context) => {
   const provider = String(context.object.current.metadata.name);
-  element.append(spaceTable(context, { label: `Spaces of ${provider}`, api: context.api, provider }));
+  element.append(spaceTable(context, { label: `Spaces of ${provider}`, provider }));
 };

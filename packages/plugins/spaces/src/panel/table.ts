@@ -1,19 +1,22 @@
-import type { PanelContext, PanelError } from "@virtual-workspaces/framework/panel";
+import type { PanelContext } from "@virtual-workspaces/framework/panel";
 import { made, PROVIDERS, pathTo, phaseOf, readyOf, SPACES, type Space } from "./names.ts";
 
 interface TableOptions {
   /** Name of the table for screen readers. */
   readonly label: string;
-  /** Path of the API whose Spaces are listed. */
-  readonly api: string;
+  /** Whether the Spaces of all workspaces are listed. @default those of the workspace */
+  readonly everywhere?: boolean;
   /** Provider of the Spaces. @default all */
   readonly provider?: string;
-  /** Gets an error with which the list has failed. @default shown in the table */
-  readonly onFailure?: (error: PanelError) => void;
+  /** Called if the server has no list over all workspaces. */
+  readonly onPartial?: () => void;
 }
 
 /** A table of Spaces, live. */
-export function spaceTable(context: PanelContext, { label, api, provider, onFailure }: TableOptions): HTMLElement {
+export function spaceTable(
+  context: PanelContext,
+  { label, everywhere = false, provider, onPartial }: TableOptions,
+): HTMLElement {
   const body = made("tbody", "");
   const names = ["Space", "Provider", "Type", "Phase", "URL"];
   const head = made("thead", "", made("tr", "", ...names.map((name) => heading(name))));
@@ -22,8 +25,8 @@ export function spaceTable(context: PanelContext, { label, api, provider, onFail
   const note = made("p", "muted", "Loading…");
   /** Rows by object and version: what has not changed keeps the focus. */
   let rows = new Map<string, HTMLElement>();
-  context.client.watch<Space>({ ...SPACES, api }, ({ items, state, error }) => {
-    if (state === "failed" && error !== undefined && onFailure !== undefined) return onFailure(error);
+  context.client.watch<Space>({ ...SPACES, everywhere }, ({ items, state, error, isPartial = false }) => {
+    if (isPartial) onPartial?.();
     const spaces = items.filter(({ spec }) => provider === undefined || spec?.SpaceProviderDescName === provider);
     const next = new Map<string, HTMLElement>();
     for (const space of spaces) {

@@ -7,12 +7,14 @@ import type {
   PanelObject,
   PanelParameters,
   PanelRequest,
+  PanelWatched,
 } from "@virtual-workspaces/framework/panel";
 import { apiUrl, resourcePath } from "../api/base.ts";
 import { request } from "../api/client.ts";
 import { liveList } from "../api/live-list.ts";
 import { FIELD_MANAGER } from "../api/objects.ts";
-import type { KubernetesObject, List } from "../api/types.ts";
+import type { List } from "../api/types.ts";
+import { listEverywhere } from "./everywhere.ts";
 import { texts } from "./texts.ts";
 
 interface ClientParts {
@@ -53,15 +55,19 @@ export function panelClient({ api, signal, call, onError }: ClientParts): PanelC
       return list.items ?? [];
     },
     watch: <Item extends PanelObject>(
-      { parameters = {}, ...where }: PanelCollection & { readonly parameters?: PanelParameters },
+      { parameters = {}, everywhere = false, ...where }: PanelWatched,
       listener: (list: PanelList<Item>) => void,
     ) => {
       if (signal.aborted) return () => undefined;
-      const source = liveList<KubernetesObject>(below(at(where)), parameters);
+      const path = below(at(where));
+      const read = () =>
+        everywhere
+          ? listEverywhere(where, { own: below(where.api ?? api()), parameters })
+          : { ...liveList(path, parameters).value, isPartial: false };
       const stop = effect(() => {
-        const { items, state, error } = source.value;
+        const { items, state, error, isPartial } = read();
         const list = { items: items as unknown as readonly Item[], state, ...(error !== undefined && { error }) };
-        call(() => listener(list));
+        call(() => listener({ ...list, ...(isPartial && { isPartial }) }));
       });
       signal.addEventListener("abort", stop);
       return () => {

@@ -1,7 +1,8 @@
-import { queryPath, resourcePath } from "../api/base.ts";
+import { resourcePath, workspacePath } from "../api/base.ts";
 import { liveList } from "../api/live-list.ts";
-import { clusterOf, type KubernetesObject } from "../api/types.ts";
+import type { KubernetesObject } from "../api/types.ts";
 import { type Route, routeTo } from "../route.ts";
+import { clustersWith } from "./everywhere.ts";
 import { type Panel, panelList, tabOf } from "./panel-list.ts";
 
 /** An object that a panel shows in the tree of workspaces. */
@@ -15,24 +16,23 @@ export interface ShownObject {
   readonly route: Route;
 }
 
-/** The objects that panels show in the tree below a workspace, live: one list for all workspaces. To be read while rows are computed. */
+/** The objects that panels show in the tree below a workspace, live. To be read while rows are computed. */
 export function shownObjects(path: string, cluster = path): readonly ShownObject[] {
   return panelList().value.panels.flatMap((panel) => {
     const { for: subject, tree } = panel;
     if (tree === undefined || !("resource" in subject)) return [];
     const id = { group: subject.group, resource: subject.resource, version: tree.version };
-    const { items } = liveList(`${queryPath("*")}/${resourcePath(id)}`).value;
-    return items
-      .filter((object) => clusterOf(object) === cluster)
-      .map((object) => {
-        const { name, namespace = "" } = object.metadata;
-        const target = { workspace: path, resource: id, object: { namespace, name } };
-        return {
-          ...{ panel, name, namespace, kind: object.kind ?? "" },
-          phase: fieldAt(object, tree.phase ?? ""),
-          route: routeTo(target, { view: tabOf(panel) }),
-        };
-      });
+    // Only workspaces that serve the resource are worth a request.
+    if (!clustersWith(id).clusters.includes(cluster)) return [];
+    return liveList(`${workspacePath(cluster)}/${resourcePath(id)}`).value.items.map((object) => {
+      const { name, namespace = "" } = object.metadata;
+      const target = { workspace: path, resource: id, object: { namespace, name } };
+      return {
+        ...{ panel, name, namespace, kind: object.kind ?? "" },
+        phase: fieldAt(object, tree.phase ?? ""),
+        route: routeTo(target, { view: tabOf(panel) }),
+      };
+    });
   });
 }
 
