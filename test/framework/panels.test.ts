@@ -1,6 +1,7 @@
 // Panels of virtual workspaces: what is rejected when a view or a server is made, and what the pages of a server get.
 import { pathToFileURL } from "node:url";
-import { authenticated, createServer, defineVirtualWorkspace, type Panel } from "@virtual-workspaces/framework";
+import { authenticated, createServer, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Panel } from "@virtual-workspaces/framework/panel";
 import type { PageRequest } from "@virtual-workspaces/framework/server";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";

@@ -10,7 +10,6 @@ export { type AuthorizeRequest, type Authorizer, allow, type Decision, deny } fr
 export { authenticated, byNamespace, groups, readOnly } from "./authz/groups.ts";
 export { union } from "./authz/union.ts";
 export type { ResourceDefinition, Subresources, TypedDefinition, Verb } from "./definition.ts";
-export type { Panel, PanelSubject, PanelTree } from "./panel/panel.ts";
 export { polled } from "./polled/define-polled.ts";
 export { Polled } from "./polled/polled.ts";
 export type { PolledOptions, ReadContext, SourceWriteContext, WritablePolledOptions } from "./polled/polled-options.ts";

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Panel, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Panel } from "@virtual-workspaces/framework/panel";
 import { Failure, problemOf, UsageError } from "../process/failure.ts";
 import { hookModules } from "../views/load.ts";
 
@@ -44,6 +45,6 @@ function panelsOf(value: unknown): readonly Panel[] {
   const { name, panels, module } = (value ?? {}) as Partial<VirtualWorkspace & Panel>;
   if (module !== undefined) return [value as Panel];
   if (name === undefined || panels === undefined || panels.length === 0)
-    throw new Error(`its default export has no panel. ${REMEDY}`);
+    throw new Failure(`its default export has no panel. ${REMEDY}`);
   return panels.map((panel) => ({ ...panel, for: panel.for ?? { virtualWorkspace: name } }));
 }

@@ -1,5 +1,5 @@
 /**
- * Types of the modules of panels: what the console gives them. There is nothing to import at run time.
+ * Panels of the console: their description, and the types of their modules. There is nothing to import at run time.
  *
  * @module
  */
@@ -25,4 +25,4 @@ export type {
   ViewPanel,
   ViewPanelContext,
 } from "../panel/context.ts";
-export type { PanelSubject, PanelTree } from "../panel/panel.ts";
+export type { Panel, PanelSubject, PanelTree, ServedPanel } from "../panel/panel.ts";

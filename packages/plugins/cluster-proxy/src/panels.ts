@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Panel } from "@virtual-workspaces/framework";
+import type { Panel } from "@virtual-workspaces/framework/panel";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
 
 const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";

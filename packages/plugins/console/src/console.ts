@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Authenticator, Panel } from "@virtual-workspaces/framework";
+import type { Authenticator } from "@virtual-workspaces/framework";
+import type { Panel } from "@virtual-workspaces/framework/panel";
 import { type Log, type PageRequest, type Pages, warningLog } from "@virtual-workspaces/framework/server";
 import { type OidcClient, OidcSignIns } from "./oidc.ts";
 import { json, PageFiles, SAFE_HEADERS } from "./page-files.ts";

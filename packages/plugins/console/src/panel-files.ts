@@ -5,7 +5,8 @@ import { stripTypeScriptTypes } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { type PageRequest, panelFiles, type ServedPanel } from "@virtual-workspaces/framework/server";
+import type { ServedPanel } from "@virtual-workspaces/framework/panel";
+import { type PageRequest, panelFiles } from "@virtual-workspaces/framework/server";
 import { type PageFile, pageFile, send } from "./page-files.ts";
 
 /** A panel as it is served: its files by their paths below the folder of its module. */

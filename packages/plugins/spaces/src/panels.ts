@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Panel } from "@virtual-workspaces/framework";
+import type { Panel } from "@virtual-workspaces/framework/panel";
 import { Space } from "./kinds/space.ts";
 import { SpaceProviderDesc } from "./kinds/space-provider-desc.ts";
 

@@ -22,7 +22,7 @@ export function mount(element, context) {
   button("delete", () => show(client.delete({ ...notes, name: "made" }).then(() => "deleted")));
   button("list", () => show(client.list(notes).then((items) => items.map(({ metadata }) => metadata.name))));
   button("missing", () => show(client.get({ ...notes, name: "missing" })));
-  button("who", () => show(client.request("services/whoami/clusters/root")));
+  button("who", () => show(client.request("services/who")));
   button("elsewhere", () => show(client.request("https://127.0.0.1:1/stolen")));
   button("outside", () => show(client.get({ ...notes, api: "//127.0.0.1:1/stolen", name: "x" })));
   button("session", () => show(Promise.resolve(document.cookie + "|")));
