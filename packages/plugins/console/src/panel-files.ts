@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { stripTypeScriptTypes } from "node:module";
+import module from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError } from "@virtual-workspaces/apimachinery";
@@ -66,8 +66,8 @@ export class PanelFiles {
   async #moduleOf(panel: ServedPanel): Promise<Pick<ListedPanel, "module" | "error">> {
     try {
       const { version, files } = await this.#of(panel);
-      const [module = ""] = files.keys();
-      return { module: `${FOLDER.slice(1)}${panel.name}/${version}/${module}` };
+      const [file = ""] = files.keys();
+      return { module: `${FOLDER.slice(1)}${panel.name}/${version}/${file}` };
     } catch (error) {
       return { error: error instanceof Error ? error.message : String(error) };
     }
@@ -92,8 +92,8 @@ function stateOf(url: URL): string {
 }
 
 /** @throws ApiError 503 on a file that cannot be read */
-async function build({ name, module }: ServedPanel, urls: readonly URL[]): Promise<BuiltPanel> {
-  const folder = new URL(".", module).href;
+async function build({ name, module: { href } }: ServedPanel, urls: readonly URL[]): Promise<BuiltPanel> {
+  const folder = new URL(".", href).href;
   const files = new Map<string, PageFile>();
   for (const url of urls) {
     const path = fileURLToPath(url);
@@ -118,7 +118,8 @@ function withoutTypes(text: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {
-    return stripTypeScriptTypes(text);
+    // By name it could not be imported on versions without it, which get a sentence instead.
+    return module.stripTypeScriptTypes(text);
   } finally {
     process.emitWarning = emitWarning;
   }
