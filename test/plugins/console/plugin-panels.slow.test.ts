@@ -87,12 +87,12 @@ describe("panels of plugins in the console", function () {
 
   it("show the state of a Space, that it can be reached, its Secrets and its URL with a kubeconfig", async () => {
     await seen(tab, "[data-panel] .badge.good >> text=Ready");
-    await seen(tab, "[data-panel] >> text=Reachable");
+    await seen(tab, "[data-panel] .badge.good >> text='Reachable'");
     await seen(tab, "[data-panel] >> text=/v1[.]/");
     await seen(tab, `[data-panel] code >> text='${server.url}/services/spaces/default/shop'`);
     await seen(tab, "[data-panel] >> role=button[name=/^Copy kubeconfig/]");
     await tab.locator("[data-panel] >> role=button[name='Check again']").click();
-    await seen(tab, "[data-panel] >> text=Reachable");
+    await seen(tab, "[data-panel] .badge.good >> text='Reachable'");
     await tab.locator("[data-panel] >> role=link[name='default/external-shop']").click();
     await seen(tab, "role=heading[name=external-shop]");
   });
@@ -136,6 +136,27 @@ describe("panels of plugins in the console", function () {
         found.push(...(await axeFaults(tab)).map((fault) => `${hash} ${width} ${colorScheme} ${fault}`));
       }
     expect(found).to.deep.equal([]);
+  });
+
+  it("are reached by keyboard in the tree", async () => {
+    await tab.setViewportSize({ width: 1400, height: 900 });
+    await open("root:spaces?open=root,root:spaces");
+    // The last row: those of a workspace's objects follow its workspaces.
+    await seen(tab, "role=treeitem[name=/^far.*ClusterProxy/]");
+    await tab.locator("[role=treeitem][tabindex='0']").focus();
+    await tab.keyboard.press("End");
+    await seen(tab, "[role=treeitem]:focus >> text=far");
+    await tab.keyboard.press("Enter");
+    await seen(tab, "role=tab[name=Agent][selected]");
+  });
+
+  it("act as the user as whom the tab acts", async () => {
+    await open("root?view=access");
+    await tab.locator("role=textbox[name='User to act as']").fill("eve");
+    await tab.locator('role=button[name="Act as this user"]').click();
+    await seen(tab, "role=region[name='Acting as another user'] >> text=eve");
+    await open(VIEW_PAGE);
+    await seen(tab, '[data-panel=spaces] >> text=/"eve".*spaces/');
   });
 
   it("show fields of objects as text, and make no element or script of them", async () => {

@@ -68,14 +68,25 @@ interface Version {
   readonly gitVersion?: string;
 }
 
-/** Shows whether a Space responds through the view, and what the user may do there. */
-async function reach({ client, elements, signal }: PanelContext, space: Space, place: HTMLElement): Promise<void> {
-  try {
-    const { gitVersion = "" } = await client.request<Version>(`${pathTo(space)}/version`);
-    place.replaceChildren(elements.badge("Reachable", "good"), gitVersion);
-  } catch (error) {
-    if (signal.aborted) return;
-    const { code = 0, message } = error as { readonly code?: number; readonly message: string };
-    place.replaceChildren(elements.badge(code === 403 ? "Not allowed" : "Not reachable", "failed"), message);
+/** Attempts to reach a Space that is ready: the view may learn of that a moment later. */
+const ATTEMPTS = 5;
+
+/** Shows whether a Space responds through the view to the user. A later call replaces an earlier one. */
+async function reach(context: PanelContext, space: Space, place: HTMLElement): Promise<void> {
+  const { client, elements, signal } = context;
+  const mark = `${performance.now()}`;
+  place.dataset["check"] = mark;
+  for (let attempt = 1; !signal.aborted && place.dataset["check"] === mark; attempt += 1) {
+    try {
+      const { gitVersion = "" } = await client.request<Version>(`${pathTo(space)}/version`);
+      if (place.dataset["check"] === mark) place.replaceChildren(elements.badge("Reachable", "good"), gitVersion);
+      return;
+    } catch (error) {
+      if (signal.aborted || place.dataset["check"] !== mark) return;
+      const { code = 0, message } = error as { readonly code?: number; readonly message: string };
+      place.replaceChildren(elements.badge(code === 403 ? "Not allowed" : "Not reachable", "failed"), message);
+      if (code === 403 || space.status?.Phase !== "Ready" || attempt === ATTEMPTS) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
   }
 }
