@@ -23,11 +23,9 @@ async function types() {
   if (built.faults.length > 0) return built;
   const { ok, output } = await ensureConsole();
   if (!ok) return { faults: [output] };
-  const [page, others] = await Promise.all([
-    program("tsc", "-p", "packages/plugins/console/app"),
-    program("tsc", "-p", "tsconfig.json"),
-  ]);
-  return { faults: [...page.faults, ...others.faults] };
+  const projects = ["packages/plugins/console/app", "examples/panels", "tsconfig.json"];
+  const found = await Promise.all(projects.map((project) => program("tsc", "-p", project)));
+  return { faults: found.flatMap(({ faults }) => faults) };
 }
 
 /** Errors are faults; where files are named, warnings are notes. @param {string[]} args files, folders, options @returns {Promise<Finding>} */

@@ -1,8 +1,11 @@
 // The console of real processes: `start`, `front-proxy --console`, and `virtual-workspaces console`, which prints a link.
 import { statSync } from "node:fs";
 import { request } from "node:https";
+import { join } from "node:path";
 import { expect } from "chai";
 import { ensureConsole } from "../../tools/console.mjs";
+import { root } from "../../tools/install.mjs";
+import { tree } from "../_setup/tree.ts";
 import { cli } from "./support/dev.ts";
 import { Front } from "./support/front.ts";
 import { Start } from "./support/start.ts";
@@ -33,6 +36,20 @@ const codeOf = (link: string): string => link.slice(link.indexOf("#code=") + "#c
 
 async function signIn(url: string, ca: string, body: object) {
   return call(`${url}/console/session`, ca, { method: "POST", headers: MARK, body });
+}
+
+const POLLS = join(root, "examples/panels/polls.ts");
+
+/** Returns the names of the panels that the page gets with a token, and reads the module of each. */
+async function panelsAt(url: string, ca: string, token: string): Promise<string[]> {
+  const { cookie } = await signIn(url, ca, { token });
+  const { text } = await call(`${url}/console/panels`, ca, { headers: { cookie, ...MARK } });
+  const { panels } = JSON.parse(text) as { panels: { readonly name: string; readonly module: string }[] };
+  for (const { name, module } of panels) {
+    const answer = await call(`${url}/console/${module}`, ca);
+    expect([answer.status, /export (const|function) mount/.test(answer.text)], name).to.deep.equal([200, true]);
+  }
+  return panels.map(({ name }) => name).sort();
 }
 
 describe("the console of virtual-workspaces start", function () {
@@ -102,6 +119,29 @@ describe("the console of virtual-workspaces start", function () {
     );
   });
 
+  it("has the panels of its views, and those of modules that are named", async () => {
+    const flags = [`--view=${POLLS}`, "--batteries-included=+spaces,+cluster-proxy"];
+    await using views = await Start.ready({ flags });
+    const ca = views.text("apiserver.crt");
+    const all = ["cluster-proxy", "polls", "space", "space-provider", "spaces"];
+    expect(await panelsAt(views.url, ca, views.token("kcp-admin"))).to.deep.equal(all);
+    await using named = await Start.ready({ flags: [`--console-panel=${POLLS}`] });
+    expect(await panelsAt(named.url, named.text("apiserver.crt"), named.token("kcp-admin"))).to.deep.equal(["polls"]);
+  });
+
+  it("rejects modules without a panel, with the file and the remedy", async () => {
+    const missing = await cli("start", "--console-panel=missing.js", "--root-directory=/dev/null/none");
+    expect(missing.code).to.equal(2);
+    expect(missing.stderr).to.include(
+      `--console-panel missing.js: the file does not exist in ${process.cwd()}: correct the path`,
+    );
+    using folder = tree({ "none.mjs": "export default { name: 'none' };\n" });
+    const none = join(folder.path, "none.mjs");
+    const { code, stderr } = await cli("start", `--console-panel=${none}`, `--root-directory=${folder.path}/root`);
+    expect(code).to.equal(1);
+    expect(stderr).to.include(`--console-panel ${none}: its default export has no panel. Export a panel by default`);
+  });
+
   it("rejects an invalid key of sessions", async () => {
     const { code, stderr } = await cli(
       "start",
@@ -137,5 +177,12 @@ describe("the console of virtual-workspaces front-proxy", function () {
       expect(JSON.parse(text).status.userInfo.username).to.equal(name);
     }
     expect((await signIn(url, ca, { token: "wrong" })).status).to.equal(401);
+  });
+
+  it("has the panels of cluster proxies and Spaces, which shards serve, and those of modules that are named", async () => {
+    const own = ["--console", `--console-panel=${POLLS}`];
+    await using front = await Front.ready({ users: "alice-token,alice,alice\n", own });
+    const all = ["cluster-proxy", "polls", "space", "space-provider", "spaces"];
+    expect(await panelsAt(front.url, front.ca, "alice-token")).to.deep.equal(all);
   });
 });

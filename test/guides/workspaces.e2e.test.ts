@@ -11,6 +11,7 @@ guideTests(
   "how-to/console",
   "how-to/install",
   "how-to/kubectl-ws",
+  "how-to/panels",
   "how-to/browser",
   "how-to/query-views",
   "how-to/quotas",

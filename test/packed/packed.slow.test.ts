@@ -83,6 +83,7 @@ console.log(JSON.stringify(messages));
 const OTHERS: ReadonlySet<string> = new Set([
   "@virtual-workspaces/transport/node-version",
   "@virtual-workspaces/framework/http-proxy",
+  "@virtual-workspaces/framework/panel",
   "@virtual-workspaces/spaces/client-node",
 ]);
 

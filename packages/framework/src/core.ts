@@ -13,7 +13,7 @@ import { AuthenticationFailureLimiter, type AuthenticationFailureLimits } from "
 import { Fairness } from "./fairness/fairness.ts";
 import { type RequestLimits, resolveLimits } from "./fairness/fairness-limits.ts";
 import type { Intercept } from "./hooks/intercept.ts";
-import type { Pages } from "./hooks/pages.ts";
+import { type Pages, panelsOf } from "./hooks/pages.ts";
 import { Permissions } from "./hooks/permissions.ts";
 import { Revalidation } from "./hooks/revalidation.ts";
 import { AllowedOrigins } from "./listener/allowed-origins.ts";
@@ -28,6 +28,7 @@ import { METRICS_PATH, type Metrics, ServerMetrics } from "./observe/metrics/met
 import type { RequestMeter } from "./observe/metrics/request-meter.ts";
 import type { Observer } from "./observe/observer.ts";
 import { Tracing } from "./observe/tracing/tracing.ts";
+import type { ServedPanel } from "./panel/panel.ts";
 import { PathMatcher } from "./request/path.ts";
 import type { Peers } from "./request/raw-request.ts";
 import type { Awaitable } from "./util/awaitable.ts";
@@ -158,6 +159,8 @@ export class ServerCore implements AsyncDisposable {
   readonly retarget: ((request: IncomingMessage) => void) | undefined;
   readonly intercept: Intercept | undefined;
   readonly pages: Pages | undefined;
+  /** Panels of the pages. */
+  readonly panels: readonly ServedPanel[];
   readonly log: Log;
   /** Observers of requests. */
   readonly observers: readonly Observer[];
@@ -203,6 +206,7 @@ export class ServerCore implements AsyncDisposable {
     this.peers = options.peers;
     this.intercept = options.intercept;
     this.pages = options.pages;
+    this.panels = options.pages === undefined ? [] : panelsOf(options.pages, options.virtualWorkspaces);
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));

@@ -4,6 +4,8 @@ import type { GroupOrder } from "@virtual-workspaces/apimachinery/discovery";
 import type { Authenticator } from "./authn/authenticator.ts";
 import type { AuthorizeRequest, Authorizer } from "./authz/authorization.ts";
 import type { Log } from "./observe/log/log.ts";
+import { checkPanel } from "./panel/check-panel.ts";
+import type { Panel } from "./panel/panel.ts";
 import { checkPrefix, type PathParams, parsePattern } from "./request/path.ts";
 import type { RawRequest, WorkspaceRequest } from "./request/raw-request.ts";
 import type { ServedResource } from "./resource/served.ts";
@@ -188,6 +190,13 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * @default none
    */
   readonly documents?: Readonly<Record<`/${string}`, (request: RawRequest<Params>) => ViewDocument>>;
+  /**
+   * Panels of the console for this view and its kinds. A server without a console ignores them.
+   *
+   * Security: a panel acts with the rights of each user who opens it.
+   * @default none
+   */
+  readonly panels?: readonly Panel[];
   /** Whether raw handlers get the callers' own bearer tokens, which the server withholds otherwise. @default false */
   readonly takesToken?: boolean;
   /**
@@ -211,8 +220,8 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
  * @throws Error on a malformed path or prefix, without `authorize`, without all of `resources`, `handle` and `upgrade`, on
- * `handleWhen` without `handle`, on `passesImpersonation` beside `resources`, on a document at a path in use, or on `locate`
- * or `clusterSuffix` without `:cluster`.
+ * `handleWhen` without `handle`, on `passesImpersonation` beside `resources`, on a document at a path in use, on an invalid
+ * panel, or on `locate` or `clusterSuffix` without `:cluster`.
  *
  * @example
  * ```ts
@@ -257,8 +266,23 @@ export function defineVirtualWorkspace<const Path extends string>(
   );
   if (misplaced !== undefined)
     throw new Error(`invalid document path ${misplaced} of virtual workspace ${options.name}: use a path of its own`);
+  for (const panel of options.panels ?? []) checkPanel(panel, `virtual workspace "${options.name}"`);
   // The matcher guarantees the parameters that `path` names.
   return Object.freeze(options) as unknown as VirtualWorkspace;
+}
+
+/** Returns the path of a view below its server, with parameters in braces, as OpenAPI writes them. */
+export function templateOf({
+  name,
+  prefix = `/services/${name}`,
+  path,
+}: {
+  readonly name: string;
+  readonly prefix?: string | undefined;
+  readonly path: string;
+}): string {
+  const whole = `${prefix === "/" ? "" : prefix}${path === "/" ? "" : path}` || "/";
+  return whole.replace(/:(\w+)/g, "{$1}");
 }
 
 /** One time series: labels in the order of the family's names, and the value. */

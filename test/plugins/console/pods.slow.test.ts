@@ -217,7 +217,7 @@ describe("pods in the console", function () {
   it("have a cluster proxy, whose page shows its agent, and a workspace in the tree that is a tunnel", async () => {
     await seen(tab, "role=treeitem[name=/^far.*tunnel/]");
     await tab.goto(
-      `${server.url}/console/#/workspaces/root/proxy.kcp.io/v1alpha1/clusterproxies/object/-/far?view=kcp`,
+      `${server.url}/console/#/workspaces/root/proxy.kcp.io/v1alpha1/clusterproxies/object/-/far?view=panel-cluster-proxy`,
     );
     await seen(tab, "text=Connected");
     await seen(tab, "text=Last sign of life");

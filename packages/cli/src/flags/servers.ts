@@ -32,6 +32,11 @@ export const CONSOLE_FLAGS = {
     default: true,
     help: "Serve the console, a web page for workspaces and their objects, at /console.",
   },
+  "console-panel": {
+    type: "list",
+    value: "file",
+    help: "Module whose default export is a panel of the console, a list of panels, or a view with panels. Views of the server itself bring their panels. Security: its code runs with the rights of the server, and that of its panels with those of each user.",
+  },
   "console-session-key-file": {
     type: "path",
     value: "file",

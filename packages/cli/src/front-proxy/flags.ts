@@ -102,6 +102,7 @@ Examples:
       "secure-port": port(443, " 0 for any free one."),
       ...WORKER_FLAGS,
       console: { ...CONSOLE_FLAGS.console, default: false },
+      "console-panel": CONSOLE_FLAGS["console-panel"],
       "console-session-key-file": {
         ...CONSOLE_FLAGS["console-session-key-file"],
         otherwise: "a random key, which ends with the process",

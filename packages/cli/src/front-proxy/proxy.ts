@@ -53,7 +53,10 @@ export async function openProxy(
   const page =
     options.console &&
     tokens &&
-    (await openConsole(options.console, { log, authentication: [tokens], ...(memory && { memory }) }));
+    (await openConsole(options.console, {
+      ...{ log, authentication: [tokens], panels: await panelsOfShards() },
+      ...(memory && { memory }),
+    }));
   const found = await shards(root);
   const proxy = stack.use(
     await orFail(() =>
@@ -86,6 +89,15 @@ export async function shardAccess({ kubeconfigs, log }: FrontProxyCommand) {
   const shards = { file: kubeconfigs.shards, server: "https://shards.invalid", log };
   const { url: _, ...read } = (await kubeconfigUpstream(shards)).upstream;
   return read;
+}
+
+/** Returns the panels of views that only shards serve. */
+async function panelsOfShards() {
+  const [{ clusterProxyPanels }, { spacesPanels }] = await Promise.all([
+    import("@virtual-workspaces/cluster-proxy/panels"),
+    import("@virtual-workspaces/spaces/panels"),
+  ]);
+  return [...clusterProxyPanels, ...spacesPanels];
 }
 
 function ignore(): void {}

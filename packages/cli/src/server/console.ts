@@ -6,6 +6,7 @@ import type { CONSOLE_FLAGS, CONSOLE_OIDC_FLAGS, TOKEN_FLAGS } from "../flags/se
 import type { Values } from "../flags/table.ts";
 import { Failure, UsageError } from "../process/failure.ts";
 import { contentOf, readIfThere, writePrivately } from "../process/files.ts";
+import { importPanels, panelModules } from "./console-panels.ts";
 
 const FLAG = "console-session-key-file";
 const KEY_LENGTH = 32;
@@ -16,6 +17,8 @@ export interface ConsoleChoice {
   readonly key: Buffer | undefined;
   /** Issuers at which users sign in. */
   readonly oidc: readonly OidcClient[];
+  /** Paths of modules with panels. */
+  readonly panels: readonly string[];
 }
 
 type ConsoleFlags = Values<typeof CONSOLE_FLAGS> &
@@ -27,7 +30,7 @@ export function consoleChoice(flags: ConsoleFlags): ConsoleChoice | undefined {
   const file = flags[FLAG];
   if (!flags.console) return undefined;
   const key = file === undefined ? undefined : keyIn(contentOf(file, FLAG), () => `--${FLAG} ${file}`);
-  return { key, oidc: clientsOf(flags) };
+  return { key, oidc: clientsOf(flags), panels: panelModules(flags["console-panel"]) };
 }
 
 const OF_CLIENT = ["console-oidc-issuer-url", "console-oidc-client-secret-file", "console-oidc-scopes"] as const;
@@ -61,15 +64,19 @@ function clientsOf(flags: ConsoleFlags): readonly OidcClient[] {
 
 /** Creates the console of a server, and the key of its sessions if there is none yet. @throws Failure on an invalid key file */
 export async function openConsole(
-  { key, oidc }: ConsoleChoice,
+  { key, oidc, panels: modules }: ConsoleChoice,
   {
     rootDirectory,
+    panels = [],
     ...options
-  }: { readonly rootDirectory?: string; readonly log: Log } & Pick<ConsoleOptions, "authentication" | "memory">,
+  }: { readonly rootDirectory?: string; readonly log: Log } & Pick<
+    ConsoleOptions,
+    "authentication" | "memory" | "panels"
+  >,
 ): Promise<Console> {
   const { createConsole } = await import("@virtual-workspaces/console");
   const own = key ?? (rootDirectory === undefined ? randomBytes(KEY_LENGTH) : keptKey(rootDirectory));
-  return createConsole({ key: own, oidc, ...options });
+  return createConsole({ key: own, oidc, panels: [...panels, ...(await importPanels(modules))], ...options });
 }
 
 /** Returns the choice with a key, for processes with one console: a random one, if it has none. */

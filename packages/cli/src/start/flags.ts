@@ -280,7 +280,7 @@ const REFUSED: readonly RefusedFlags[] = [
 
 /**
  * Flags with the names, defaults and meanings of `kcp start`. This project adds `feature`, `view`, `shards`,
- * `keep-kubeconfig`, `console`, `console-session-key-file`, `console-oidc-*`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `admission-webhook-allow`, `mount-allow`, `mount-ca-file` and
+ * `keep-kubeconfig`, `console`, `console-panel`, `console-session-key-file`, `console-oidc-*`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `admission-webhook-allow`, `mount-allow`, `mount-ca-file` and
  * `mount-caller-hosts`.
  */
 const SECTIONS = {

@@ -20,5 +20,6 @@ export type { LineTarget, LogFileOptions } from "../observe/log/target.ts";
 export { sumOfMetrics } from "../observe/metrics/family.ts";
 export { type Metrics, type MetricsOptions, metrics } from "../observe/metrics/metrics.ts";
 export { processFamilies } from "../observe/metrics/server-families.ts";
+export { panelFiles } from "../panel/check-panel.ts";
 export { FileWatch } from "../util/file-watch.ts";
 export type { MetricDistribution, MetricFamily, MetricSample } from "../virtual-workspace.ts";

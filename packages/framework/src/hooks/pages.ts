@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Authenticator } from "../authn/authenticator.ts";
+import { checkPanel, checkPanels } from "../panel/check-panel.ts";
+import type { Panel, ServedPanel } from "../panel/panel.ts";
 import type { User } from "../request/user.ts";
+import { templateOf, type VirtualWorkspace } from "../virtual-workspace.ts";
 
 /** Request for {@link Pages}: not authenticated. */
 export interface PageRequest {
@@ -10,6 +13,8 @@ export interface PageRequest {
   readonly path: string;
   /** Query with its question mark, or "". */
   readonly search: string;
+  /** Panels of the server: {@link Pages.panels}, and those of its virtual workspaces. The same list for all requests. */
+  readonly panels: readonly ServedPanel[];
   /**
    * Authenticates the request by the server's authenticators, and then by {@link Pages.authentication}, as if it had this
    * `Authorization` header. Counts as an attempt of the client's address. May be called once.
@@ -53,6 +58,11 @@ export interface Pages {
    * @default none
    */
   readonly authentication?: readonly Authenticator[];
+  /**
+   * Panels that no virtual workspace of the server has: of views that other servers serve. `for` is required.
+   * @default none
+   */
+  readonly panels?: readonly Panel[];
   /** Answers a request. An ApiError that it throws becomes a Status. */
   answer(request: PageRequest): void | Promise<void>;
   /**
@@ -65,4 +75,33 @@ export interface Pages {
    * @default no sessions
    */
   credentials?(headers: IncomingHttpHeaders): PageCredentials | undefined;
+}
+
+/**
+ * Returns the panels of a server with pages.
+ *
+ * @throws Error on an invalid or duplicate panel, and on a file that does not exist
+ */
+export function panelsOf(
+  { panels = [] }: Pages,
+  virtualWorkspaces: readonly VirtualWorkspace[],
+): readonly ServedPanel[] {
+  const own = panels.map((panel) => {
+    checkPanel(panel, "pages");
+    if (panel.for === undefined)
+      throw new Error(`panel "${panel.name}" of pages has no subject: set for, or add it to a virtual workspace`);
+    return { ...panel, for: panel.for };
+  });
+  const brought = virtualWorkspaces.flatMap(({ name, panels: its = [] }) =>
+    its.map((panel) => ({ ...panel, for: panel.for ?? { virtualWorkspace: name } })),
+  );
+  const all = [...own, ...brought];
+  checkPanels(all);
+  return all.map((panel) => {
+    const { for: subject } = panel;
+    const view = virtualWorkspaces.find(
+      ({ name }) => "virtualWorkspace" in subject && subject.virtualWorkspace === name,
+    );
+    return view === undefined ? panel : { ...panel, path: templateOf(view) };
+  });
 }

@@ -5,7 +5,7 @@ import { KUBERNETES_MINOR } from "../discovery/release.ts";
 import { type AnswerFormat, accepts, parseAccept } from "../encode/representation.ts";
 import { respond, respondDocument } from "../encode/respond.ts";
 import { problem } from "../listener/malformed.ts";
-import { defineVirtualWorkspace, type VirtualWorkspace } from "../virtual-workspace.ts";
+import { defineVirtualWorkspace, templateOf, type VirtualWorkspace } from "../virtual-workspace.ts";
 import type { ObservedView } from "./observer.ts";
 
 /** Information about a program for its pages `/statusz` and `/flagz`, as in Kubernetes (`config.k8s.io/v1beta1`). */
@@ -94,7 +94,7 @@ export class ComponentPages {
       emulationVersion: `1.${KUBERNETES_MINOR}`,
       paths: [...PATHS, ...this.#otherPaths, ...this.paths].sort(),
       virtualWorkspaces: this.#views()
-        .map(listedView)
+        .map((view): ListedView => ({ name: view.name, path: templateOf(view) }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     };
   }
@@ -145,11 +145,6 @@ interface ListedView {
   readonly name: string;
   /** Path below the server, with parameters in braces, as OpenAPI writes them. */
   readonly path: string;
-}
-
-function listedView({ name, prefix = `/services/${name}`, path }: ObservedView): ListedView {
-  const whole = `${prefix === "/" ? "" : prefix}${path === "/" ? "" : path}` || "/";
-  return { name, path: whole.replace(/:(\w+)/g, "{$1}") };
 }
 
 /** Formats a date as Go's time.UnixDate, in UTC: `Sun Nov  9 12:00:00 UTC 2026`. */

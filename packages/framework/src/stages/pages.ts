@@ -16,7 +16,7 @@ export function answerPages(exchange: Exchange): void | Promise<void> {
   // Security: the query of a page may contain the one-time code of an issuer, which no audit event may have.
   exchange.search = "";
   return core.pages.answer({
-    ...{ req, res, search },
+    ...{ req, res, search, panels: core.panels },
     path: path.slice(core.pages.path.length),
     authenticate: async (authorization) => {
       replaceHeaders(req, { authorization: [authorization] });

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Authenticator } from "@virtual-workspaces/framework";
+import type { Panel } from "@virtual-workspaces/framework/panel";
 import { type Log, type PageRequest, type Pages, warningLog } from "@virtual-workspaces/framework/server";
 import { type OidcClient, OidcSignIns } from "./oidc.ts";
 import { json, PageFiles, SAFE_HEADERS } from "./page-files.ts";
+import { PanelFiles } from "./panel-files.ts";
 import { Sealed } from "./sealed.ts";
 import { SessionRequests } from "./session-requests.ts";
 import { type ConsoleMemory, newCode, ProcessMemory, Sessions } from "./sessions.ts";
@@ -32,6 +34,14 @@ export interface ConsoleOptions {
    * @default none
    */
   readonly authentication?: readonly Authenticator[];
+  /**
+   * Panels for kinds and virtual workspaces of other servers, such as the shards behind a front proxy. Those of the server's own virtual
+   * workspaces bring their panels.
+   *
+   * Security: a panel acts with the rights of each user who opens it.
+   * @default none
+   */
+  readonly panels?: readonly Panel[];
   /** Issuers at which users sign in by OpenID Connect. @default none */
   readonly oidc?: readonly OidcClient[];
   /** Gets a record of each sign-in. @default errors and warnings become process warnings */
@@ -82,12 +92,13 @@ const HOUR = 3_600_000;
  */
 export function createConsole(options: ConsoleOptions = {}): Console {
   const { path = "/console", key = randomBytes(32), lifetime = 12 * HOUR, linkLifetime = HOUR } = options;
-  const { authentication = [], oidc: clients = [], log = warningLog } = options;
+  const { authentication = [], panels = [], oidc: clients = [], log = warningLog } = options;
   const sealed = new Sealed(key);
   const memory = options.memory ?? createConsoleMemory(linkLifetime);
   const sessions = new Sessions({ sealed, lifetime, memory });
   const files = new PageFiles();
-  const requests = new SessionRequests({ sessions, memory, log });
+  const panelFiles = new PanelFiles();
+  const requests = new SessionRequests({ sessions, memory, log, panels: panelFiles });
   const oidc = new OidcSignIns({
     ...{ clients, sealed, path, log },
     begin: (request, authorization) => requests.begin(request, authorization),
@@ -95,11 +106,13 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   return {
     pages: {
       path,
-      authentication,
+      ...{ authentication, panels },
       credentials: (headers) => sessions.credentials(headers),
       answer: (request) => {
         if (request.path === "/session") return requests.session(request);
         if (request.path === "/acting") return requests.acting(request);
+        if (request.path === "/panels") return requests.panels(request);
+        if (request.path.startsWith("/panels/")) return panelFiles.answer(request);
         if (request.path === "/codes") return requests.code(request);
         if (request.path === "/issuers") return json(request.res, { issuers: oidc.issuers });
         if (request.path.startsWith("/sign-in/")) return oidc.begin(request);

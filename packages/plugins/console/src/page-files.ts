@@ -16,6 +16,8 @@ const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".png": "image/png",
   ".svg": "image/svg+xml",
   ".woff2": "font/woff2",
 };
@@ -38,10 +40,12 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "X-Frame-Options": "DENY",
 };
 
-interface PageFile {
+/** A file in memory. */
+export interface PageFile {
   readonly bytes: Buffer;
   readonly zipped: Buffer;
   readonly tag: string;
+  readonly type: string;
 }
 
 const zip = promisify(gzip);
@@ -59,31 +63,13 @@ export class PageFiles {
    *
    * @throws ApiError 404; 405 on a method that does not read; 503 while the page is not built
    */
-  async answer({ req, res, path }: PageRequest): Promise<void> {
-    const { method } = req;
-    if (method !== "GET" && method !== "HEAD")
-      throw ApiError.methodNotAllowed({ group: "", resource: "console" }, method ?? "");
+  async answer(request: PageRequest): Promise<void> {
+    const { path } = request;
     this.#refresh();
     const name = path === "/" ? INDEX : path;
     // Security: only names that were found in the folder are opened.
     if (!this.#paths.has(name)) throw ApiError.notFoundPath();
-    const { bytes, zipped, tag } = await this.#file(name);
-    const isHashed = name.startsWith("/assets/");
-    for (const [header, value] of Object.entries(SAFE_HEADERS)) res.setHeader(header, value);
-    res.setHeader("Cache-Control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
-    res.setHeader("ETag", tag);
-    res.setHeader("Vary", "Accept-Encoding");
-    if (req.headers["if-none-match"] === tag) {
-      res.writeHead(304).end();
-      return;
-    }
-    const isZipped = /\bgzip\b/.test(String(req.headers["accept-encoding"] ?? ""));
-    const body = isZipped ? zipped : bytes;
-    if (isZipped) res.setHeader("Content-Encoding", "gzip");
-    res.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
-    res.setHeader("Content-Length", body.length);
-    res.writeHead(200);
-    res.end(method === "HEAD" ? undefined : body);
+    send(request, { ...(await this.#file(name)), isImmutable: name.startsWith("/assets/") });
   }
 
   /** Finds the files of a new build. @throws ApiError 503 without one */
@@ -112,9 +98,37 @@ export class PageFiles {
 }
 
 async function read(path: string): Promise<PageFile> {
-  const bytes = await readFile(path);
+  return pageFile(await readFile(path), extname(path));
+}
+
+/** Compresses a file. @param extension decides its media type, with its dot */
+export async function pageFile(bytes: Buffer, extension: string): Promise<PageFile> {
   const zipped = await zip(bytes, { level: constants.Z_BEST_COMPRESSION });
-  return { bytes, zipped, tag: `"${hash("sha256", bytes, "base64url").slice(0, 22)}"` };
+  const type = TYPES[extension] ?? "application/octet-stream";
+  return { bytes, zipped, type, tag: `"${hash("sha256", bytes, "base64url").slice(0, 22)}"` };
+}
+
+/** Sends a file. `isImmutable`: its URL changes with its content. @throws ApiError 405 on a method that does not read */
+export function send({ req, res }: PageRequest, file: PageFile & { readonly isImmutable: boolean }): void {
+  const { bytes, zipped, tag, type, isImmutable } = file;
+  const { method } = req;
+  if (method !== "GET" && method !== "HEAD")
+    throw ApiError.methodNotAllowed({ group: "", resource: "console" }, method ?? "");
+  for (const [header, value] of Object.entries(SAFE_HEADERS)) res.setHeader(header, value);
+  res.setHeader("Cache-Control", isImmutable ? "public, max-age=31536000, immutable" : "no-cache");
+  res.setHeader("ETag", tag);
+  res.setHeader("Vary", "Accept-Encoding");
+  if (req.headers["if-none-match"] === tag) {
+    res.writeHead(304).end();
+    return;
+  }
+  const isZipped = /\bgzip\b/.test(String(req.headers["accept-encoding"] ?? ""));
+  const body = isZipped ? zipped : bytes;
+  if (isZipped) res.setHeader("Content-Encoding", "gzip");
+  res.setHeader("Content-Type", type);
+  res.setHeader("Content-Length", body.length);
+  res.writeHead(200);
+  res.end(method === "HEAD" ? undefined : body);
 }
 
 /** Answers with JSON that no cache keeps. */

@@ -2,6 +2,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { readBody } from "@virtual-workspaces/framework/request";
 import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
 import { json, SAFE_HEADERS } from "./page-files.ts";
+import type { PanelFiles } from "./panel-files.ts";
 import { type ConsoleMemory, isFromPage, MARK, newCode, type Sessions } from "./sessions.ts";
 
 /** Maximum size of a sign-in, in bytes. */
@@ -12,15 +13,18 @@ interface SessionParts {
   readonly log: Log;
   readonly sessions: Sessions;
   readonly memory: ConsoleMemory;
+  readonly panels: PanelFiles;
 }
 
-/** Requests about sessions: `session`, `acting` and `codes` below the path of the console. */
+/** Requests of sessions: `session`, `acting`, `codes` and `panels` below the path of the console. */
 export class SessionRequests {
   readonly #sessions: Sessions;
   readonly #memory: ConsoleMemory;
   readonly #log: Log;
+  readonly #panels: PanelFiles;
 
-  constructor({ sessions, memory, log }: SessionParts) {
+  constructor({ sessions, memory, log, panels }: SessionParts) {
+    this.#panels = panels;
     this.#sessions = sessions;
     this.#memory = memory;
     this.#log = log;
@@ -63,6 +67,17 @@ export class SessionRequests {
     const code = newCode();
     await this.#memory.keep(code, authorization);
     json(res, { code });
+  }
+
+  /** GET: the panels of the server. @throws ApiError 401, 403, 405 */
+  async panels(request: PageRequest): Promise<void> {
+    const { req, res } = request;
+    refuseOthers(request);
+    if (req.method !== "GET") throw ApiError.methodNotAllowed({ group: "", resource: "panels" }, req.method ?? "");
+    const session = this.#sessions.of(req.headers);
+    if (session === undefined) throw ApiError.unauthorized();
+    await request.authenticate(session.authorization);
+    json(res, { panels: await this.#panels.list(request.panels) });
   }
 
   async #show(request: PageRequest): Promise<void> {

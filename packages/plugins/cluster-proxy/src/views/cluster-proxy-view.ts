@@ -15,6 +15,7 @@ import type { Hub } from "../hub/hub.ts";
 import { requireProxy } from "../hub/proxy-cache.ts";
 import type { Remote } from "../hub/remote-clusters.ts";
 import { CLUSTER_PROXY_CONDITIONS } from "../hub/status.ts";
+import { clusterProxyPanels } from "../panels.ts";
 import type { ProxyKey } from "../protocol/proxy-key.ts";
 import { RETRY_AFTER } from "../protocol/retry-after.ts";
 import { CLUSTER_PROXY_VIEW } from "../protocol/wire.ts";
@@ -58,6 +59,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     handleWhen: () => true,
     handle: async (req, res, request) => (await wayOf(req, request)).handle(req, res, request),
     upgrade: async (req, socket, request) => (await wayOf(req, request)).upgrade(req, socket, request),
+    panels: clusterProxyPanels,
     metrics: () => hub.tunnels.families(),
     ready: () => hub.ready(),
     setup: () => {

@@ -37,6 +37,8 @@ export interface RouteQuery {
   readonly wide?: string;
   /** Part of the object page, or page of the workspace: `access`. */
   readonly view?: string;
+  /** Virtual workspace of the page about one. */
+  readonly of?: string;
   /** Question of the page about access. */
   readonly ask?: string;
 }

@@ -373,7 +373,7 @@ export const texts = {
   },
   /** The other texts about kinds of kcp are in kcp/texts.ts, which is loaded with them. */
   kcp: {
-    parts: { export: "Export", binding: "Binding", type: "Type", shard: "Shard", proxy: "Agent", urls: "URLs" },
+    parts: { export: "Export", binding: "Binding", type: "Type", shard: "Shard", urls: "URLs" },
     exportApi: "Export an API",
     bindExport: "Bind an export",
     mountCluster: "Mount a cluster",

@@ -13,6 +13,7 @@ import { Targets } from "@virtual-workspaces/framework/proxy";
 import { requestInfo } from "@virtual-workspaces/framework/request";
 import { untilAborted } from "@virtual-workspaces/transport";
 import { Space } from "../kinds/space.ts";
+import { spacesPanels } from "../panels.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
 import type { SpacesViewOptions } from "./options.ts";
 import { SelectedSpaces } from "./selected-spaces.ts";
@@ -63,6 +64,7 @@ export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
     handle: (req, res, request) => passedBy(serving, request, req.method).handle(req, res, request),
     upgrade: (req, socket, request) => passedBy(serving, request, req.method).upgrade(req, socket, request),
     resources: (request) => serving.resources(request),
+    panels: spacesPanels,
     setup: () => {
       serving.start();
       return serving;

@@ -1,7 +1,7 @@
 import type { ResourceId } from "../api/base.ts";
 
 /** Parts that the page of an object has for kinds of kcp. */
-export type KcpPartName = "export" | "binding" | "type" | "shard" | "proxy" | "urls";
+export type KcpPartName = "export" | "binding" | "type" | "shard" | "urls";
 
 const PARTS: Readonly<Record<string, KcpPartName>> = {
   "apiexports.apis.kcp.io": "export",
@@ -12,7 +12,6 @@ const PARTS: Readonly<Record<string, KcpPartName>> = {
   "clustercachedresourceendpointslices.cache.kcp.io": "urls",
   "workspaces.tenancy.kcp.io": "urls",
   "logicalclusters.core.kcp.io": "urls",
-  "clusterproxies.proxy.kcp.io": "proxy",
   "mounts.proxy.kcp.io": "urls",
 };
 

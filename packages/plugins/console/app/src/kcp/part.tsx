@@ -9,7 +9,6 @@ import { BindingPart } from "./binding/binding-part.tsx";
 import { ExportPart } from "./export/export-part.tsx";
 import { BINDINGS, EXPORTS } from "./kinds.ts";
 import { kcpPartOf } from "./part-of.ts";
-import { ProxyPart } from "./proxy-part.tsx";
 import { ShardPart } from "./shard-part.tsx";
 import { texts } from "./texts.ts";
 import { TypePart } from "./type-part.tsx";
@@ -29,7 +28,6 @@ export function KcpPart({ address, object }: PartProps) {
       {part === "binding" && <InVersion address={address} object={object} id={BINDINGS} Part={BindingPart} />}
       {part === "type" && <TypePart type={object} workspace={address.workspace} />}
       {part === "shard" && <ShardPart shard={object} />}
-      {part === "proxy" && <ProxyPart object={object} />}
       {part === "urls" && <UrlsPart object={object} />}
     </div>
   );

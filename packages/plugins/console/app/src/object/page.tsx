@@ -5,6 +5,8 @@ import { type Discovery, discovery, findResource, type Resource } from "../api/d
 import type { ObjectAddress } from "../api/objects.ts";
 import { KcpPart } from "../kcp/lazy-part.tsx";
 import { type KcpPartName, kcpPartOf } from "../kcp/part-of.ts";
+import { PanelPart } from "../panels/lazy-panel.tsx";
+import { panelsOfResource, tabOf } from "../panels/panel-list.ts";
 import { PodPart } from "../pods/lazy-parts.tsx";
 import { isPodPart, podPartsOf } from "../pods/pod.ts";
 import { route, routeHash, routeTo, setQuery, withQuery } from "../route.ts";
@@ -123,16 +125,19 @@ interface PartsProps extends PartProps {
 
 function Parts({ address, object, live, found, resource }: PartsProps) {
   const part = kcpPartOf(address.resource);
-  const names = ["summary", ...(part === undefined ? [] : ["kcp"]), ...podPartsOf(resource), "yaml", "views"];
+  const panels = new Map(panelsOfResource(address.resource).map((panel) => [tabOf(panel), panel]));
+  const own = [...(part === undefined ? [] : ["kcp"]), ...panels.keys()];
+  const names = ["summary", ...own, ...podPartsOf(resource), "yaml", "views"];
   if (object["status"] !== undefined) names.push("status");
   if (object.metadata.managedFields !== undefined) names.push("managers");
   const { view = "" } = route.value.query;
   const current = names.includes(view) ? view : "summary";
+  const panel = panels.get(current);
   return (
     <>
       <Tabs
         label={texts.object.parts}
-        tabs={names.map((name) => ({ name, label: labelOf(name, part) }))}
+        tabs={names.map((name) => ({ name, label: panels.get(name)?.title ?? labelOf(name, part) }))}
         current={current}
         onChoose={(name) => setQuery({ view: name === "summary" ? undefined : name }, false)}
       />
@@ -147,6 +152,7 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
           />
         )}
         {current === "kcp" && <KcpPart address={address} object={object} />}
+        {panel !== undefined && <PanelPart panel={panel} workspace={address.workspace} object={object} />}
         {isPodPart(current) && <PodPart part={current} address={address} object={object} />}
         {current === "yaml" &&
           (found.state === "loading" ? (

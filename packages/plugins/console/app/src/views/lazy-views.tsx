@@ -13,6 +13,17 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
   );
 }
 
+/** One virtual workspace of the server, loaded in the same way. */
+export function ViewPage({ workspace, name }: { readonly workspace: string; readonly name: string }) {
+  return (
+    <Lazy
+      key={`${workspace} ${name}`}
+      load={() => import("./view-page.tsx").then((module) => module.ViewPage)}
+      with={{ workspace, name }}
+    />
+  );
+}
+
 interface ObjectViewsProps {
   readonly address: ObjectAddress;
   readonly object: WholeObject;

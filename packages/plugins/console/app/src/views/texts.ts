@@ -15,6 +15,8 @@ export const texts = {
   unknown: "Not known",
   whyNot: "The log of the server has the reason.",
   noPaths: (message: string) => `The paths of the virtual workspaces cannot be read (/statusz): ${message}`,
+  noPanels: (message: string) => `The panels cannot be read: ${message}`,
+  missing: (name: string) => `This server has no virtual workspace "${name}".`,
   noReadiness: "The server does not list its checks (/readyz).",
   url: "Copy URL",
   urlOf: (name: string) => `Copy URL: ${name}`,

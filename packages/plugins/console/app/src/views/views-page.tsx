@@ -3,6 +3,8 @@ import "./views.css";
 import { apiUrl } from "../api/base.ts";
 import { clusterOf } from "../api/types.ts";
 import { Copy } from "../kcp/copy.tsx";
+import { panelsOfView } from "../panels/panel-list.ts";
+import { routeHash, routeTo } from "../route.ts";
 import { logicalCluster } from "../workspaces/logical-cluster.ts";
 import { PublishedUrls } from "./published.tsx";
 import { pathFor, type ServerView, useServerViews } from "./server-views.ts";
@@ -39,7 +41,7 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
               </thead>
               <tbody>
                 {views.map((view) => (
-                  <ViewRow key={view.name} view={view} cluster={cluster} />
+                  <ViewRow key={view.name} view={view} cluster={cluster} workspace={workspace} />
                 ))}
               </tbody>
             </table>
@@ -52,11 +54,25 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
   );
 }
 
-function ViewRow({ view, cluster }: { readonly view: ServerView; readonly cluster: string }) {
+interface ViewRowProps {
+  readonly view: ServerView;
+  readonly cluster: string;
+  readonly workspace: string;
+}
+
+function ViewRow({ view, cluster, workspace }: ViewRowProps) {
   const path = pathFor(view, cluster);
+  const { name } = view;
   return (
     <tr>
-      <th scope="row">{view.name}</th>
+      <th scope="row">
+        <a href={routeHash(routeTo({ workspace }, { view: "views", of: name }))}>{name}</a>
+        {panelsOfView(name).map(({ title }) => (
+          <p key={title} class="hint">
+            {title}
+          </p>
+        ))}
+      </th>
       <td>
         <Readiness isReady={view.isReady} />
       </td>
@@ -68,7 +84,7 @@ function ViewRow({ view, cluster }: { readonly view: ServerView; readonly cluste
   );
 }
 
-function Readiness({ isReady }: { readonly isReady: boolean | undefined }) {
+export function Readiness({ isReady }: { readonly isReady: boolean | undefined }) {
   if (isReady === undefined) return <span class="badge">{texts.unknown}</span>;
   if (isReady) return <span class="badge good">{texts.ready}</span>;
   return (

@@ -1,10 +1,11 @@
 import { computed } from "@preact/signals";
+import { type ShownObject, shownObjects } from "../panels/tree-objects.ts";
 import { navigate, route, withQuery } from "../route.ts";
 import { ancestorsOf, childWorkspaces, nameOf, topOf, type Workspace, type WorkspaceList } from "./workspace.ts";
 
-/** A visible row of the tree: a workspace, or a note in place of the workspaces of an open one. */
+/** A visible row of the tree: a workspace, an object of a panel in it, or a note in place of the rows of an open workspace. */
 export interface TreeRow {
-  readonly kind: "workspace" | "note";
+  readonly kind: "workspace" | "object" | "note";
   /** Of the element in the document. */
   readonly id: string;
   /** Path of the workspace, and for a note that of the open workspace. */
@@ -19,6 +20,8 @@ export interface TreeRow {
   readonly workspace?: Workspace;
   /** Of a note. */
   readonly list?: WorkspaceList;
+  /** Of an object. */
+  readonly shown?: ShownObject;
 }
 
 /** Id of the row of a workspace. */
@@ -68,13 +71,14 @@ function addRow(rows: TreeRow[], row: TreeRow): boolean {
   return false;
 }
 
-function addChildren(rows: TreeRow[], { path, level }: TreeRow): boolean {
+function addChildren(rows: TreeRow[], { path, level, workspace }: TreeRow): boolean {
   const list = childWorkspaces(path).value;
-  const setSize = list.items.length;
+  const shown = shownObjects(path, workspace?.spec?.cluster);
+  const setSize = list.items.length + shown.length;
   const open = openPaths.value;
   let isFound = false;
-  list.items.forEach((workspace, index) => {
-    const { name } = workspace.metadata;
+  list.items.forEach((childWorkspace, index) => {
+    const { name } = childWorkspace.metadata;
     const child = `${path}:${name}`;
     const row: TreeRow = {
       kind: "workspace",
@@ -84,9 +88,15 @@ function addChildren(rows: TreeRow[], { path, level }: TreeRow): boolean {
       level: level + 1,
       position: index + 1,
       setSize,
-      workspace,
+      workspace: childWorkspace,
       isOpen: open.has(child),
     };
+    if (addRow(rows, row)) isFound = true;
+  });
+  shown.forEach((object, index) => {
+    const id = `object-${path}-${object.panel.name}-${object.namespace}-${object.name}`;
+    const place = { level: level + 1, position: list.items.length + index + 1, setSize };
+    const row: TreeRow = { kind: "object", id, path, name: object.name, ...place, isOpen: false, shown: object };
     if (addRow(rows, row)) isFound = true;
   });
   if ((setSize === 0 && search.value === "") || list.error !== undefined)

@@ -1,3 +1,4 @@
+import type { ShownObject } from "../panels/tree-objects.ts";
 import { navigate, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -29,7 +30,9 @@ export function TreeRowView({ row, top, isCurrent, isActive }: TreeRowProps) {
       data-path={row.path}
       {...(row.kind === "workspace" && { "aria-expanded": row.isOpen })}
     >
-      {row.kind === "workspace" ? <WorkspaceRow row={row} /> : <Note list={row.list} />}
+      {row.kind === "workspace" && <WorkspaceRow row={row} />}
+      {row.shown !== undefined && <ObjectRow shown={row.shown} />}
+      {row.kind === "note" && <Note list={row.list} />}
     </div>
   );
 }
@@ -60,6 +63,20 @@ function WorkspaceRow({ row }: { readonly row: TreeRow }) {
       {type !== undefined && <span class="type">{type}</span>}
       {mount !== undefined && <MountBadge mount={mount} kind={workspace?.spec?.mount?.ref.kind ?? ""} />}
       {phase !== "" && phase !== "Ready" && mount?.isReachable !== false && <span class="badge warning">{phase}</span>}
+    </>
+  );
+}
+
+/** An object that a panel shows below its workspace. */
+function ObjectRow({ shown: { route: target, name, namespace, kind, phase } }: { readonly shown: ShownObject }) {
+  return (
+    <>
+      <Icon name="link" />
+      <a href={routeHash(target)} tabIndex={-1} class="name" title={namespace === "" ? name : `${namespace}/${name}`}>
+        {name}
+      </a>
+      <span class="type">{kind}</span>
+      {phase !== "" && phase !== "Ready" && <span class="badge warning">{phase}</span>}
     </>
   );
 }

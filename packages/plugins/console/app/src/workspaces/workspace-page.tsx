@@ -7,7 +7,7 @@ import { ResourcePage } from "../resources/resource-page.tsx";
 import { navigate, route } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Lazy } from "../ui/lazy.tsx";
-import { ViewsPage } from "../views/lazy-views.tsx";
+import { ViewPage, ViewsPage } from "../views/lazy-views.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
 import { childWorkspaces, nameOf, parentOf, phaseOf } from "./workspace.ts";
@@ -47,7 +47,12 @@ export function WorkspacePage() {
           {resource === undefined && !["views", "changes", "access"].includes(query.view ?? "") && (
             <WorkspaceOverview path={workspace} />
           )}
-          {resource === undefined && query.view === "views" && <ViewsPage workspace={workspace} />}
+          {resource === undefined && query.view === "views" && query.of === undefined && (
+            <ViewsPage workspace={workspace} />
+          )}
+          {resource === undefined && query.view === "views" && query.of !== undefined && (
+            <ViewPage workspace={workspace} name={query.of} />
+          )}
           {resource === undefined && isAccess && <AccessPage workspace={workspace} found={found} />}
           {resource !== undefined && object === undefined && !isNew && (
             <ResourcePage

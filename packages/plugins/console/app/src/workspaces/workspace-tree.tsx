@@ -75,7 +75,7 @@ function TreeRows({ onChoose }: { readonly onChoose: () => void }) {
   };
   const choose = (row: TreeRow) => {
     if (row.kind === "note") return row.list?.reload();
-    navigate(routeTo({ workspace: row.path }));
+    navigate(row.shown?.route ?? routeTo({ workspace: row.path }));
     onChoose();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -95,7 +95,7 @@ function TreeRows({ onChoose }: { readonly onChoose: () => void }) {
     if (row === undefined) return;
     active.value = row.id;
     if (target.closest("[data-toggle]") !== null) setOpen(row.path, !row.isOpen);
-    else if (target.closest("a, button") === null && row.kind === "workspace") choose(row);
+    else if (target.closest("a, button") === null && row.kind !== "note") choose(row);
     else if (target.closest("a") !== null) onChoose();
   };
   return (
@@ -139,7 +139,7 @@ function actionOf(key: string, { row, rows, index, moveTo, choose }: KeyContext)
     case "PageUp":
       return () => moveTo(index - 15);
     case "ArrowRight":
-      if (row.kind === "note") return undefined;
+      if (row.kind !== "workspace") return undefined;
       return () => (row.isOpen ? moveTo(index + 1) : setOpen(row.path, true));
     case "ArrowLeft":
       if (row.isOpen) return () => setOpen(row.path, false);

@@ -1,0 +1,13 @@
+import { texts as common } from "../texts.ts";
+
+/** Texts about panels. */
+export const texts = {
+  ago: common.object.ago,
+  loading: common.loading,
+  again: common.errors.again,
+  failed: (title: string) => `The panel "${title}" has failed.`,
+  goesOn: "The rest of the page works.",
+  noMount: "its module exports no function: export mount, or a function by default",
+  notLoaded: (message: string) => `its module cannot be loaded: ${message}`,
+  elsewhere: (path: string) => `the path "${path}" leads to another server: use a path below the URL of this one`,
+} as const;
