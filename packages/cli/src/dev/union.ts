@@ -1,5 +1,7 @@
 import {
   allow,
+  authenticated,
+  defineResource,
   defineVirtualWorkspace,
   deny,
   type ServedResource,
@@ -98,4 +100,42 @@ function unique(resources: readonly ServedResource[]): readonly ServedResource[]
 
 function nameOf({ definition, identity }: ServedResource): string {
   return `${definition.group}/${definition.version}/${definition.plural}:${identity}`;
+}
+
+/**
+ * kcp's LogicalCluster, as far as the console reads it. `@virtual-workspaces/kcp` has the whole kind, but its import would make each
+ * reload a fifth of a second slower.
+ */
+const LogicalCluster = defineResource({
+  group: "core.kcp.io",
+  version: "v1alpha1",
+  kind: "LogicalCluster",
+  scope: "Cluster",
+  description: "The views of virtual-workspaces dev, as a workspace. The object is another one after each reload.",
+  status: { type: "object", properties: { phase: { type: "string", description: "Phase of the logical cluster." } } },
+  columns: { Phase: ".status.phase" },
+});
+
+/**
+ * Returns the resources of all views where workspaces are on other servers, `/clusters/<name>`, so that the console shows them as those
+ * of the workspace `root`. Each view's own `authorize` decides about its resources.
+ *
+ * @returns `undefined` when a view is at that path itself
+ */
+export function rootWorkspace(name: string, views: readonly VirtualWorkspace[]): VirtualWorkspace | undefined {
+  const isTaken = views.some(
+    ({ prefix }) => prefix === "/" || prefix === "/clusters" || prefix?.startsWith("/clusters/"),
+  );
+  if (isTaken) return undefined;
+  const objects = LogicalCluster.collection();
+  objects.in("root").set("cluster", {}, { annotations: { "kcp.io/path": "root" } });
+  objects.in("root").setStatus("cluster", { phase: "Ready" });
+  const own = defineVirtualWorkspace({
+    name,
+    path: "/clusters/:cluster",
+    authorize: authenticated(),
+    resources: [LogicalCluster.serve(objects, { verbs: ["get", "list", "watch"] })],
+  });
+  const all = unionOf(name, [...views, own]);
+  return all && { ...all, prefix: "/clusters", path: "/:cluster" };
 }

@@ -11,8 +11,8 @@ import { ViewActions } from "./view-actions.tsx";
 
 /** All virtual workspaces of the server, seen from a workspace, and the URLs that objects publish. */
 export function ViewsPage({ workspace }: { readonly workspace: string }) {
-  const { views, isLoading, error, reload } = useServerViews();
   const [own] = logicalCluster(workspace).value.items;
+  const { views, isLoading, error, reload } = useServerViews(own?.metadata.uid);
   const cluster = (own === undefined ? "" : clusterOf(own)) || workspace;
   return (
     <div class="object-page views-page">

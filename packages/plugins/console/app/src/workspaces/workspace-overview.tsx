@@ -43,10 +43,11 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
     useMemo(() => (parent === undefined ? undefined : { ...NO_OBJECT, workspace: parent, name: own }), [parent, own]),
   );
   const siblings = parent === undefined ? undefined : childWorkspaces(parent).value;
+  const hasWorkspaces = cluster !== undefined && childWorkspaces(path).value.error?.code !== 404;
   return (
     <section class="overview" aria-label={texts.workspace.overview}>
       <div class="actions">
-        {mount === undefined && cluster !== undefined && (
+        {mount === undefined && hasWorkspaces && (
           <button
             type="button"
             onClick={createHere}
