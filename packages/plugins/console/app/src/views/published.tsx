@@ -4,6 +4,7 @@ import { EXPORTS, MOUNTS, SLICES, TYPES } from "../kcp/kinds.ts";
 import { ObjectLink, placeOf, WorkspaceLink } from "../kcp/links.tsx";
 import { everywhere } from "../kcp/lists.ts";
 import { pathBelowApi } from "../kcp/view-path.ts";
+import { UnavailableShards } from "../ui/unavailable-shards.tsx";
 import { texts } from "./texts.ts";
 import { ViewActions } from "./view-actions.tsx";
 
@@ -37,8 +38,12 @@ const NAMES = new Map(KINDS.map(([kind, id]) => [id, kind]));
 export function PublishedUrls({ workspace }: { readonly workspace: string }) {
   const found = KINDS.map(([, id]) => {
     const others = [`${workspacePath(workspace)}/${resourcePath(id)}`];
-    const { items, isLoading } = everywhere<Publishing>(id, { others });
-    return { isLoading, urls: items.flatMap((object) => urlsOf(object).map((url) => ({ id, object, url }))) };
+    const { items, isLoading, unavailable } = everywhere<Publishing>(id, { others });
+    return {
+      isLoading,
+      unavailable,
+      urls: items.flatMap((object) => urlsOf(object).map((url) => ({ id, object, url }))),
+    };
   });
   const urls = onceEach(found.flatMap((one) => one.urls));
   const words = texts.published;
@@ -46,6 +51,7 @@ export function PublishedUrls({ workspace }: { readonly workspace: string }) {
     <section aria-labelledby="published">
       <h2 id="published">{words.heading}</h2>
       <p class="hint">{words.hint}</p>
+      <UnavailableShards names={[...new Set(found.flatMap(({ unavailable }) => unavailable))]} />
       {urls.length === 0 && (
         <p class="muted">{found.some(({ isLoading }) => isLoading) ? texts.loading : words.none}</p>
       )}
