@@ -69,4 +69,18 @@ describe("the console of virtual-workspaces dev", function () {
     await seen(tab, "role=link[name=/^tasks/]");
     expect(await axeFaults(tab)).to.deep.equal([]);
   });
+
+  it("checks a view that is not ready, with the remedy that doctor has", async () => {
+    const more = 'ready: () => Promise.reject(new Error("no source")),';
+    await save("task.ts", viewText({ name: "task", more }));
+    await seen(tab, "role=row[name=/^task Not ready/]");
+    await tab.locator('role=button[name="Check now"]').click();
+    const results = "role=table[name='Check now']";
+    const remedy = /Remedy: wait; if it does not become ready, find the reason in its log/.source;
+    await seen(tab, `${results} >> role=row[name=/Server the server is ready Failed not ready: .*task.* ${remedy}/]`);
+    await seen(tab, `${results} >> role=row[name=/task the server is ready Failed Not ready ${remedy}/]`);
+    await seen(tab, `${results} >> role=row[name=/note a watch syncs OK notes: 1 object in/]`);
+    await seen(tab, "text=/[1-9] failed/");
+    expect(await axeFaults(tab)).to.deep.equal([]);
+  });
 });

@@ -136,6 +136,32 @@ export function rootWorkspace(name: string, views: readonly VirtualWorkspace[]):
     authorize: authenticated(),
     resources: [LogicalCluster.serve(objects, { verbs: ["get", "list", "watch"] })],
   });
-  const all = unionOf(name, [...views, own]);
+  const all = unionOf(name, [...views.map(leftOutUntilReady), own]);
   return all && { ...all, prefix: "/clusters", path: "/:cluster" };
+}
+
+/** How long the result of a `ready` hook counts, ms. */
+const READY_FOR = 1_000;
+
+/** Returns the view as one that denies everything until its `ready` hook passes: one view does not keep the others waiting. */
+function leftOutUntilReady(view: VirtualWorkspace): VirtualWorkspace {
+  const { ready, ...rest } = view;
+  if (ready === undefined) return view;
+  let known: { readonly at: number; readonly result: Promise<boolean> } | undefined;
+  const isReady = async (): Promise<boolean> => {
+    try {
+      await ready({ signal: AbortSignal.timeout(READY_FOR) });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return {
+    ...rest,
+    authorize: async (question) => {
+      if (known === undefined || performance.now() - known.at > READY_FOR)
+        known = { at: performance.now(), result: isReady() };
+      return (await known.result) ? view.authorize(question) : deny(`the view ${view.name} is not ready`);
+    },
+  };
 }

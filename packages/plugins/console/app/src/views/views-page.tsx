@@ -2,8 +2,8 @@ import "../object/object.css";
 import "./views.css";
 import { apiUrl } from "../api/base.ts";
 import { clusterOf } from "../api/types.ts";
-import { Copy } from "../kcp/copy.tsx";
 import { logicalCluster } from "../workspaces/logical-cluster.ts";
+import { CheckSections } from "./check/check-sections.tsx";
 import { PublishedUrls } from "./published.tsx";
 import { pathFor, type ServerView, useServerViews } from "./server-views.ts";
 import { texts } from "./texts.ts";
@@ -46,8 +46,8 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
           </div>
         )}
       </section>
+      <CheckSections workspace={workspace} cluster={cluster} views={views} isLoading={isLoading} />
       <PublishedUrls workspace={workspace} />
-      <Check cluster={cluster} />
     </div>
   );
 }
@@ -75,33 +75,5 @@ function Readiness({ isReady }: { readonly isReady: boolean | undefined }) {
     <span class="badge failed" title={texts.whyNot}>
       {texts.notReady}
     </span>
-  );
-}
-
-/** Commands that find out more than a browser can. */
-function Check({ cluster }: { readonly cluster: string }) {
-  const words = texts.check;
-  const server = apiUrl(`clusters/${cluster}`).href;
-  const view = apiUrl(`services/query/clusters/${cluster}`).href;
-  const commands = [
-    [words.doctor, `virtual-workspaces doctor ${server}`],
-    [words.conformance, `virtual-workspaces conformance ${view} --certificate-authority ca.crt --token-file token`],
-  ] as const;
-  return (
-    <section aria-labelledby="check">
-      <h2 id="check">{words.heading}</h2>
-      <p class="hint">{words.hint}</p>
-      <ul class="commands">
-        {commands.map(([name, command]) => (
-          <li key={name}>
-            {name}
-            <p class="row">
-              <code>{command}</code>
-              <Copy label={words.copyText} name={words.copy(name)} text={() => command} />
-            </p>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
