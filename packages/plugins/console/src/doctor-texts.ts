@@ -35,7 +35,11 @@ export function indexLags(metrics: string): readonly IndexLag[] {
 
 const counted = (count: number): string => `${count} ${count === 1 ? "object" : "objects"}`;
 
-/** Texts of the checks of a server, of a workspace and of a view, by check. */
+/**
+ * Texts of the checks of a server, of a workspace and of a view, by check. For the command line alone.
+ *
+ * @internal
+ */
 export const DOCTOR_TEXTS = {
   reached: { title: "the server is reachable and its certificate is valid" },
   ready: {
