@@ -15,9 +15,10 @@ export const consoleOutput = [page, stamp];
 
 function sourceHash() {
   const hash = createHash("sha256");
-  const files = globSync(["app/**/*", "package.json"], { cwd: home, withFileTypes: true }).filter((file) =>
-    file.isFile(),
-  );
+  const files = globSync(["app/**/*", "src/doctor-texts.ts", "package.json"], {
+    cwd: home,
+    withFileTypes: true,
+  }).filter((file) => file.isFile());
   const paths = [...files.map(({ parentPath, name }) => join(parentPath, name)), join(root, "package-lock.json")];
   for (const path of paths.sort()) hash.update(path).update(readFileSync(path));
   return hash.digest("hex");

@@ -21,12 +21,15 @@ describe("virtual-workspaces dev", function () {
     needsKubectl.call(this);
     await using dev = await Dev.start({ files: { "note.ts": viewText(), "task.ts": viewText({ name: "task" }) } });
     const text = dev.text.replaceAll(dev.folder.path, "<folder>").replaceAll(dev.url, "<url>");
-    expect(text.replace(/\d+\.\d\d s/, "0.00 s")).to.equal(`Ready in 0.00 s: 2 views at <url>
+    expect(
+      text.replace(/\d+\.\d\d s/, "0.00 s").replace(/#code=[\w-]{43}$/m, "#code=…"),
+    ).to.equal(`Ready in 0.00 s: 2 views at <url>
 
   note  /services/note/clusters/root  notes
   task  /services/task/clusters/root  tasks
 
 export KUBECONFIG=<folder>/state/admin.kubeconfig
+Console, for one sign-in as admin within an hour: <url>/console/#code=…
 
 Try:
   kubectl api-resources

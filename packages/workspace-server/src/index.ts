@@ -46,7 +46,7 @@ export type { AuthorizationOptions, AuthorizationOrder, AuthorizerName } from ".
 export type { ClusterParams } from "./authz/cluster-request.ts";
 export { workspaceImpersonation } from "./authz/impersonation.ts";
 export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";
-export { Loopback, loopback } from "./loopback/loopback.ts";
+export { Loopback, loopback, type ServedShards } from "./loopback/loopback.ts";
 export type { MountedServersOptions, MountsOptions } from "./mounts/targets.ts";
 export type { OtherServers } from "./virtual-storage/backends.ts";
 export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";

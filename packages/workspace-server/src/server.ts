@@ -75,7 +75,8 @@ export class WorkspaceServer implements AsyncDisposable {
     });
     this.#server = createServer(serverOptions);
     const own = { ...loopbackViews(ownViews(served), besides), within: this.#server };
-    itself.serve(own, workspacesOf(serverOptions));
+    const workspaces = workspacesOf(serverOptions);
+    itself.serve(own, { workspaces, shards: all && (() => all.served(() => itself.workspaces)) });
     services.serve({ virtualWorkspaces, urls: () => this.#urls(), log: options.log, within: this.#server });
   }
 

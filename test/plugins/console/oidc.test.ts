@@ -1,13 +1,19 @@
 // Signing in to the console by OpenID Connect, with a real issuer: authorization code with PKCE.
 import { request } from "node:https";
 import { createConsole } from "@virtual-workspaces/console";
-import { createServer } from "@virtual-workspaces/framework";
+import {
+  authenticated,
+  createServer,
+  defineVirtualWorkspace,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
 import { audit } from "@virtual-workspaces/framework/audit";
 import { jwt } from "@virtual-workspaces/framework/authn";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
 import { testLog } from "../../_setup/log.ts";
 import { TestIssuer } from "../../_support/issuer.ts";
+import { Note } from "../../_support/note.ts";
 import { createAuthority } from "../../_support/server.ts";
 import { until } from "../../_support/until.ts";
 
@@ -46,6 +52,14 @@ const cookieOf = (cookies: Readonly<Record<string, string>>): string =>
     .map((pair) => pair.join("="))
     .join("; ");
 
+/** A view with an object to watch. */
+function notes(): VirtualWorkspace {
+  return defineVirtualWorkspace({
+    ...{ name: "notes", path: "/clusters/:cluster", authorize: authenticated() },
+    resources: [Note.serve(Note.collection())],
+  });
+}
+
 async function start(audience = "vw") {
   const issuer = await TestIssuer.start();
   const { log, records } = testLog();
@@ -58,7 +72,7 @@ async function start(audience = "vw") {
     issuer: { url: issuer.url, audiences: [audience], certificateAuthority: issuer.authority.cert },
   });
   const server = createServer({
-    virtualWorkspaces: [],
+    virtualWorkspaces: [notes()],
     authentication: [jwt([accepted], { log })],
     tls: authority.server,
     log,
@@ -75,8 +89,8 @@ async function start(audience = "vw") {
   return {
     ...{ issuer, url, get, records, authority, requests },
     /** Goes to the issuer and back, like a browser. */
-    signIn: async (): Promise<{ readonly callback: string; readonly cookie: string }> => {
-      const begun = await get("sign-in/0");
+    signIn: async (session = ""): Promise<{ readonly callback: string; readonly cookie: string }> => {
+      const begun = await get("sign-in/0", session === "" ? {} : { cookie: session });
       const back = await call(begun.location, issuer.authority.cert);
       return { callback: back.location.slice(`${url}/console/`.length), cookie: cookieOf(begun.cookies) };
     },
@@ -119,6 +133,31 @@ describe("signing in to the console by OpenID Connect", () => {
     const again = await it.get(callback, { cookie });
     expect([again.location, cookieOf(again.cookies)]).to.deep.equal(["./#sign-in=failed", ""]);
     expectFault(/sign-in to the console failed/);
+  });
+
+  it("ends the session that it replaces, with its watches", async () => {
+    await using it = await start();
+    const first = await it.signIn();
+    const session = cookieOf((await it.get(first.callback, { cookie: first.cookie })).cookies);
+    const path = "/services/notes/clusters/root/apis/test.dev/v1/notes?watch=true";
+    const req = request(`${it.url}${path}`, {
+      ca: it.authority.ca,
+      agent: false,
+      headers: { cookie: session, ...MARK },
+    });
+    const watch = await new Promise<import("node:http").IncomingMessage>((resolve) =>
+      req.end().once("response", resolve),
+    );
+    expect(watch.statusCode).to.equal(200);
+    const closed = new Promise((resolve) => watch.resume().once("close", resolve));
+    watch.on("error", () => undefined);
+    // The issuer is another site: the browser comes back without the cookie of the session.
+    const second = await it.signIn(session);
+    const ended = await it.get(second.callback, { cookie: second.cookie });
+    expect(ended.location).to.equal("./");
+    await closed;
+    expect((await it.get("session", { cookie: session, ...MARK })).status).to.equal(401);
+    expect((await it.get("session", { cookie: cookieOf(ended.cookies), ...MARK })).status).to.equal(200);
   });
 
   it("is not begun by pages of other sites", async () => {

@@ -130,6 +130,35 @@ describe("virtual workspaces in the console", function () {
     await seen(tab, `text=/virtual-workspaces doctor ${server.url}.clusters/`);
   });
 
+  it("are checked when the user presses the button, with the server, the workspace and the published URLs", async () => {
+    await open("root:provider?view=views");
+    await seen(tab, "role=row[name=/^widgets APIExport root:provider/]");
+    await tab.locator('role=button[name="Check now"]').click();
+    const results = "role=table[name='Check now']";
+    await seen(tab, `${results} >> role=row[name=/Server the server is ready OK .readyz answers ok/]`);
+    await seen(tab, `${results} >> role=row[name=/Server its certificate is valid Not checked a page does not see/]`);
+    await seen(tab, `${results} >> role=row[name=/Server the server authenticates the user OK kcp-admin, groups: /]`);
+    await seen(tab, `${results} >> role=row[name=/root:provider a watch syncs OK namespaces: [0-9]+ objects in/]`);
+    await seen(tab, `${results} >> role=row[name=/query a watch syncs OK namespaces: [0-9]+ objects in/]`);
+    await seen(tab, `${results} >> role=row[name=/apiexport the user has access Not checked its path has further/]`);
+    await seen(tab, `${results} >> role=row[name=/widgets .services.apiexport.+ a watch syncs OK/]`);
+    await seen(tab, "text=/^[0-9]+ OK, 0 failed, [0-9]+ not checked$/");
+    expect(await axeFaults(tab)).to.deep.equal([]);
+  });
+
+  it("are tested for conformance by reads alone", async () => {
+    await open("root:user?view=views");
+    await tab.locator('role=button[name="Test now"]').click();
+    const results = "role=table[name='Test now']";
+    await seen(
+      tab,
+      `${results} >> role=row[name=/root:user T1: a watch ends its first state .+ OK namespaces: [0-9]+/]`,
+    );
+    await seen(tab, `${results} >> role=row[name=/query T3: the next page of a list .+ OK the same version/]`);
+    await seen(tab, `${results} >> role=row[name=/query E: the answer for a missing object .+ OK 404 NotFound/]`);
+    await seen(tab, "text=/^[0-9]+ OK, 0 failed, [0-9]+ not checked$/");
+  });
+
   it("are listed without their paths to users who may not read these", async () => {
     if (browser === undefined) throw new Error("there is no browser");
     const { tab: bob } = await openTab(browser, `${server.url}/console/#/workspaces/root?view=views`);
@@ -138,6 +167,11 @@ describe("virtual workspaces in the console", function () {
     await seen(bob, "text=/The paths of the virtual workspaces cannot be read/");
     await seen(bob, "role=row[name=/^query Ready/]");
     expect(await bob.locator("text=/services.apiexport.{/").count()).to.equal(0);
+    await bob.locator('role=button[name="Check now"]').click();
+    const results = "role=table[name='Check now']";
+    await seen(bob, `${results} >> role=row[name=/Server the server authenticates the user OK bob, groups: readers/]`);
+    await seen(bob, `${results} >> role=row[name=/query the user has access Not checked you may not read its path/]`);
+    await seen(bob, "text=/^[0-9]+ OK, 0 failed, [0-9]+ not checked$/");
     await bob.close();
   });
 

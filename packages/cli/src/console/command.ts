@@ -31,7 +31,8 @@ async function linkFor({ file, context, overrides, timeout }: Connection): Promi
   if (!headers.some((text) => text.startsWith("Bearer ")))
     throw new Failure("the user of the kubeconfig has no token: use a user with one, or --token");
   // The URL of a view is below the address of its server.
-  const url = loaded.cluster === undefined ? new URL(loaded.upstream.url).origin : loaded.upstream.url;
+  const { url: own } = loaded.upstream;
+  const url = loaded.cluster === undefined ? new URL(own).origin : own.replace(/\/services\/.*$/, "");
   await using server = new Upstream({ ...loaded.upstream, url });
   const signal = AbortSignal.timeout(timeout === 0 ? PATIENCE : timeout);
   const { status, body } = await server.send({ method: "POST", path: `${PATH}/codes`, headers: [], signal });

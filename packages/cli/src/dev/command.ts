@@ -6,6 +6,7 @@ import { UsageError } from "../process/failure.ts";
 import { readIfThere } from "../process/files.ts";
 import { acquire } from "../process/lock.ts";
 import { type StoreChoice, storeChoice } from "../server/store-choice.ts";
+import { DevConsole } from "./dev-console.ts";
 import { ADMIN, GUEST, usersOf } from "./dev-kubeconfig.ts";
 import { DEV } from "./flags.ts";
 import { Port } from "./port.ts";
@@ -23,6 +24,7 @@ interface DevOptions {
   /** Further users. */
   readonly users: readonly CertifiedSubject[];
   readonly store: StoreChoice;
+  readonly hasConsole: boolean;
 }
 
 /** Number of ports to try. */
@@ -30,16 +32,18 @@ const PORTS = 100;
 
 /** Runs `virtual-workspaces dev`. @returns the exit code @throws UsageError, Failure */
 export async function run(args: readonly string[]): Promise<number> {
-  const { paths, dir, port: wanted, quiet, users, store } = devOptions(args);
+  const { paths, dir, port: wanted, quiet, users, store, hasConsole } = devOptions(args);
   const stopped = untilStopped();
   prepare(dir);
   using lock = acquire(dir);
   // The first start creates them while the modules load.
   const credentials = generatedTls({ dir: resolve(dir), users: [ADMIN, GUEST, ...users] });
+  const page = hasConsole ? new DevConsole(dir, [ADMIN, GUEST, ...users]) : undefined;
   let publication: Publication | undefined;
   await using supervisor = new Supervisor({
     paths,
-    site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet, store })),
+    site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet, store, console: page?.site })),
+    console: page,
     onReload: ({ loaded, file, seconds }) => {
       const news = publication?.reloaded(loaded) ?? "";
       console.log(`Reloaded in ${seconds.toFixed(2)} s: ${basename(file)} changed${news}`);
@@ -51,7 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (loaded === undefined) return 0;
   const url = `https://127.0.0.1:${port.number}`;
   lock.serves(url);
-  publication = new Publication(loaded, { url, dir, credentials: await credentials, store });
+  publication = new Publication(loaded, { url, dir, credentials: await credentials, store, console: page });
   if (wanted !== 0 && port.number !== wanted) console.log(`Port ${wanted} is taken: using ${port.number}.`);
   console.log(publication.ready(performance.now() / 1000));
   await stopped;
@@ -74,6 +78,7 @@ function devOptions(args: readonly string[]): DevOptions {
     quiet: values.quiet,
     users: usersOf(values.user ?? []),
     store: storeChoice(values, process.env),
+    hasConsole: values.console,
   };
 }
 

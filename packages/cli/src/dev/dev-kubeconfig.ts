@@ -13,10 +13,12 @@ export interface KubeconfigOptions {
   readonly credentials: Pick<GeneratedTls, "ca" | "users">;
   readonly contexts: readonly Context[];
   readonly current: string;
+  /** Tokens of users, by name. @default none */
+  readonly tokens?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Returns a kubeconfig with everything embedded, so that copies of it work anywhere. JSON strings are YAML strings. */
-export function kubeconfig({ credentials, contexts, current }: KubeconfigOptions): string {
+export function kubeconfig({ credentials, contexts, current, tokens }: KubeconfigOptions): string {
   const ca = base64(credentials.ca);
   const lines = [
     "apiVersion: v1",
@@ -42,6 +44,7 @@ export function kubeconfig({ credentials, contexts, current }: KubeconfigOptions
       "  user:",
       `    client-certificate-data: ${base64(cert)}`,
       `    client-key-data: ${base64(key)}`,
+      ...(tokens?.has(name) ? [`    token: ${tokens.get(name)}`] : []),
     ]),
   ];
   return `${lines.join("\n")}\n`;

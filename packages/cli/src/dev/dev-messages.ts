@@ -1,16 +1,21 @@
-import type { GeneratedTls } from "@virtual-workspaces/framework/tls";
+import type { CertifiedSubject, GeneratedTls } from "@virtual-workspaces/framework/tls";
+import type { IpcMessage } from "../process/ipc-requests.ts";
+import type { MemoryRequest } from "../server/console-memory.ts";
 import type { StoreChoice } from "../server/store-choice.ts";
 
 /** Message from the supervisor to a worker. */
 export type ToWorker =
   /** Opens the store and sets up the views. Sent after `imported`, and again after `released`. */
-  | { readonly type: "serve"; readonly site: Site }
+  | { readonly type: "serve"; readonly site: Site; readonly endedSessions: readonly string[] }
   /** Accompanies a connection. */
   | { readonly type: "connection" }
   /** No more connections come: end watches cleanly, complete requests and close the store within `patience`, ms. */
   | { readonly type: "release"; readonly patience: number }
   /** Does the same as `release`, then exits. */
-  | { readonly type: "finish"; readonly patience: number };
+  | { readonly type: "finish"; readonly patience: number }
+  /** A session of the console has ended at another worker. */
+  | { readonly type: "ended"; readonly session: string }
+  | (IpcMessage<never> & { readonly type: "response" });
 
 /** Settings of the server in a worker. */
 export interface Site {
@@ -20,6 +25,16 @@ export interface Site {
   /** Whether to leave requests out of the log. */
   readonly quiet: boolean;
   readonly store: StoreChoice;
+  /** `undefined` without the console. */
+  readonly console: ConsoleSite | undefined;
+}
+
+/** Settings of the console in a worker: the same for all workers, so that sessions outlive them. */
+export interface ConsoleSite {
+  /** Key of the sessions, base64. Security: it opens every session. */
+  readonly key: string;
+  /** Users by their tokens. Security: a token authenticates its user. */
+  readonly users: Readonly<Record<string, CertifiedSubject>>;
 }
 
 /** Message from a worker to the supervisor. */
@@ -36,7 +51,10 @@ export type FromWorker =
   /** An uncaught error is about to end the process. */
   | { readonly type: "dying"; readonly problem: string }
   /** Absolute paths of files in the module graph, as they are loaded. */
-  | { readonly type: "files"; readonly files: readonly string[] };
+  | { readonly type: "files"; readonly files: readonly string[] }
+  /** A session of the console has ended. */
+  | { readonly type: "ended"; readonly session: string }
+  | (IpcMessage<MemoryRequest> & { readonly type: "request" });
 
 /** Content of the modules. */
 export interface Loaded {

@@ -3,11 +3,22 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { Failure } from "../process/failure.ts";
 import { ConnectionHandover } from "../process/handover.ts";
+import { respondTo } from "../process/ipc-requests.ts";
 import { BIN, environment } from "../process/programs.ts";
+import type { DevConsole } from "./dev-console.ts";
 import type { FromWorker, Loaded, Site, ToWorker } from "./dev-messages.ts";
 
 /** Files of a user need no package.json with a type: Node.js finds out itself that they are ES modules. */
 const QUIET = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON";
+
+interface GenerationOptions {
+  readonly paths: readonly string[];
+  readonly console: DevConsole | undefined;
+  /** Gets the files of the module graph, as they are loaded. */
+  onFiles(files: readonly string[]): void;
+  /** A session of the console has ended in this process. */
+  onEnd(session: string): void;
+}
 
 /** A process that serves the modules as they were when it started. */
 export class Generation {
@@ -18,10 +29,12 @@ export class Generation {
   readonly #worker: ChildProcess;
   readonly #answers = new EventEmitter<{ serving: [Loaded]; released: []; failed: [Failure] }>();
   readonly #handing: ConnectionHandover;
+  readonly #console: DevConsole | undefined;
   #failure: Failure | undefined;
   #fault: string | undefined;
 
-  constructor(paths: readonly string[], onFiles: (files: readonly string[]) => void) {
+  constructor({ paths, console: page, onFiles, onEnd }: GenerationOptions) {
+    this.#console = page;
     const worker = fork(BIN, ["dev:worker", ...paths], {
       env: environment(),
       execArgv: [...process.execArgv, QUIET],
@@ -43,6 +56,13 @@ export class Generation {
       else if (message.type === "taken") this.#handing.taken();
       else if (message.type === "dying") this.#fault = message.problem;
       else if (message.type === "released") this.#answers.emit("released");
+      else if (message.type === "ended") onEnd(message.session);
+      else if (message.type === "request")
+        void respondTo(
+          message.id,
+          async () => page?.answer(message.request),
+          (answer) => this.#send(answer),
+        );
       else fail(message.problem);
     });
     worker.once("exit", (code, signal) => {
@@ -61,7 +81,7 @@ export class Generation {
     const { promise, resolve, reject } = Promise.withResolvers<Loaded>();
     if (this.#failure !== undefined) reject(this.#failure);
     this.#answers.once("serving", resolve).once("failed", reject);
-    this.#send({ type: "serve", site });
+    this.#send({ type: "serve", site, endedSessions: this.#console?.ended ?? [] });
     return promise.finally(() => this.#answers.off("serving", resolve).off("failed", reject));
   }
 
@@ -85,6 +105,11 @@ export class Generation {
   /** Does the same, and ends the process. */
   async finish(patience: number): Promise<void> {
     await this.#order("finish", { done: this.ended, patience });
+  }
+
+  /** Ends a session of the console that has ended in another process. */
+  endSession(session: string): void {
+    this.#send({ type: "ended", session });
   }
 
   kill(): void {

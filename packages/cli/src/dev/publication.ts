@@ -4,6 +4,7 @@ import type { GeneratedTls } from "@virtual-workspaces/framework/tls";
 import { writePrivately } from "../process/files.ts";
 import { shellWord } from "../process/programs.ts";
 import { PLAIN_COLLECTIONS, type StoreChoice, withoutEffect } from "../server/store-choice.ts";
+import type { DevConsole } from "./dev-console.ts";
 import { ADMIN, type Context, contextsOf, GUEST, kubeconfig, mainOf } from "./dev-kubeconfig.ts";
 import type { Loaded, ResourceSummary } from "./dev-messages.ts";
 
@@ -13,6 +14,7 @@ interface PublicationSite {
   readonly dir: string;
   readonly credentials: GeneratedTls;
   readonly store: StoreChoice;
+  readonly console: DevConsole | undefined;
 }
 
 /** Output for the user: the kubeconfig, and the lines on the terminal. */
@@ -28,7 +30,9 @@ export class Publication {
 
   /** Returns the text after the start. @param seconds since the command started */
   ready(seconds: number): string {
-    return readyText(this.#serving, seconds);
+    const { console: page, url } = this.#site;
+    const link = page && `Console, for one sign-in as ${ADMIN.name} within an hour: ${page.link(url, ADMIN.name)}`;
+    return readyText(this.#serving, { seconds, link });
   }
 
   /** Returns the text after a reload: views that are not ready, and the views and their store, if they differ. */
@@ -41,13 +45,13 @@ export class Publication {
 
   /** Writes the kubeconfig only if its content differs: a reload keeps the context that the user selected in it. */
   #publish(loaded: Loaded): Serving {
-    const { url, dir, credentials, store } = this.#site;
+    const { url, dir, credentials, store, console: page } = this.#site;
     const names = credentials.users
       .map(({ name }) => name)
       .filter((name) => name !== ADMIN.name && name !== GUEST.name);
     const contexts = contextsOf(loaded, url, names);
     const path = join(dir, "admin.kubeconfig");
-    const text = kubeconfig({ credentials, contexts, current: contexts[0]?.name ?? "" });
+    const text = kubeconfig({ credentials, contexts, current: contexts[0]?.name ?? "", tokens: page?.tokens });
     if (text !== this.#written) writePrivately(path, text);
     this.#written = text;
     return { url, loaded, contexts, dir, kubeconfig: path, store };
@@ -67,7 +71,10 @@ interface Serving {
 }
 
 /** Returns the next steps for the user, as lines to copy. */
-function readyText(serving: Serving, seconds: number): string {
+function readyText(
+  serving: Serving,
+  { seconds, link }: { readonly seconds: number; readonly link: string | undefined },
+): string {
   const { url, loaded, kubeconfig } = serving;
   const count = loaded.views.length;
   return [
@@ -76,6 +83,7 @@ function readyText(serving: Serving, seconds: number): string {
     contentText(serving),
     "",
     `export KUBECONFIG=${shellWord(kubeconfig)}`,
+    ...(link === undefined ? [] : [link]),
     "",
     ...tryText(serving),
     "",

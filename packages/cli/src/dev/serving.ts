@@ -1,20 +1,23 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Console, ConsoleMemory } from "@virtual-workspaces/console";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
   createServer,
   groups,
   type ServedResource,
   type Server,
+  staticTokens,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { authenticatedUser, clientCertificates } from "@virtual-workspaces/framework/authn";
 import type { Log, RequestRecord } from "@virtual-workspaces/framework/server";
 import { untilAborted } from "@virtual-workspaces/transport";
 import { Failure } from "../process/failure.ts";
+import { version } from "../process/programs.ts";
 import { isHosted, type Source, type ViewHost, viewsOf } from "../views/load.ts";
 import { ADMIN } from "./dev-kubeconfig.ts";
 import type { Loaded, Site, ViewSummary } from "./dev-messages.ts";
-import { DISCOVERY, unionOf } from "./union.ts";
+import { DISCOVERY, rootWorkspace, unionOf } from "./union.ts";
 
 /** Share of the time limit in which clients of connections handed over last can send a request and get their turn. */
 const LAST_CALL = 1 / 6;
@@ -34,7 +37,7 @@ export interface Serving {
 }
 
 /** Opens the store if a module needs one, creates the views and sets them up. @throws any error of these steps */
-export async function startServing(sources: readonly Source[], site: Site): Promise<Serving> {
+export async function startServing(sources: readonly Source[], site: Site, memory: ConsoleMemory): Promise<Serving> {
   await using stack = new AsyncDisposableStack();
   const host = sources.some(isHosted) ? stack.use(await openHost(site)) : undefined;
   const origins = new Map<string, string>();
@@ -47,9 +50,12 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
     views.push(...created);
     if (stores) stored.push(...created.map(({ name }) => name));
   }
-  const all = unionOf(freeName(views), views);
+  const all = unionOf(freeName("dev", views), views);
+  const served = all === undefined ? views : [...views, all];
   const store = host && stored.length > 0 ? { name: host.store.name, views: stored } : undefined;
-  const server = serverOf(all === undefined ? views : [...views, all], site);
+  const page = await consoleOf(site, memory);
+  const workspaces = page && rootWorkspace(freeName("clusters", served), views);
+  const server = serverOf(workspaces === undefined ? served : [...served, workspaces], { site, page });
   stack.defer(() => server.close());
   await server.start();
   const loaded = { ...(await summarise(views, all)), store };
@@ -104,18 +110,31 @@ function withoutWorkspaces<Own extends object>(host: Own): Own & Workspaces {
   return Object.defineProperties(host, { upstream: none, identity: none }) as Own & Workspaces;
 }
 
-/** Returns the name of the view over all views: `dev`, unless a view has that name. */
-function freeName(views: readonly VirtualWorkspace[]): string {
-  let name = "dev";
+/** Returns the console, whose sessions and links outlive this process. */
+async function consoleOf({ console: choice }: Site, memory: ConsoleMemory): Promise<Console | undefined> {
+  if (choice === undefined) return undefined;
+  const { createConsole } = await import("@virtual-workspaces/console");
+  return createConsole({ key: Buffer.from(choice.key, "base64"), memory, log });
+}
+
+/** Returns this name, longer if a view has it. */
+function freeName(wanted: string, views: readonly VirtualWorkspace[]): string {
+  let name = wanted;
   while (views.some((view) => view.name === name)) name += "-all";
   return name;
 }
 
-function serverOf(virtualWorkspaces: readonly VirtualWorkspace[], site: Site): Server {
+function serverOf(
+  virtualWorkspaces: readonly VirtualWorkspace[],
+  { site, page }: { readonly site: Site; readonly page: Console | undefined },
+): Server {
+  const tokens = site.console === undefined ? [] : [staticTokens(site.console.users)];
   return createServer({
     virtualWorkspaces,
-    authentication: [clientCertificates({ ca: site.ca })],
+    authentication: [clientCertificates({ ca: site.ca }), ...tokens],
+    ...(page && { pages: page.pages }),
     impersonation: groups(...ADMIN.groups),
+    component: { name: "virtual-workspaces dev", version: version(), authorize: groups(...ADMIN.groups) },
     tls: site.tls,
     closeTimeout: FINISH_WITHIN,
     log,

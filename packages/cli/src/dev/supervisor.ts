@@ -1,6 +1,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { isModule } from "../views/load.ts";
+import type { DevConsole } from "./dev-console.ts";
 import type { Loaded, Site } from "./dev-messages.ts";
 import { Generation } from "./generation.ts";
 import { Outage, type Reason } from "./outage.ts";
@@ -15,6 +16,8 @@ export interface SupervisorOptions {
   readonly paths: readonly string[];
   /** Resolves by the time the modules are loaded. */
   readonly site: Promise<Site>;
+  /** @default no console */
+  readonly console?: DevConsole | undefined;
   /** A later generation has replaced the previous one. */
   onReload(reload: { readonly loaded: Loaded; readonly file: string; readonly seconds: number }): void;
   /** A saved change cannot be served, or the serving process has ended unexpectedly. */
@@ -117,7 +120,15 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #generation(): Generation {
-    const generation = new Generation(this.#options.paths, (files) => this.#watcher.add(files));
+    const { paths, console: page } = this.#options;
+    const generation: Generation = new Generation({
+      ...{ paths, console: page },
+      onFiles: (files) => this.#watcher.add(files),
+      onEnd: (session) => {
+        page?.end(session);
+        for (const other of this.#living) if (other !== generation) other.endSession(session);
+      },
+    });
     this.#living.add(generation);
     void generation.ended.then((how) => {
       this.#living.delete(generation);

@@ -1,5 +1,7 @@
 import {
   allow,
+  authenticated,
+  defineResource,
   defineVirtualWorkspace,
   deny,
   type ServedResource,
@@ -98,4 +100,68 @@ function unique(resources: readonly ServedResource[]): readonly ServedResource[]
 
 function nameOf({ definition, identity }: ServedResource): string {
   return `${definition.group}/${definition.version}/${definition.plural}:${identity}`;
+}
+
+/**
+ * kcp's LogicalCluster, as far as the console reads it. `@virtual-workspaces/kcp` has the whole kind, but its import would make each
+ * reload a fifth of a second slower.
+ */
+const LogicalCluster = defineResource({
+  group: "core.kcp.io",
+  version: "v1alpha1",
+  kind: "LogicalCluster",
+  scope: "Cluster",
+  description: "The views of virtual-workspaces dev, as a workspace. The object is another one after each reload.",
+  status: { type: "object", properties: { phase: { type: "string", description: "Phase of the logical cluster." } } },
+  columns: { Phase: ".status.phase" },
+});
+
+/**
+ * Returns the resources of all views where workspaces are on other servers, `/clusters/<name>`, so that the console shows them as those
+ * of the workspace `root`. Each view's own `authorize` decides about its resources.
+ *
+ * @returns `undefined` when a view is at that path itself
+ */
+export function rootWorkspace(name: string, views: readonly VirtualWorkspace[]): VirtualWorkspace | undefined {
+  const isTaken = views.some(
+    ({ prefix }) => prefix === "/" || prefix === "/clusters" || prefix?.startsWith("/clusters/"),
+  );
+  if (isTaken) return undefined;
+  const objects = LogicalCluster.collection();
+  objects.in("root").set("cluster", {}, { annotations: { "kcp.io/path": "root" } });
+  objects.in("root").setStatus("cluster", { phase: "Ready" });
+  const own = defineVirtualWorkspace({
+    name,
+    path: "/clusters/:cluster",
+    authorize: authenticated(),
+    resources: [LogicalCluster.serve(objects, { verbs: ["get", "list", "watch"] })],
+  });
+  const all = unionOf(name, [...views.map(leftOutUntilReady), own]);
+  return all && { ...all, prefix: "/clusters", path: "/:cluster" };
+}
+
+/** How long the result of a `ready` hook counts, ms. */
+const READY_FOR = 1_000;
+
+/** Returns the view as one that denies everything until its `ready` hook passes: one view does not keep the others waiting. */
+function leftOutUntilReady(view: VirtualWorkspace): VirtualWorkspace {
+  const { ready, ...rest } = view;
+  if (ready === undefined) return view;
+  let known: { readonly at: number; readonly result: Promise<boolean> } | undefined;
+  const isReady = async (): Promise<boolean> => {
+    try {
+      await ready({ signal: AbortSignal.timeout(READY_FOR) });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return {
+    ...rest,
+    authorize: async (question) => {
+      if (known === undefined || performance.now() - known.at > READY_FOR)
+        known = { at: performance.now(), result: isReady() };
+      return (await known.result) ? view.authorize(question) : deny(`the view ${view.name} is not ready`);
+    },
+  };
 }

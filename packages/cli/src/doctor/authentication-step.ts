@@ -1,4 +1,5 @@
 import { isApiError, isJsonObject } from "@virtual-workspaces/apimachinery";
+import { DOCTOR_TEXTS } from "@virtual-workspaces/console/doctor";
 import { ANONYMOUS } from "@virtual-workspaces/framework/authn";
 import { objectIn } from "../process/json-object.ts";
 import type { ExaminedServer } from "./examined-server.ts";
@@ -10,7 +11,7 @@ const ROOT = "/clusters/root";
 
 /** Checks that the server authenticates the user, and that the process of a view sees the same user. */
 export const known: Step<ExaminedServer> = {
-  title: "the server authenticates the user",
+  title: DOCTOR_TEXTS.known.title,
   run: async (patient) => {
     const here = await reviewed(patient, patient.path);
     // Users without access to a workspace get the answer in root.
@@ -49,7 +50,10 @@ function userIn(text: string): { readonly name: string; readonly shown: string }
   const { username = "", groups, extra } = user;
   const scopes = isJsonObject(extra) && Array.isArray(extra[SCOPES]) ? ` for ${extra[SCOPES].join(", ")} only` : "";
   const name = String(username);
-  return { name, shown: `${name}, groups: ${Array.isArray(groups) ? groups.join(", ") : "none"}${scopes}` };
+  return {
+    name,
+    shown: `${DOCTOR_TEXTS.known.user(name, Array.isArray(groups) ? groups.map(String) : undefined)}${scopes}`,
+  };
 }
 
 async function stranger(patient: ExaminedServer): Promise<string> {

@@ -1,6 +1,7 @@
 import { ApiError, isApiError, statusFrom } from "@virtual-workspaces/apimachinery";
 import { Client, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
 import { impersonationHeaders } from "@virtual-workspaces/client/http";
+import { type ReadinessCheck, readinessChecks } from "@virtual-workspaces/console/doctor";
 import { Upstream } from "@virtual-workspaces/transport";
 import type { Connection } from "../kubectl/connection.ts";
 import { objectIn } from "../process/json-object.ts";
@@ -18,7 +19,7 @@ interface Sent {
 export interface Readiness {
   readonly status: number;
   /** Checks with their reasons, which most servers withhold. */
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[];
+  readonly checks: readonly ReadinessCheck[];
 }
 
 /** The examined URL, and the user who sends the requests. */
@@ -112,8 +113,7 @@ export class ExaminedServer implements AsyncDisposable {
   /** Reads `/readyz?verbose`: its status, and its checks, if the server lists them. @throws TransportError */
   async readiness(): Promise<Readiness> {
     const { status, text } = await this.#answer("/readyz?verbose");
-    const lines = [...text.matchAll(/^\[([+-])\](\S+) (?:ok|failed(?:: (.*))?)$/gm)];
-    return { status, checks: lines.map(([, sign, name = "", reason = ""]) => ({ name, ok: sign === "+", reason })) };
+    return { status, checks: readinessChecks(text) };
   }
 
   /** Sends a request. @throws TransportError, ApiError when the status is not 2xx */

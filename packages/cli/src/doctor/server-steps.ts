@@ -1,5 +1,6 @@
 import { type ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { Informer } from "@virtual-workspaces/client";
+import { DOCTOR_TEXTS, indexLags } from "@virtual-workspaces/console/doctor";
 import {
   type ConnectionProblem,
   connectionProblem,
@@ -13,15 +14,13 @@ import { Skipped, type Step, StepFailure } from "./steps.ts";
 import { misnamed, viewOf } from "./suggest.ts";
 import { forwardedFailure, isView, pathFailure } from "./view-identity.ts";
 
-/** Age above which an index is out of date, s. */
-const LAG = 60;
 /** Time limit for a watch to sync, ms. */
 const SYNC = 15_000;
 
 type ServerStep = Step<ExaminedServer>;
 
 const reached: ServerStep = {
-  title: "the server is reachable and its certificate is valid",
+  title: DOCTOR_TEXTS.reached.title,
   run: async (patient) => {
     await patient.ask("/livez").catch((error: unknown) => {
       if (isTransportError(error)) throw unreached(patient, error);
@@ -32,18 +31,15 @@ const reached: ServerStep = {
 };
 
 const ready: ServerStep = {
-  title: "the server is ready",
+  title: DOCTOR_TEXTS.ready.title,
   run: async (patient) => {
     const { status, checks } = await patient.readiness();
-    if (status < 300) return `/readyz answers ok${unchecked(patient, checks)}`;
-    if (status < 500) throw new Skipped(`/readyz answers ${status}`);
-    const failed = checks.filter(({ ok }) => !ok).map(({ name, reason }) => `${name}: ${reason || "no reason given"}`);
-    if (failed.length === 0)
-      throw new StepFailure(
-        `/readyz answers ${status}`,
-        "wait; if it does not become ready, find the reason in its log",
-      );
-    throw new StepFailure(`not ready: ${failed.join("; ")}${await reasonOf(patient)}`, NOT_READY);
+    const words = DOCTOR_TEXTS.ready;
+    if (status < 300) return `${words.ok}${unchecked(patient, checks)}`;
+    if (status < 500) throw new Skipped(words.other(status));
+    const failed = checks.filter(({ ok }) => !ok);
+    if (failed.length === 0) throw new StepFailure(words.other(status), words.remedyWithoutReason);
+    throw new StepFailure(`${words.failed(failed)}${await reasonOf(patient)}`, words.remedy);
   },
 };
 
@@ -53,9 +49,6 @@ function unchecked(patient: ExaminedServer, checks: Readiness["checks"]): string
   if (view === undefined || checks.some(({ name }) => name === view)) return "";
   return `, and has no check of the view ${JSON.stringify(view)}, which another server may serve`;
 }
-
-const NOT_READY =
-  'wait; if it does not become ready, find the reason in its log: a view logs "virtual workspace is not ready"';
 
 /** Returns what the view of the URL answers to the user while it is not ready: servers withhold reasons from `/readyz`. */
 async function reasonOf(patient: ExaminedServer): Promise<string> {
@@ -70,7 +63,7 @@ async function reasonOf(patient: ExaminedServer): Promise<string> {
 }
 
 const entered: ServerStep = {
-  title: "the user has access",
+  title: DOCTOR_TEXTS.entered.title,
   run: async (patient) => {
     await unless(patient.ask(`${patient.path}/api`), (error) => deniedOrMissing(patient, error));
     return patient.path === "" ? "the whole server" : patient.path;
@@ -108,10 +101,9 @@ function ofMount(message: string): string | undefined {
 }
 
 function remedyOf(code: number): string {
-  if (code < 500) return "correct the URL as the message says";
-  if (code === 500)
-    return 'ask the operator of the server: the log has the reason, as "request failed" with the id of this request';
-  return "wait, and try again; read the server's log for the reason";
+  const { ofMessage, internal, wait } = DOCTOR_TEXTS.entered;
+  if (code < 500) return ofMessage;
+  return code === 500 ? internal : wait;
 }
 
 async function denied(patient: ExaminedServer, message: string): Promise<StepFailure> {
@@ -126,34 +118,31 @@ async function denied(patient: ExaminedServer, message: string): Promise<StepFai
 }
 
 const synced: ServerStep = {
-  title: "a watch syncs",
+  title: DOCTOR_TEXTS.synced.title,
   run: async (patient) => {
     const client = patient.client();
     const kinds = await client.discovery().all(patient.patience);
     const kind =
       kinds.find(({ plural }) => plural === "namespaces") ??
       kinds.find(({ verbs }) => verbs.includes("list") && verbs.includes("watch"));
-    if (kind === undefined) throw new Skipped("no resource there supports list and watch");
+    if (kind === undefined) throw new Skipped(DOCTOR_TEXTS.synced.none);
     return watched(client.resource(kind), kind.plural);
   },
 };
 
 const lag: ServerStep = {
-  title: "the index of the front proxy is up to date",
+  title: DOCTOR_TEXTS.indexed.title,
   run: async (patient) => {
     const text = await patient.ask("/metrics").catch((error: unknown) => {
-      if (isApiError(error)) throw new Skipped(`/metrics answers ${error.code} to this user`);
+      if (isApiError(error)) throw new Skipped(DOCTOR_TEXTS.indexed.denied(error.code));
       throw error;
     });
-    const lags = [...text.matchAll(/^virtual_workspaces_index_lag_seconds\{shard="([^"]*)"\} (\S+)$/gm)];
-    if (lags.length === 0) throw new Skipped("there is no front proxy of this project at this address");
-    for (const [, shard, seconds] of lags)
-      if (!(Number(seconds) <= LAG))
-        throw new StepFailure(
-          `shard ${shard} has sent nothing for ${seconds} s: the index lacks its latest changes`,
-          `check that the shard runs, and read the front proxy's log: kubectl get shard ${shard} -o yaml`,
-        );
-    return lags.map(([, shard, seconds]) => `${shard} ${Number(seconds).toFixed(1)} s`).join(", ");
+    const lags = indexLags(text);
+    const words = DOCTOR_TEXTS.indexed;
+    if (lags.length === 0) throw new Skipped(words.none);
+    const late = lags.find(({ isLate }) => isLate);
+    if (late !== undefined) throw new StepFailure(words.late(late), words.remedy(late.shard));
+    return words.ok(lags);
   },
 };
 
@@ -183,15 +172,10 @@ export async function watched(
   const isSynced = await Promise.race([informer.synced.then(() => true), late.promise.then(() => false)]).finally(() =>
     clearTimeout(timer),
   );
-  if (isSynced) {
-    const { length } = informer.store.list();
-    return `${name}: ${length} ${length === 1 ? "object" : "objects"} in ${Math.round(performance.now() - began)} ms`;
-  }
-  if (isApiError(last) && last.code === 403) throw new Skipped(`the user may not watch ${name}: ${last.message}`);
-  throw new StepFailure(
-    `a watch of ${name} has not synced within ${SYNC / 1000} s${last === undefined ? "" : `: ${last.message}`}`,
-    "look for a proxy between here and the server that buffers streams or limits their duration",
-  );
+  const words = DOCTOR_TEXTS.synced;
+  if (isSynced) return words.ok(name, informer.store.list().length, performance.now() - began);
+  if (isApiError(last) && last.code === 403) throw new Skipped(words.forbidden(name, last.message));
+  throw new StepFailure(words.late(name, SYNC / 1000, last?.message ?? ""), words.remedy);
 }
 
 const REMEDIES: Readonly<Record<ConnectionProblem["kind"], string>> = {

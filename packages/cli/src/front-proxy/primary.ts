@@ -8,6 +8,7 @@ import { Interrupt } from "../process/interrupt.ts";
 import { IpcRequests, respondTo } from "../process/ipc-requests.ts";
 import { logWarnings } from "../process/log.ts";
 import { withKey } from "../server/console.ts";
+import { answerFrom } from "../server/console-memory.ts";
 import { tellReady } from "../server/listening.ts";
 import { SharedPort } from "../server/shared-port.ts";
 import { kubeconfigUpstream } from "../server/upstreams.ts";
@@ -144,9 +145,7 @@ class Primary {
   async #answer(request: PrimaryRequest, from: Connected): Promise<unknown> {
     if (request.what === "sum") return this.#sum(request.own, from);
     if (request.what === "audit") return this.#parts.audit?.write(request.lines);
-    if (request.what === "keep") return this.#memory.keep(request.code, request.authorization);
-    if (request.what === "find") return this.#memory.find(request.code);
-    return this.#memory.take(request.code);
+    return answerFrom(this.#memory, request);
   }
 
   #sum(own: readonly MetricFamily[], from: Connected): Promise<readonly MetricFamily[]> {

@@ -1,8 +1,8 @@
-import type { ConsoleMemory } from "@virtual-workspaces/console";
 import type { MetricFamily } from "@virtual-workspaces/framework/server";
 import { CLUSTERS_PATH, type FrontProxy, RemoteIndex } from "@virtual-workspaces/front-proxy";
 import { endWithin, failWorker, joinCrew, tellPrimary } from "../process/crew-member.ts";
 import { IpcRequests, respondTo } from "../process/ipc-requests.ts";
+import { SharedMemory } from "../server/console-memory.ts";
 import { type FrontProxyCommand, frontProxyOptions } from "./front-proxy-options.ts";
 import { openProxy } from "./proxy.ts";
 import { dividedLimits, sharedFailures } from "./workers/divided-limits.ts";
@@ -35,7 +35,10 @@ class Worker {
   proxy: FrontProxy | undefined;
   readonly #index = new RemoteIndex({ send: (message) => tell({ type: "index", message }) });
   readonly #requests = new IpcRequests<PrimaryRequest>(tell);
-  readonly #memory = new SharedMemory(this.#requests);
+  readonly #memory = new SharedMemory({
+    send: (request) => this.#requests.send(request),
+    end: (session) => tell({ type: "ended", session }),
+  });
   /** Failed authentications at other workers before there is a proxy. */
   readonly #failures: string[] = [];
   readonly #finished = Promise.withResolvers<void>();
@@ -103,51 +106,3 @@ function withShares(
     }),
   };
 }
-
-/** Memory of the console, in the primary process. */
-class SharedMemory implements ConsoleMemory {
-  readonly #requests: IpcRequests<PrimaryRequest>;
-  readonly #ended = new Set<string>();
-  readonly #listeners: ((session: string) => void)[] = [];
-
-  constructor(requests: IpcRequests<PrimaryRequest>) {
-    this.#requests = requests;
-  }
-
-  async keep(code: string, authorization: string): Promise<void> {
-    await this.#requests.send({ what: "keep", code, authorization });
-  }
-
-  async find(code: string): Promise<string | undefined> {
-    return (await this.#requests.send({ what: "find", code })) as string | undefined;
-  }
-
-  async take(code: string): Promise<boolean> {
-    return (await this.#requests.send({ what: "take", code })) as boolean;
-  }
-
-  end(session: string): void {
-    this.add([session]);
-    tell({ type: "ended", session });
-  }
-
-  hasEnded(session: string): boolean {
-    return this.#ended.has(session);
-  }
-
-  onEnd(listener: (session: string) => void): void {
-    this.#listeners.push(listener);
-  }
-
-  /** Adds sessions that have ended at other workers. */
-  add(sessions: readonly string[]): void {
-    for (const session of sessions) {
-      const [oldest] = this.#ended.size >= MOST_ENDED ? this.#ended : [];
-      if (oldest !== undefined) this.#ended.delete(oldest);
-      this.#ended.add(session);
-      for (const listener of this.#listeners) listener(session);
-    }
-  }
-}
-
-const MOST_ENDED = 10_000;

@@ -84,7 +84,8 @@ export function withKey(choice: ConsoleChoice): ConsoleChoice & { readonly key: 
   return { ...choice, key: choice.key ?? randomBytes(KEY_LENGTH) };
 }
 
-function keptKey(rootDirectory: string): Buffer {
+/** Returns the key of the sessions in a directory, and generates it if there is none. @throws Failure on an invalid key file */
+export function keptKey(rootDirectory: string): Buffer {
   const path = join(rootDirectory, `.${FLAG.replace(/-file$/, "")}`);
   const kept = readIfThere(path);
   if (kept !== undefined) {

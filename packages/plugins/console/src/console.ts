@@ -101,7 +101,8 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   const requests = new SessionRequests({ sessions, memory, log, panels: panelFiles });
   const oidc = new OidcSignIns({
     ...{ clients, sealed, path, log },
-    begin: (request, authorization) => requests.begin(request, authorization),
+    sessionOf: (headers) => sessions.of(headers)?.id,
+    begin: (request, options) => requests.begin(request, options),
   });
   return {
     pages: {

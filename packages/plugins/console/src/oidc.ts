@@ -35,6 +35,8 @@ interface Login {
   readonly redirect: string;
   /** Time of its end, ms since 1970. */
   readonly expires: number;
+  /** Session of the browser at the beginning: the issuer, another site, leads back without its cookie. */
+  readonly replaces?: string;
 }
 
 /** Result of a sign-in that failed, for the page: `#sign-in=<failure>`. */
@@ -46,8 +48,13 @@ interface OidcParts {
   /** Path of the console. */
   readonly path: string;
   readonly log: Log;
-  /** Begins the session of a token. @returns cookies @throws ApiError */
-  readonly begin: (request: PageRequest, authorization: string) => Promise<readonly string[]>;
+  /** Returns the name of a request's session. */
+  readonly sessionOf: (headers: PageRequest["req"]["headers"]) => string | undefined;
+  /** Begins the session of a token, and ends the one that it replaces. @returns cookies @throws ApiError */
+  readonly begin: (
+    request: PageRequest,
+    { authorization, replaces }: { readonly authorization: string; readonly replaces: string | undefined },
+  ) => Promise<readonly string[]>;
 }
 
 /** Sign-ins by OpenID Connect. */
@@ -81,7 +88,9 @@ export class OidcSignIns {
       ...{ state, nonce, code_challenge_method: "S256" },
       code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
     });
-    const login: Login = { issuer, state, nonce, verifier, redirect, expires: Date.now() + PATIENCE * 1000 };
+    const replaces = this.#parts.sessionOf(req.headers);
+    const expires = Date.now() + PATIENCE * 1000;
+    const login: Login = { issuer, state, nonce, verifier, redirect, expires, ...(replaces && { replaces }) };
     go(res, target.href, [cookieOf(this.#parts.sealed.seal(JSON.stringify(login), COOKIE), PATIENCE)]);
   }
 
@@ -110,7 +119,7 @@ export class OidcSignIns {
     }
     let cookies: readonly string[];
     try {
-      cookies = await this.#parts.begin(request, authorization);
+      cookies = await this.#parts.begin(request, { authorization, replaces: login.replaces });
     } catch (error) {
       this.#parts.log({
         level: "warn",

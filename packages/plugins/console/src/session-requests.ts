@@ -109,10 +109,21 @@ export class SessionRequests {
     done(request, cookies);
   }
 
-  /** Begins the session of a token of an issuer. @returns the cookies to set @throws ApiError 400, 401, 429, 503 */
-  async begin(request: PageRequest, authorization: string): Promise<readonly string[]> {
+  /**
+   * Begins the session of a token of an issuer, and ends the one that it replaces, with its watches.
+   *
+   * @returns the cookies to set
+   * @throws ApiError 400, 401, 429, 503
+   */
+  async begin(
+    request: PageRequest,
+    { authorization, replaces }: { readonly authorization: string; readonly replaces: string | undefined },
+  ): Promise<readonly string[]> {
     const { name } = await request.authenticate(authorization);
-    return this.#begin(authorization, name, "issuer");
+    const cookies = this.#begin(authorization, name, "issuer");
+    const current = this.#sessions.of(request.req.headers)?.id;
+    for (const session of [current, replaces]) if (session !== undefined) this.#memory.end(session);
+    return cookies;
   }
 
   #begin(authorization: string, user: string, by: string): readonly string[] {

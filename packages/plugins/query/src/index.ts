@@ -4,3 +4,4 @@
  * @module
  */
 export { type QueryViewOptions, queryView } from "./query-view.ts";
+export type { QueriedShards } from "./shards/queried-shards.ts";

@@ -15,6 +15,8 @@ import { Readers } from "./access/readers.ts";
 import { QueryIndexes } from "./indexes/query-indexes.ts";
 import { QueryState, QueryStorage } from "./page/query-storage.ts";
 import { isQuery, parseQuery } from "./request/query.ts";
+import type { QueriedShards } from "./shards/queried-shards.ts";
+import { ShardedResources } from "./shards/sharded-resources.ts";
 
 /** Options of {@link queryView}. */
 export interface QueryViewOptions {
@@ -23,6 +25,18 @@ export interface QueryViewOptions {
    * that serves it as well runs it.
    */
   readonly over: VirtualWorkspace | (() => VirtualWorkspace);
+  /**
+   * Shards whose objects lists and watches of all logical clusters (`*`) have; called for each request. `over` answers for single logical
+   * clusters, whichever shard has them. Resource versions over several shards are the view's own: a process that starts again, and another
+   * process, answers 410 to them.
+   *
+   * While a shard is not available, its objects are as last seen or missing: `metadata.query.unavailableShards` of a list and a `Warning`
+   * name it. Open watches end with 410 when that changes.
+   *
+   * Security: a user must have a right to all logical clusters on each shard to have it here.
+   * @default the logical clusters of `over`
+   */
+  readonly shards?: () => QueriedShards | undefined;
   /** Name of the view. @default "query" */
   readonly name?: string;
   /** Path after `/services/<name>`. @default the path of `over`, and of a function `/clusters/:cluster` */
@@ -88,12 +102,14 @@ export function queryView(options: QueryViewOptions): VirtualWorkspace {
   const given = options.over;
   const over = typeof given === "function" ? given : (): VirtualWorkspace => given;
   const path = options.path ?? (typeof given === "function" ? "/clusters/:cluster" : given.path);
+  const several: Several = () => sharded();
   const state = new QueryState({
     indexes: new QueryIndexes({ most, linger }),
-    readers: new Readers({ authorize: () => over().authorize, every }),
+    readers: new Readers({ authorize: () => ruleOf(over, several), every }),
     onError: options.onError ?? warn,
   });
   const resources = new QueriedResources(state);
+  const sharded = shardedOf(options, state);
   const hasClusters = path.split("/").includes(":cluster");
   const view: VirtualWorkspace = {
     name,
@@ -103,19 +119,50 @@ export function queryView(options: QueryViewOptions): VirtualWorkspace {
       locate: (cluster, request) => over().locate?.(cluster, request) ?? clusterNamed(cluster),
     }),
     authentication: (params, below) => over().authentication?.(params, below) ?? [],
-    authorize: authorizerOver(over),
+    authorize: authorizerOver(over, several),
     resources: (request) => {
       const everywhere = request.params["cluster"] === WILDCARD;
+      const sharded = everywhere ? several() : undefined;
+      if (sharded !== undefined) return sharded.of(request).then((all) => resources.of(all, true));
       const list = over().resources ?? [];
       return then(typeof list === "function" ? list(request) : list, (all) => resources.of(all, everywhere));
     },
     metadataOf: (resource, request) =>
-      then(over().metadataOf?.(resource, request), (served) => served && resources.one(served, true)),
+      then(
+        several()?.metadata(resource, request) ?? over().metadataOf?.(resource, request),
+        (served) => served && resources.one(served, true),
+      ),
     ready: (context) => over().ready?.(context),
     setup: () => state,
   };
   // The type of parameters comes from a literal path.
   return defineVirtualWorkspace(view as VirtualWorkspace<never> as VirtualWorkspace<unknown>);
+}
+
+/** Shards to read for requests about all logical clusters; `undefined` when `over` is all there is. */
+type Several = () => ShardedResources | undefined;
+
+function shardedOf({ shards, onError = warn }: QueryViewOptions, state: QueryState): Several {
+  if (shards === undefined) return () => undefined;
+  const none: QueriedShards = {
+    running: new Map(),
+    missing: [],
+    listen: () => ({ [Symbol.dispose]: () => undefined }),
+  };
+  const all = new ShardedResources({
+    shards: () => shards() ?? none,
+    source: (served, scope) => state.source(served, scope),
+    onError: (error, shard) => onError(error, `shard ${shard}`),
+  });
+  return () => (all.areSeveral ? all : undefined);
+}
+
+/** Returns the rule of the source, which for all logical clusters is that of each shard. */
+function ruleOf(over: () => VirtualWorkspace, several: Several): Authorizer {
+  return (question) => {
+    const sharded = question.params["cluster"] === WILDCARD ? several() : undefined;
+    return sharded?.authorize(question) ?? over().authorize(question);
+  };
 }
 
 function warn(error: unknown, resource: string): void {
@@ -179,13 +226,14 @@ class QueriedResources {
 }
 
 /** The source's rule, except that all authenticated users may list and watch all logical clusters, and get those allowed. */
-function authorizerOver(over: () => VirtualWorkspace): Authorizer {
+function authorizerOver(over: () => VirtualWorkspace, several: Several): Authorizer {
+  const rule = ruleOf(over, several);
   const authorize: Authorizer = (question) => {
     const view = over();
     if (view.handleWhen?.(question) === true) return deny("mounted workspaces cannot be queried");
     const isEverywhere = question.params["cluster"] === WILDCARD;
     const isList = question.isResource && (question.verb === "list" || question.verb === "watch");
-    if (!isEverywhere || !isList) return view.authorize(question);
+    if (!isEverywhere || !isList) return rule(question);
     return everywhere(question.user.in(AUTHENTICATED));
   };
   return Object.defineProperties(authorize, {

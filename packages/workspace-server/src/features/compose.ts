@@ -120,6 +120,7 @@ function shardsFor(
   const shard = {
     ...{ shard: name, upstream, identity, everywhere: host.loopback.upstream, isRoot: name === ROOT_SHARD },
     ...{ ca: host.ca, log: host.log, workspaces: () => loopback.workspaces },
+    shards: () => loopback.shards,
     address: listening.then((place) => host.address(name, place)),
     openStore: () => {
       store ??= host.openStore(name, own);

@@ -4,6 +4,7 @@ import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import type { Store } from "@virtual-workspaces/store";
+import type { ServedShards } from "../loopback/loopback.ts";
 import type { WorkspaceServerOptions } from "../server-options.ts";
 import type { FlagSet, FlagTypes, FlagValues, ValuesOfTypes } from "./flags.ts";
 
@@ -85,6 +86,13 @@ export interface FeatureShard extends Required<Omit<Workspaces, "identity" | "wo
    * Security: call its `authorize` before its resources.
    */
   workspaces(): VirtualWorkspace;
+  /**
+   * Returns the shards that the server shows as one at its address, for views over all of them. {@link FeatureParts.views} must not call
+   * it yet. `undefined` for a further shard, whose address has its own workspaces only, and for a server with one shard.
+   *
+   * Security: call `authorize` of a shard's workspaces before their resources.
+   */
+  shards(): ServedShards | undefined;
   /** Whether this is the shard `root`, of which a process has exactly one: singletons of the process run there. */
   readonly isRoot: boolean;
   /** Opens the store for objects of the shard's views, shared by all features. The server closes it. */

@@ -23,6 +23,24 @@ const LONGEST_START = 30_000;
 
 type Raw = RawRequest<unknown>;
 
+/** Shards of a process, for views over the workspaces of all of them. */
+export interface ServedShards {
+  /** Workspaces of each shard that runs, by its name, as at its own address. */
+  readonly running: ReadonlyMap<string, VirtualWorkspace>;
+  /** Names of shards that may have workspaces, and do not run now. */
+  readonly missing: readonly string[];
+  /** Notifies after a shard has begun to run, has stopped, or was deleted. */
+  listen(listener: () => void): Disposable;
+}
+
+/** Workspaces of a server for views that read its resources in the process. */
+export interface ServedWorkspaces {
+  /** The view below `/clusters` that clients use. */
+  readonly workspaces: VirtualWorkspace | undefined;
+  /** @default one shard */
+  readonly shards?: (() => ServedShards) | undefined;
+}
+
 /** Handlers that forward requests as their callers. */
 export type Forwarder = Pick<Relay, "handle" | "upgrade">;
 
@@ -46,7 +64,7 @@ export class Loopback implements Workspaces, AsyncDisposable {
   #isStarted = false;
   #served: InProcessServer | undefined;
   #server: Server | undefined;
-  #workspaces: VirtualWorkspace | undefined;
+  #workspaces: ServedWorkspaces | undefined;
 
   constructor() {
     const headers = Object.freeze(["Authorization", `Bearer ${this.#token}`]);
@@ -70,12 +88,11 @@ export class Loopback implements Workspaces, AsyncDisposable {
 
   /**
    * Serves the server to itself, with the audit log and metrics of `within`. The server calls it once.
-   * @param workspaces the view below `/clusters` that clients use
    * @throws Error when another server already uses this loopback
    */
   serve(
     options: Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log" | "within">,
-    workspaces?: VirtualWorkspace,
+    workspaces?: ServedWorkspaces,
   ): void {
     if (this.#server !== undefined)
       throw new Error("the loopback already serves another server: create one for each server");
@@ -115,7 +132,12 @@ export class Loopback implements Workspaces, AsyncDisposable {
    * @throws Error before the server has it
    */
   get workspaces(): VirtualWorkspace {
-    return this.#workspaces ?? unserved();
+    return this.#workspaces?.workspaces ?? unserved();
+  }
+
+  /** Shards of the server that it shows as one; `undefined` if there is one. */
+  get shards(): ServedShards | undefined {
+    return this.#workspaces?.shards?.();
   }
 
   /**

@@ -1,10 +1,13 @@
+import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, isApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Located } from "@virtual-workspaces/framework/resource";
 import type { Awaitable } from "@virtual-workspaces/framework/storage";
 import { ROOT_CLUSTER, ROOT_SHARD, Shard as ShardKind, type Shard as ShardObject } from "@virtual-workspaces/kcp";
 import { SHARD_NAME_LABEL } from "@virtual-workspaces/kcp/names";
 import { untilAborted } from "@virtual-workspaces/transport";
+import type { ServedShards } from "../loopback/loopback.ts";
 import { type Clusters, loaded, whenLoaded } from "../serving/served-shard.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { ensure, read, remove } from "../state/modify.ts";
@@ -30,6 +33,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   readonly #running = new Map<string, RunningShard>();
   /** Shards that are starting or running. */
   readonly #begun = new Map<string, Promise<RunningShard>>();
+  readonly #changes = new EventEmitter<{ changed: [] }>().setMaxListeners(0);
   readonly #stop = new AbortController();
   readonly #assembled = Promise.withResolvers<void>();
   #host = "";
@@ -77,6 +81,27 @@ export class ProcessShards implements Clusters, AsyncDisposable {
 
   isElsewhere(): boolean {
     return false;
+  }
+
+  /** Returns the shards, for views over all of them. @param root the workspaces of `root` */
+  served(root: () => VirtualWorkspace): ServedShards {
+    return {
+      running: new Map([
+        [ROOT_SHARD, root()],
+        ...[...this.#running].map(([name, one]) => [name, one.workspaces] as const),
+      ]),
+      missing: this.#missing().flatMap(({ metadata, spec }) => (spec === undefined ? [] : [metadata.name ?? ""])),
+      listen: (listener) => {
+        this.#changes.on("changed", listener);
+        const objects = this.#root.context.state.shards.on({ deleted: listener });
+        return {
+          [Symbol.dispose]: () => {
+            this.#changes.off("changed", listener);
+            objects[Symbol.dispose]();
+          },
+        };
+      },
+    };
   }
 
   /** Fails while one of the shards does not work. */
@@ -156,7 +181,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   async end(name: string): Promise<void> {
     const begun = this.#begun.get(name);
     if (begun === undefined) return;
-    this.#running.delete(name);
+    if (this.#running.delete(name)) this.#changes.emit("changed");
     const running = await begun.catch(() => undefined);
     await running?.[Symbol.asyncDispose]();
     this.#begun.delete(name);
@@ -209,6 +234,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
       const running = await begun;
       if (this.#begun.get(name) !== begun) return running;
       this.#running.set(name, running);
+      this.#changes.emit("changed");
       const { urls, log } = running.shard.context;
       log({ level: "info", message: "shard is serving", shard: name, url: urls.baseURL });
       return running;

@@ -1,7 +1,7 @@
-import { createServer, type Server } from "@virtual-workspaces/framework";
+import { createServer, type Server, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Listening, ListenOptions } from "@virtual-workspaces/framework/server";
 import { register } from "../bootstrap/bootstrap.ts";
-import { loopback } from "../loopback/loopback.ts";
+import { type Loopback, loopback } from "../loopback/loopback.ts";
 import { OwnServices } from "../loopback/own-services.ts";
 import { auditOf, type CommonListenerOptions, listenerOptions, ownViews, workspacesOf } from "../serving/listener.ts";
 import { clustersOf } from "../serving/served-shard.ts";
@@ -38,12 +38,18 @@ export type Meet = (
 /** A shard besides `root`: its store, objects, controllers and listener. */
 export class RunningShard implements AsyncDisposable {
   readonly shard: Shard;
+  readonly #itself: Loopback;
   readonly #server: Server;
   readonly #controllers: AsyncDisposableStack;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(shard: Shard, server: Server, stacks: Record<"controllers" | "stack", AsyncDisposableStack>) {
+  private constructor(
+    shard: Shard,
+    { server, itself }: { readonly server: Server; readonly itself: Loopback },
+    stacks: Record<"controllers" | "stack", AsyncDisposableStack>,
+  ) {
     this.shard = shard;
+    this.#itself = itself;
     this.#server = server;
     this.#controllers = stacks.controllers;
     this.#stack = stacks.stack;
@@ -76,7 +82,7 @@ export class RunningShard implements AsyncDisposable {
       const server = stack.use(createServer(serverOptions));
       const { registry, log } = common;
       const own = loopbackViews(ownViews(served), { registry, ready: () => root.started, log });
-      itself.serve({ ...own, within: server }, workspacesOf(serverOptions));
+      itself.serve({ ...own, within: server }, { workspaces: workspacesOf(serverOptions) });
       stack.defer(() => services.leave());
       services.serve({ virtualWorkspaces, urls, log, within: server });
       stack.defer(() => controllers.disposeAsync()); // before the listener, which they call
@@ -89,11 +95,16 @@ export class RunningShard implements AsyncDisposable {
       // Shards know each other's content once `root` has started, which may wait for this one.
       await Promise.all([itself.start(root.started), services.start()]);
       signal.throwIfAborted();
-      return new RunningShard(shard, server, { controllers, stack });
+      return new RunningShard(shard, { server, itself }, { controllers, stack });
     } catch (error) {
       await stack.disposeAsync();
       throw error;
     }
+  }
+
+  /** The workspaces of the shard, as at its own address. */
+  get workspaces(): VirtualWorkspace {
+    return this.#itself.workspaces;
   }
 
   /** Fails when the shard does not work, above all its store. */

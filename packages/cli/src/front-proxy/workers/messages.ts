@@ -2,6 +2,7 @@ import type { MetricFamily } from "@virtual-workspaces/framework/server";
 import type { FromIndex, ToIndex } from "@virtual-workspaces/front-proxy";
 import type { FromCrewWorker, ToCrewWorker } from "../../process/crew.ts";
 import type { IpcMessage } from "../../process/ipc-requests.ts";
+import type { MemoryRequest } from "../../server/console-memory.ts";
 
 /** Message from the primary process to a worker of the front proxy. */
 export type ToWorker =
@@ -48,9 +49,7 @@ export type PrimaryRequest =
   | { readonly what: "sum"; readonly own: readonly MetricFamily[] }
   /** Writes whole lines of the audit log. */
   | { readonly what: "audit"; readonly lines: Uint8Array }
-  /** Keeps, finds and takes once the `Authorization` of a one-time code. */
-  | { readonly what: "keep"; readonly code: string; readonly authorization: string }
-  | { readonly what: "find" | "take"; readonly code: string };
+  | MemoryRequest;
 
 /** A worker that is set up. */
 export interface Serving {

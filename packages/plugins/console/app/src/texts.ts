@@ -97,6 +97,12 @@ export const texts = {
   cancel: "Cancel",
   loading: "Loading…",
   retrying: "Trying again…",
+  shards: {
+    shard: "Shard",
+    on: (name: string) => `On the shard ${name}`,
+    unavailable: (names: string) =>
+      `Not available now: ${names}. Objects of these shards may be missing or out of date, in totals too.`,
+  },
   tree: {
     label: "Workspaces",
     search: "Search workspaces",

@@ -18,8 +18,10 @@ import type { IndexLease, QueryIndexes } from "../indexes/query-indexes.ts";
 import { decodeCursor, encodeCursor } from "../request/cursor.ts";
 import { Matcher } from "../request/matcher.ts";
 import { LARGEST_WINDOW, type Query } from "../request/query.ts";
+import { ShardedStorage } from "../shards/sharded-storage.ts";
 import { WindowCache } from "./window-cache.ts";
 
+const SHARDS_CHANGED = "a shard has become available, or no longer is: list again";
 const CHANGED = "your permissions or the workspaces have changed: list again";
 
 /** Selectors of a source, which queries with different ones share. */
@@ -146,6 +148,8 @@ export class QueryStorage implements Storage {
         }
       : stack.use(this.#state.window(index, this.#query));
     if (reader !== undefined) stack.use(reader.listen(() => cache.expired(CHANGED, false)));
+    const { storage } = this.#served;
+    if (storage instanceof ShardedStorage) stack.use(storage.listen(() => cache.expired(SHARDS_CHANGED, false)));
     if (rights !== undefined) rights.isShown = true;
     const kept = stack.move();
     return {
@@ -172,10 +176,16 @@ export class QueryStorage implements Storage {
     const last = items.at(-1);
     const remaining = order.size - offset - items.length;
     if (filterFailure !== undefined) warn(`filter failed for some objects, which are left out: ${filterFailure}`);
+    const { storage } = this.#served;
+    const shards = storage instanceof ShardedStorage ? storage.names : [];
+    const away = storage instanceof ShardedStorage ? storage.unavailable : [];
+    if (away.length > 0) warn(`${sharded(away)} not available: objects may be missing or out of date, in totals too`);
     const details = {
       query: {
         total: order.size,
         offset,
+        ...(shards.length > 0 && { shards }),
+        ...(away.length > 0 && { unavailableShards: away }),
         ...(rights && { rights: rightsText(rights) }),
         ...(this.#query.counts.size > 0 && { counts: index.counted() }),
       },
@@ -228,6 +238,9 @@ export class QueryStorage implements Storage {
     return this.#state.readers.rightsOf(scope.identity, question, cache);
   }
 }
+
+const sharded = (names: readonly string[]): string =>
+  names.length === 1 ? `shard ${names[0]} is` : `shards ${names.join(", ")} are`;
 
 /** Returns a text that is equal for equal rights. */
 function rightsText({ clusters, mayWatch }: CheckedRights): string {

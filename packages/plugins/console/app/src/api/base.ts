@@ -24,6 +24,11 @@ export function workspacePath(workspace: string): string {
   return `clusters/${segment(workspace)}`;
 }
 
+/** Path of the LogicalCluster of a workspace, whose name is `cluster`. */
+export function logicalClustersPath(workspace: string): string {
+  return `${workspacePath(workspace)}/apis/core.kcp.io/v1alpha1/logicalclusters`;
+}
+
 /** Path of the query view over one workspace, or over all of them (`*`). */
 export function queryPath(workspace: string): string {
   return `services/query/${workspacePath(workspace)}`;

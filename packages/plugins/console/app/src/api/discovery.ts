@@ -1,8 +1,9 @@
-import type { ReadonlySignal, Signal } from "@preact/signals";
-import { type ResourceId, workspacePath } from "./base.ts";
+import { effect, type ReadonlySignal, type Signal } from "@preact/signals";
+import { logicalClustersPath, type ResourceId, workspacePath } from "./base.ts";
 import { asStatusError, request, type StatusError } from "./client.ts";
 import { backoff, pause } from "./connection.ts";
 import { aggregated, type LegacyList } from "./legacy-discovery.ts";
+import { liveObject } from "./live-list.ts";
 import { reloadable } from "./shared.ts";
 import { Soon } from "./soon.ts";
 import type { List } from "./types.ts";
@@ -57,7 +58,7 @@ const DECIDING = ["apiextensions.k8s.io/v1/customresourcedefinitions", "apis.kcp
 /** Time from a change of these to the next answer, in milliseconds: the server needs some, too. */
 const GATHER = 1_000;
 
-/** The resources that a workspace serves: read once for all its readers, and again when kinds come and go. */
+/** The resources that a workspace serves: read once for all its readers, and again when kinds come and go, or the workspace itself changes. */
 export function discovery(workspace: string): ReadonlySignal<Discovery> {
   return reloadable<Discovery>(`discovery ${workspace}`, { resources: [], state: "loading" }, (state) => {
     const stop = new AbortController();
@@ -65,6 +66,7 @@ export function discovery(workspace: string): ReadonlySignal<Discovery> {
     const ends = DECIDING.map((path) =>
       watchForChanges(`${workspacePath(workspace)}/apis/${path}`, () => again.schedule()),
     );
+    ends.push(onReplaced(workspace, () => again.schedule()));
     void readUntilAnswered(state, workspace, stop.signal);
     return () => {
       stop.abort();
@@ -91,13 +93,27 @@ async function readUntilAnswered(state: Signal<Discovery>, workspace: string, st
   }
 }
 
+/** Calls `onChange` when the LogicalCluster of a workspace is replaced by another one: by a reload of `virtual-workspaces dev`, for example. */
+function onReplaced(workspace: string, onChange: () => void): () => void {
+  const own = liveObject(logicalClustersPath(workspace), "cluster");
+  let known: string | undefined;
+  return effect(() => {
+    const uid = own.value.items[0]?.metadata.uid;
+    if (known !== undefined && uid !== undefined && uid !== known) onChange();
+    known = uid ?? known;
+  });
+}
+
 /** Calls `onChange` when an object at `path` changes; never for users who may not list or watch them. */
 function watchForChanges(path: string, onChange: () => void): () => void {
+  let isListed = false;
   return listAndWatch({
     path: () => path,
     parameters: () => ({}),
     async list(signal) {
-      // The version is enough: the objects are long.
+      // The version is enough: the objects are long. Changes before another list are not known.
+      if (isListed) onChange();
+      isListed = true;
       const list = await request<List<unknown>>(path, { parameters: { limit: 1 }, signal });
       return { resourceVersion: list.metadata.resourceVersion ?? "" };
     },

@@ -13,6 +13,10 @@ export interface LiveList<T extends KubernetesObject> {
   /** `loading` has the pages that have come; `retrying` and `failed` keep the last items and have an error. */
   readonly state: "loading" | "live" | "retrying" | "failed";
   readonly error?: StatusError;
+  /** Shards of the list, if it is over several. */
+  readonly shards?: readonly string[];
+  /** Shards whose objects may be missing or out of date. */
+  readonly unavailable?: readonly string[];
   /** Lists again, for example after `failed`. */
   readonly reload: () => void;
 }
@@ -39,6 +43,7 @@ export function liveObject<T extends KubernetesObject>(collection: string, name:
 function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: string, parameters: Parameters) {
   const objects = new Map<string, T>();
   let phase: Pick<LiveList<T>, "state" | "error"> = { state: "loading" };
+  let covered: Pick<LiveList<T>, "shards" | "unavailable"> = {};
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Sorted; undefined when objects have come or gone. */
   let keys: readonly string[] | undefined;
@@ -46,7 +51,7 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
     timer = undefined;
     keys ??= [...objects.keys()].sort();
     const items = keys.flatMap((key) => objects.get(key) ?? []);
-    state.value = { items, reload: state.peek().reload, ...phase };
+    state.value = { items, reload: state.peek().reload, ...phase, ...covered };
   };
   const showSoon = () => {
     timer ??= setTimeout(show, GATHER);
@@ -67,6 +72,8 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
         for (const object of list.items ?? []) listed.set(keyOf(object), { ...common, ...slim(object) });
         resourceVersion = list.metadata.resourceVersion ?? "";
         rights = list.metadata.query?.rights;
+        const { shards = [], unavailableShards: unavailable = [] } = list.metadata.query ?? {};
+        covered = { shards, unavailable };
         next = list.metadata.continue || undefined;
         // The first list shows its pages as they come; a later one replaces the old state at its end.
         if (next !== undefined && phase.state === "loading") {

@@ -25,6 +25,7 @@ export function startQueryTable(state: TableState, query: TableQuery, onMissing?
       rows: table.rows ?? [],
       total: table.metadata.query?.total ?? table.rows?.length ?? 0,
       ...(counts !== undefined && { counts }),
+      unavailable: table.metadata.query?.unavailableShards ?? [],
       source: "query",
       state: "live",
       reload: state.peek().reload,

@@ -37,6 +37,8 @@ export interface TablePage {
   /** Number of selected objects; undefined before the first answer. */
   readonly total: number | undefined;
   readonly counts?: Counts;
+  /** Shards whose objects may be missing or out of date. */
+  readonly unavailable?: readonly string[];
   /** `query`: the server sorts and filters. `plain`: the page sorts, and `filter` and `countBy` have no effect. */
   readonly source: "query" | "plain";
   /** `retrying` and `failed` keep the last rows and have an error. */

@@ -43,6 +43,10 @@ interface QueryMetadata {
   readonly offset: number;
   readonly rights?: string;
   readonly counts?: Readonly<Record<string, Counts>>;
+  /** Names of the shards of a list over all workspaces, if the server has several. */
+  readonly shards?: readonly string[];
+  /** Shards whose objects may be missing or out of date. */
+  readonly unavailableShards?: readonly string[];
 }
 
 export interface Counts {

@@ -39,7 +39,7 @@ export interface WatchState {
 }
 
 /** After so many milliseconds a watch counts as one that works: the next attempt after it is fast again. */
-const STABLE = 5_000;
+const STABLE = 1_000;
 
 /** Lists and watches until the returned function is called: reconnects with backoff, resumes, and lists again after 410. */
 export function listAndWatch<T extends KubernetesObject>(source: Watched<T>): () => void {
@@ -67,7 +67,7 @@ async function run<T extends KubernetesObject>(source: Watched<T>, stop: AbortSi
       if (!end.wasOpen) await explainFailure(source, listed, stop);
       const lasted = performance.now() - began;
       if (lasted > STABLE) failures = 0;
-      if (end.wasClean && lasted > 1_000) continue;
+      if (end.wasClean && lasted > STABLE) continue;
     } catch (cause) {
       if (stop.aborted) return;
       const error = asStatusError(cause);

@@ -10,6 +10,10 @@ export interface Found<T> {
   readonly error?: StatusError;
   /** The server has no view over all workspaces, or the user has no right to it: the rest may be incomplete. */
   readonly isPartial: boolean;
+  /** Shards that the server has searched, if it has several. */
+  readonly shards: readonly string[];
+  /** Shards whose objects may be missing or out of date. */
+  readonly unavailable: readonly string[];
 }
 
 /** Objects of a workspace, live. To be read while a component is rendered. */
@@ -35,6 +39,8 @@ export function everywhere<T extends KubernetesObject>(
     items: [...byUid.values()],
     isLoading: lists.some(({ state }) => state === "loading"),
     isPartial: all.state === "failed",
+    shards: all.shards ?? [],
+    unavailable: all.unavailable ?? [],
     ...(error !== undefined && { error }),
   };
 }

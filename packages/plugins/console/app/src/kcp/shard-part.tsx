@@ -1,11 +1,11 @@
-import { useEffect, useState } from "preact/hooks";
-import { queryPath, resourcePath } from "../api/base.ts";
-import { request } from "../api/client.ts";
-import type { List } from "../api/types.ts";
+import { tablePage } from "../api/table-page.ts";
 import type { WholeObject } from "../object/live-object.ts";
+import { routeHash, routeTo } from "../route.ts";
+import { UnavailableShards } from "../ui/unavailable-shards.tsx";
 import { Url } from "./copy.tsx";
 import { Fact } from "./fact.tsx";
 import { LOGICAL_CLUSTERS } from "./kinds.ts";
+import { celText } from "./lists.ts";
 import { texts } from "./texts.ts";
 
 interface ShardSpec {
@@ -14,11 +14,12 @@ interface ShardSpec {
   readonly virtualWorkspaceURL?: string;
 }
 
-/** A shard: its URLs, and how many logical clusters are on it. */
+/** A shard: its URLs, and the logical clusters on it. */
 export function ShardPart({ shard }: { readonly shard: WholeObject }) {
   const { name } = shard.metadata;
   const { baseURL, externalURL, virtualWorkspaceURL } = (shard["spec"] ?? {}) as ShardSpec;
-  const count = useCount(name);
+  const filter = filterOf(name);
+  const { total = 0, unavailable } = tablePage({ ...FIRST, filter }).value;
   const words = texts.shard;
   return (
     <dl class="facts">
@@ -37,27 +38,23 @@ export function ShardPart({ shard }: { readonly shard: WholeObject }) {
           <Url url={virtualWorkspaceURL} name={name} />
         </Fact>
       )}
-      <Fact name={words.count}>{count ?? <span class="muted">{words.noCount}</span>}</Fact>
+      <Fact name={words.count}>
+        {total === 0 && <span class="muted">{words.noCount}</span>}
+        {total > 0 && (
+          <>
+            {total.toLocaleString("en")}{" "}
+            <a href={routeHash(routeTo({ workspace: "root", resource: LOGICAL_CLUSTERS }, { all: "1", filter }))}>
+              {words.show}
+            </a>
+          </>
+        )}
+        <UnavailableShards names={unavailable} />
+      </Fact>
     </dl>
   );
 }
 
-/** Number of logical clusters on a shard that the user may list, once: a query of the index, without the objects. */
-function useCount(shard: string): string | undefined {
-  const [count, setCount] = useState<string>();
-  useEffect(() => {
-    const stop = new AbortController();
-    const filter = `object.metadata.annotations["core.kcp.io/shard"] == ${JSON.stringify(shard)}`;
-    const path = `${queryPath("*")}/${resourcePath(LOGICAL_CLUSTERS)}`;
-    request<List<unknown>>(path, { parameters: { limit: 1, filter }, signal: stop.signal }).then(
-      ({ metadata }) => {
-        // A query has the logical clusters of the shard that answers it: none of another one.
-        if (metadata.query !== undefined && metadata.query.total > 0)
-          setCount(metadata.query.total.toLocaleString("en"));
-      },
-      () => undefined,
-    );
-    return () => stop.abort();
-  }, [shard]);
-  return count;
-}
+const FIRST = { workspace: "*", isOverAll: true, resource: LOGICAL_CLUSTERS, offset: 0, limit: 1 } as const;
+
+/** The logical clusters on a shard, as a filter of the table over all workspaces. */
+const filterOf = (shard: string): string => `object.metadata.annotations["core.kcp.io/shard"] == ${celText(shard)}`;

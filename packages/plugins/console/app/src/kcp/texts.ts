@@ -229,6 +229,7 @@ export const texts = {
     external: "External URL",
     views: "URL of virtual workspaces",
     count: "Logical clusters that you may list",
-    noCount: "Not known: the page counts only on the shard that serves it, and only with query views.",
+    noCount: "Not known: this address does not have the workspaces of the shard, or has no query views.",
+    show: "Show them",
   },
 } as const;

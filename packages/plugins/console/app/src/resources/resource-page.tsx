@@ -8,6 +8,7 @@ import { type Route, type RouteQuery, route, routeHash, routeTo, setQuery, withQ
 import { texts } from "../texts.ts";
 import { announce } from "../ui/announce.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { UnavailableShards } from "../ui/unavailable-shards.tsx";
 import { useClusterPaths } from "../workspaces/cluster-paths.ts";
 import { shownColumns } from "./cells.tsx";
 import { useDefaultNamespace } from "./default-namespace.ts";
@@ -110,6 +111,7 @@ function Objects({ query, resource, label, last }: ObjectsProps) {
     <>
       <TableTools resource={resource} page={page} fields={columns} />
       {page.source === "plain" && page.state === "live" && <p class="notice">{texts.table.plain}</p>}
+      <UnavailableShards names={page.unavailable} />
       {page.rows.length === 0 && problem}
       {isOverAll && (page.error?.code === 404 || page.error?.code === 403) && (
         <p class="notice">{texts.table.noOverAll}</p>

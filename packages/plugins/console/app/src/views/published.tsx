@@ -4,6 +4,7 @@ import { EXPORTS, MOUNTS, SLICES, TYPES } from "../kcp/kinds.ts";
 import { ObjectLink, placeOf, WorkspaceLink } from "../kcp/links.tsx";
 import { everywhere } from "../kcp/lists.ts";
 import { pathBelowApi } from "../kcp/view-path.ts";
+import { UnavailableShards } from "../ui/unavailable-shards.tsx";
 import { texts } from "./texts.ts";
 import { ViewActions } from "./view-actions.tsx";
 
@@ -33,22 +34,40 @@ const KINDS: readonly (readonly [kind: string, id: ResourceId])[] = [
 
 const NAMES = new Map(KINDS.map(([kind, id]) => [id, kind]));
 
-/** The URLs that objects publish, of all workspaces whose objects the user may list, and of one more. */
-export function PublishedUrls({ workspace }: { readonly workspace: string }) {
+interface PublishedFound {
+  readonly urls: readonly Published[];
+  readonly isLoading: boolean;
+  readonly unavailable: readonly string[];
+}
+
+/** The URLs that objects publish, of all workspaces whose objects the user may list, and of one more. To be read while a component is rendered. */
+export function publishedUrls(workspace: string): PublishedFound {
   const found = KINDS.map(([, id]) => {
     const others = [`${workspacePath(workspace)}/${resourcePath(id)}`];
-    const { items, isLoading } = everywhere<Publishing>(id, { others });
-    return { isLoading, urls: items.flatMap((object) => urlsOf(object).map((url) => ({ id, object, url }))) };
+    const { items, isLoading, unavailable } = everywhere<Publishing>(id, { others });
+    return {
+      isLoading,
+      unavailable,
+      urls: items.flatMap((object) => urlsOf(object).map((url) => ({ id, object, url }))),
+    };
   });
-  const urls = onceEach(found.flatMap((one) => one.urls));
+  return {
+    urls: onceEach(found.flatMap((one) => one.urls)),
+    isLoading: found.some(({ isLoading }) => isLoading),
+    unavailable: [...new Set(found.flatMap(({ unavailable }) => unavailable))],
+  };
+}
+
+/** A table of these URLs. */
+export function PublishedUrls({ workspace }: { readonly workspace: string }) {
+  const { urls, isLoading, unavailable } = publishedUrls(workspace);
   const words = texts.published;
   return (
     <section aria-labelledby="published">
       <h2 id="published">{words.heading}</h2>
       <p class="hint">{words.hint}</p>
-      {urls.length === 0 && (
-        <p class="muted">{found.some(({ isLoading }) => isLoading) ? texts.loading : words.none}</p>
-      )}
+      <UnavailableShards names={unavailable} />
+      {urls.length === 0 && <p class="muted">{isLoading ? texts.loading : words.none}</p>}
       {urls.length > 0 && (
         <div class="table-wrap">
           <table class="small-table" aria-labelledby="published">
@@ -95,7 +114,7 @@ function Row({ published: { id, object, url } }: { readonly published: Published
 }
 
 /** The API of all workspaces of a view that needs `/clusters/*` behind its URL. */
-const withClusters = (path: string): string =>
+export const withClusters = (path: string): string =>
   /^services\/(apiexport|initializingworkspaces|terminatingworkspaces|preparingworkspaces)\//.test(path)
     ? `${path}/clusters/*`
     : path;

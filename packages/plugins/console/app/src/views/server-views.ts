@@ -56,8 +56,8 @@ async function readChecks(stop: AbortSignal): Promise<ReadonlyMap<string, boolea
   }
 }
 
-/** The virtual workspaces of the server, read once. */
-export function useServerViews(): ServerViews {
+/** The virtual workspaces of the server, read once for each `version`: a reload of `virtual-workspaces dev` is one. */
+export function useServerViews(version = ""): ServerViews {
   const [attempt, setAttempt] = useState(0);
   const [state, setState] = useState<Omit<ServerViews, "reload">>({ views: [], isLoading: true });
   useEffect(() => {
@@ -67,7 +67,7 @@ export function useServerViews(): ServerViews {
       () => undefined,
     );
     return () => stop.abort();
-  }, [attempt]);
+  }, [attempt, version]);
   return { ...state, reload: () => setAttempt((count) => count + 1) };
 }
 

@@ -2,10 +2,10 @@ import "../object/object.css";
 import "./views.css";
 import { apiUrl } from "../api/base.ts";
 import { clusterOf } from "../api/types.ts";
-import { Copy } from "../kcp/copy.tsx";
 import { panelsOfView } from "../panels/panel-list.ts";
 import { routeHash, routeTo } from "../route.ts";
 import { logicalCluster } from "../workspaces/logical-cluster.ts";
+import { CheckSections } from "./check/check-sections.tsx";
 import { PublishedUrls } from "./published.tsx";
 import { pathFor, type ServerView, useServerViews } from "./server-views.ts";
 import { texts } from "./texts.ts";
@@ -13,8 +13,8 @@ import { ViewActions } from "./view-actions.tsx";
 
 /** All virtual workspaces of the server, seen from a workspace, and the URLs that objects publish. */
 export function ViewsPage({ workspace }: { readonly workspace: string }) {
-  const { views, isLoading, error, reload } = useServerViews();
   const [own] = logicalCluster(workspace).value.items;
+  const { views, isLoading, error, reload } = useServerViews(own?.metadata.uid);
   const cluster = (own === undefined ? "" : clusterOf(own)) || workspace;
   return (
     <div class="object-page views-page">
@@ -48,8 +48,8 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
           </div>
         )}
       </section>
+      <CheckSections workspace={workspace} cluster={cluster} views={views} isLoading={isLoading} />
       <PublishedUrls workspace={workspace} />
-      <Check cluster={cluster} />
     </div>
   );
 }
@@ -91,33 +91,5 @@ export function Readiness({ isReady }: { readonly isReady: boolean | undefined }
     <span class="badge failed" title={texts.whyNot}>
       {texts.notReady}
     </span>
-  );
-}
-
-/** Commands that find out more than a browser can. */
-function Check({ cluster }: { readonly cluster: string }) {
-  const words = texts.check;
-  const server = apiUrl(`clusters/${cluster}`).href;
-  const view = apiUrl(`services/query/clusters/${cluster}`).href;
-  const commands = [
-    [words.doctor, `virtual-workspaces doctor ${server}`],
-    [words.conformance, `virtual-workspaces conformance ${view} --certificate-authority ca.crt --token-file token`],
-  ] as const;
-  return (
-    <section aria-labelledby="check">
-      <h2 id="check">{words.heading}</h2>
-      <p class="hint">{words.hint}</p>
-      <ul class="commands">
-        {commands.map(([name, command]) => (
-          <li key={name}>
-            {name}
-            <p class="row">
-              <code>{command}</code>
-              <Copy label={words.copyText} name={words.copy(name)} text={() => command} />
-            </p>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

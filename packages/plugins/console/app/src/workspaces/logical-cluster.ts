@@ -1,4 +1,4 @@
-import { workspacePath } from "../api/base.ts";
+import { logicalClustersPath } from "../api/base.ts";
 import { liveObject } from "../api/live-list.ts";
 import type { Condition, KubernetesObject } from "../api/types.ts";
 
@@ -9,4 +9,4 @@ export interface LogicalCluster extends KubernetesObject {
 
 /** The LogicalCluster of a workspace, live. */
 export const logicalCluster = (workspace: string) =>
-  liveObject<LogicalCluster>(`${workspacePath(workspace)}/apis/core.kcp.io/v1alpha1/logicalclusters`, "cluster");
+  liveObject<LogicalCluster>(logicalClustersPath(workspace), "cluster");

@@ -1,7 +1,15 @@
 import { computed } from "@preact/signals";
 import { type ShownObject, shownObjects } from "../panels/tree-objects.ts";
 import { navigate, route, withQuery } from "../route.ts";
-import { ancestorsOf, childWorkspaces, nameOf, topOf, type Workspace, type WorkspaceList } from "./workspace.ts";
+import {
+  ancestorsOf,
+  childWorkspaces,
+  nameOf,
+  shardOf,
+  topOf,
+  type Workspace,
+  type WorkspaceList,
+} from "./workspace.ts";
 
 /** A visible row of the tree: a workspace, an object of a panel in it, or a note in place of the rows of an open workspace. */
 export interface TreeRow {
@@ -49,6 +57,12 @@ export const treeRows = computed<readonly TreeRow[]>(() => {
     addRow(rows, { ...row, position: index + 1, isOpen: openPaths.value.has(path) });
   });
   return rows;
+});
+
+/** Whether the open workspaces are on more than one shard: only then is it worth a place in each row. */
+export const hasShards = computed(() => {
+  const shards = treeRows.value.map(({ workspace }) => (workspace === undefined ? undefined : shardOf(workspace)));
+  return new Set(shards.filter((shard) => shard !== undefined)).size > 1;
 });
 
 /** Number of workspaces that the search finds. */

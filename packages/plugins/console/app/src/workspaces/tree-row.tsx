@@ -2,8 +2,8 @@ import type { ShownObject } from "../panels/tree-objects.ts";
 import { navigate, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
-import type { TreeRow } from "./tree-model.ts";
-import { type MountState, mountOf, phaseOf, type WorkspaceList } from "./workspace.ts";
+import { hasShards, type TreeRow } from "./tree-model.ts";
+import { type MountState, mountOf, phaseOf, shardOf, type WorkspaceList } from "./workspace.ts";
 
 interface TreeRowProps {
   readonly row: TreeRow;
@@ -42,6 +42,7 @@ function WorkspaceRow({ row }: { readonly row: TreeRow }) {
   const phase = workspace === undefined ? "" : phaseOf(workspace);
   const mount = workspace === undefined ? undefined : mountOf(workspace);
   const type = workspace?.spec?.type?.name;
+  const shard = workspace === undefined ? undefined : shardOf(workspace);
   return (
     <>
       <span class={`toggle ${isOpen ? "open" : ""}`} data-toggle="" aria-hidden="true">
@@ -61,6 +62,12 @@ function WorkspaceRow({ row }: { readonly row: TreeRow }) {
         {name}
       </a>
       {type !== undefined && <span class="type">{type}</span>}
+      {shard !== undefined && hasShards.value && (
+        <span class="type shard" title={texts.shards.on(shard)}>
+          <span class="visually-hidden">{texts.shards.on("")}</span>
+          {shard}
+        </span>
+      )}
       {mount !== undefined && <MountBadge mount={mount} kind={workspace?.spec?.mount?.ref.kind ?? ""} />}
       {phase !== "" && phase !== "Ready" && mount?.isReachable !== false && <span class="badge warning">{phase}</span>}
     </>

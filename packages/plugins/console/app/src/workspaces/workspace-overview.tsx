@@ -12,7 +12,7 @@ import { createHere } from "./create-workspace.tsx";
 import { deletedWorkspace } from "./delete-workspace.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
 import { workspaceAt } from "./tree-model.ts";
-import { childWorkspaces, mountOf, parentOf, phaseOf } from "./workspace.ts";
+import { childWorkspaces, mountOf, parentOf, phaseOf, shardOf } from "./workspace.ts";
 import { typeOfLogicalCluster } from "./workspace-types.ts";
 
 const NO_OBJECT = {
@@ -31,6 +31,7 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
   const phase = workspace === undefined ? cluster?.status?.phase : phaseOf(workspace);
   const url = workspace?.spec?.URL ?? cluster?.status?.URL;
   const created = (workspace ?? cluster)?.metadata.creationTimestamp;
+  const shard = workspace === undefined ? cluster && shardOf(cluster) : shardOf(workspace);
   const conditions = workspace?.status?.conditions ?? cluster?.status?.conditions ?? [];
   const name = workspace?.spec?.cluster ?? (cluster === undefined ? undefined : clusterOf(cluster));
   const mayCreate = useMay(
@@ -43,10 +44,11 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
     useMemo(() => (parent === undefined ? undefined : { ...NO_OBJECT, workspace: parent, name: own }), [parent, own]),
   );
   const siblings = parent === undefined ? undefined : childWorkspaces(parent).value;
+  const hasWorkspaces = cluster !== undefined && childWorkspaces(path).value.error?.code !== 404;
   return (
     <section class="overview" aria-label={texts.workspace.overview}>
       <div class="actions">
-        {mount === undefined && cluster !== undefined && (
+        {mount === undefined && hasWorkspaces && (
           <button
             type="button"
             onClick={createHere}
@@ -100,6 +102,7 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
           </Fact>
         )}
         <Fact name={texts.workspace.cluster}>{name !== undefined && <Copyable text={name} />}</Fact>
+        <Fact name={texts.shards.shard}>{shard}</Fact>
         <Fact name={texts.workspace.url}>
           {url !== undefined && (
             <>

@@ -35,6 +35,10 @@ export const childWorkspaces = (parent: string) =>
 
 export type WorkspaceList = LiveList<Workspace>;
 
+/** Name of the shard of a workspace, where the server says it: kcp itself has a hash of it. */
+export const shardOf = ({ metadata }: KubernetesObject): string | undefined =>
+  metadata.annotations?.["core.kcp.io/shard"];
+
 /** Path of the parent; undefined for the top of a tree. */
 export function parentOf(path: string): string | undefined {
   const parts = path.split(":");

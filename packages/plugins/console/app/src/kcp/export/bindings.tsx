@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { clusterOf } from "../../api/types.ts";
 import { ageOf } from "../../ui/age.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { UnavailableShards } from "../../ui/unavailable-shards.tsx";
 import { useClusterPaths } from "../../workspaces/cluster-paths.ts";
 import { type ApiBinding, BINDINGS } from "../kinds.ts";
 import { ObjectLink, placeOf, WorkspaceLink } from "../links.tsx";
@@ -78,7 +79,8 @@ export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsP
           {isLong ? words.few : words.all(bindings.length)}
         </button>
       )}
-      {hasOtherShards && <p class="hint">{words.otherShards}</p>}
+      <UnavailableShards names={found.unavailable} />
+      {hasOtherShards && found.shards.length === 0 && <p class="hint">{words.otherShards}</p>}
       {found.isPartial && found.error === undefined && <p class="hint">{words.partial}</p>}
     </section>
   );
