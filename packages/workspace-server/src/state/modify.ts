@@ -143,7 +143,13 @@ export async function read<T extends object>(
   return encoded === undefined ? undefined : (decodeObject(encoded) as ObjectOf<T>);
 }
 
-async function replace<T extends object>(
+/**
+ * Writes an object that was read before, without reading it again. One under deletion goes with its last finalizer.
+ *
+ * @returns the resulting object; `undefined` when it is gone
+ * @throws ApiError 409 when it has changed since, 404 when it is gone
+ */
+export async function replace<T extends object>(
   collection: Writable<T>,
   key: ObjectKey,
   { before, next }: { readonly before: ObjectOf<T>; readonly next: ObjectOf<T> },

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import { type Controller, controller, type ReconcileFailure, type ReconcileResult } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework/server";
 import {
   API_BINDINGS_INITIALIZER,
@@ -162,21 +162,22 @@ export class DefaultBindings implements ShardController {
     );
   }
 
-  async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<void> {
+  async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<ReconcileResult> {
     const maintained = this.#maintained.delete(key.cluster);
     this.#held.delete(key.cluster);
-    if (there === undefined || there.metadata.deletionTimestamp !== undefined) return;
+    if (there === undefined || there.metadata.deletionTimestamp !== undefined) return {};
     const waits = this.#waits(there);
     if (waits) this.#held.add(key.cluster);
     if (isOlder(there, this.#options.exports)) await catchUp(this.#options, key, there);
-    else if (waits) await this.#initialize(key, there);
+    else if (waits) return (await this.#initialize(key, there)) ?? {};
     else if (maintained) await this.#maintain(key, there);
+    return {};
   }
 
-  async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
+  async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<ReconcileResult | undefined> {
     this.#setup ??= this.#setupOf();
     const found = this.#setup.find(key, there);
-    if (found !== undefined) await initialize({ ...this.#options, setup: this.#setup }, key, found);
+    return found && initialize({ ...this.#options, setup: this.#setup }, key, found);
   }
 
   #setupOf(): Setup {
