@@ -66,12 +66,21 @@ export async function ensure<T extends object>(
     const there = await read(collection, key);
     if (there !== undefined) return { object: there, created: false };
     try {
-      const encoded = await collection.create(scopeOf(key), stamped(collection.resource, key, content()));
-      return { object: decodeObject(encoded) as ObjectOf<T>, created: true };
+      return { object: await create(collection, key, content()), created: true };
     } catch (error) {
       if (!isApiError(error) || error.reason !== "AlreadyExists") throw error;
     }
   }
+}
+
+/** Creates an object that does not exist, as a controller. @throws ApiError `AlreadyExists` */
+export async function create<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  content: Draft<T>,
+): Promise<ObjectOf<T>> {
+  const encoded = await collection.create(scopeOf(key), stamped(collection.resource, key, content));
+  return decodeObject(encoded) as ObjectOf<T>;
 }
 
 /**

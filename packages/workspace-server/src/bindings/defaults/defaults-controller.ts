@@ -26,7 +26,7 @@ import type { Exports } from "../exports/exports.ts";
 import type { DefaultExport } from "./default-bindings.ts";
 import { BoundByDefault } from "./default-bindings.ts";
 import { initialize, maintain } from "./initialize.ts";
-import { OwnSetup, type Setup } from "./setup.ts";
+import { CreatorSetup, OwnSetup, type Setup } from "./setup.ts";
 import { ViewSetup } from "./view-setup.ts";
 
 /** Options of {@link DefaultBindings}. */
@@ -40,14 +40,16 @@ export interface DefaultBindingsOptions {
   /** Views of the shard's listener, possibly including the view of initializing workspaces. */
   readonly services: OwnServices | undefined;
   readonly log: Log;
+  /** Returns the external URL of the shard. */
+  readonly externalURL: () => string;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
 /**
  * Creates the bindings that workspaces get by their type. During initialization, it creates them as the workspace's
- * creator, who needs permission to bind each export, through the view of initializing workspaces if there is one. If
- * the type says `Maintain`, it later corrects them as the server. An invalid type or export is reported in the
+ * creator, who needs permission to bind each export, by requests if kcp's view of initializing workspaces runs. If the
+ * type says `Maintain`, it later corrects them as the server. An invalid type or export is reported in the
  * LogicalCluster, which waits until they are valid.
  */
 export class DefaultBindings implements ShardController {
@@ -183,10 +185,14 @@ export class DefaultBindings implements ShardController {
   #setupOf(): Setup {
     const { services, state, log } = this.#options;
     const own = new OwnSetup(this.#options);
-    if (services?.initializing !== true) return own;
+    if (services?.initializing === undefined) return own;
     const { clusterRoleBindings } = state.rbac;
     const isOwned = (cluster: string): boolean =>
       clusterRoleBindings.store.get({ cluster, namespace: "", name: OWNER_BINDING }) !== undefined;
+    if (services.initializing === "here") {
+      const onStarted = (): void => this.#waiting();
+      return new CreatorSetup({ services, own, isOwned, onStarted });
+    }
     const found = (key: ObjectKey): void => this.#controller.add(key);
     const current = (cluster: string): LogicalClusterObject | undefined => state.logicalCluster(cluster);
     return this.#stack.use(new ViewSetup({ services, own, isOwned, current, found, log }));

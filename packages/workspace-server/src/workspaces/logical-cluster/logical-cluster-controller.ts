@@ -4,8 +4,8 @@ import { commit, startController } from "../../controllers/shard-controllers.ts"
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, remove } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
+import { nextState } from "../model/next-state.ts";
 import { chosenCluster, isNew, madeFor } from "../model/phases.ts";
-import { nextState } from "./next-state.ts";
 
 /** Maximum of concurrent reconciliations. */
 const WORKERS = 8;

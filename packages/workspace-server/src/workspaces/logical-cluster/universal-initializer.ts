@@ -4,9 +4,9 @@ import { startController } from "../../controllers/shard-controllers.ts";
 import { newNamespace } from "../../kinds/namespace.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";
+import { nextState } from "../model/next-state.ts";
 import { phaseOf } from "../model/phases.ts";
 import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
-import { nextState } from "./next-state.ts";
 
 /** Written content of a Namespace. */
 interface NamespaceContent {

@@ -46,7 +46,7 @@ const shardStep: Step = ({ metadata, spec }, { shard }) => {
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   const hash = metadata.annotations?.[WORKSPACE_SHARD_HASH_ANNOTATION];
   const own = name || (hash !== undefined && shardWithHash(shard, hash));
-  if (!own) return GO_ON;
+  if (!own || (name === shard.name && hash === ownHashOf(shard))) return GO_ON;
   metadata.annotations = {
     ...metadata.annotations,
     [LOGICAL_CLUSTER_SHARD_ANNOTATION]: own,
@@ -54,6 +54,15 @@ const shardStep: Step = ({ metadata, spec }, { shard }) => {
   };
   return GO_ON;
 };
+
+/** Hashes of the names of this process's shards: each workspace needs one at each step. */
+const hashes = new WeakMap<ShardContext, string>();
+
+function ownHashOf(shard: ShardContext): string {
+  const known = hashes.get(shard) ?? shardHash(shard.name);
+  hashes.set(shard, known);
+  return known;
+}
 
 function shardWithHash({ registry }: ShardContext, hash: string): string | undefined {
   return allShards(registry).find(({ metadata: { name = "" } }) => shardHash(name) === hash)?.metadata.name;
@@ -94,7 +103,7 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
     reconcile: async (key, { object }) => {
       let after = GO_ON;
       for (let before: Workspace | undefined = object; before !== undefined; ) {
-        const next: Workspace = structuredClone(before);
+        const next = copyOf(before);
         after = await pass(next, tools);
         before = await commit(collection, key, { before, next });
         if (after.again !== true) break;
@@ -119,6 +128,12 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
       await controlled[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Copies what steps change: they replace lists and maps, and never change one in place. */
+function copyOf(workspace: Workspace): Workspace {
+  const { metadata, spec, status } = workspace;
+  return { ...workspace, metadata: { ...metadata }, spec: { ...spec }, ...(status && { status: { ...status } }) };
 }
 
 /** Takes the steps up to the first that ends the pass. */

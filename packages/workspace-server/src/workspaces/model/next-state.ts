@@ -10,8 +10,8 @@ import {
   terminatorLabel,
 } from "@virtual-workspaces/kcp/names";
 import { isInactive } from "../../state/unavailable.ts";
-import { withOwnersName } from "../model/owner.ts";
-import { begun, phaseOf } from "../model/phases.ts";
+import { withOwnersName } from "./owner.ts";
+import { begun, phaseOf } from "./phases.ts";
 
 /** Facts that the LogicalCluster's status shows. */
 export interface LogicalClusterFacts {
