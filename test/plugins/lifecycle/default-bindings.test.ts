@@ -174,3 +174,34 @@ describe("default bindings where another server has the view of initializing wor
     expect(asked).to.include(`PUT ${within}${LC}/cluster/status`);
   });
 });
+
+describe("a new workspace", function () {
+  this.timeout(60_000);
+
+  it("is Ready after at most 24 writes, with its namespaces and default bindings", async () => {
+    const store = memoryStore();
+    const own = loopback();
+    const virtualWorkspaces = lifecycleViews({ upstream: own.upstream });
+    await using server = await startWorkspaces(store, { loopback: own, virtualWorkspaces });
+    const path = `/clusters/root${TENANCY}/workspaces` as const;
+    const make = async (name: string): Promise<string> => {
+      const manifest = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
+      const made = await server.send(`POST ${path}`, { ...manifest, spec: { type: UNIVERSAL } }, { user: "admin" });
+      expect(made.status, made.text).to.equal(201);
+      const { body } = await untilAnswer(
+        () => server.get(`${path}/${name}`, root),
+        (answer) => answer.body.status?.phase === "Ready",
+      );
+      return body.spec.cluster;
+    };
+    await make("first");
+    const before = await store.head();
+    const cluster = await make("second");
+    for (const namespace of ["default", "kube-system"])
+      await untilAnswer(
+        () => server.get(`/clusters/${cluster}/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`, root),
+        ({ status }) => status === 200,
+      );
+    expect((await store.head()) - before).to.be.within(18, 24);
+  });
+});

@@ -176,7 +176,8 @@ export async function replace<T extends object>(
   const { generation } = before.metadata;
   if (generation !== undefined && isRespecified(before, next)) metadata.generation = generation + 1;
   const written: Encoded = await collection.update(scopeOf(key), { ...next, metadata });
-  return decodeObject(written) as ObjectOf<T>;
+  // Not parsed again: few callers read the result, and it differs in the version alone.
+  return { ...next, metadata: { ...metadata, resourceVersion: written.resourceVersion } };
 }
 
 /** Whether the generation increases: not for changes of metadata or status. */

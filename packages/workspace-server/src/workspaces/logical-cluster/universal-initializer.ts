@@ -32,9 +32,13 @@ export function universalInitializer(
     sources: [{ informer: shard.state.logicalClusters }],
     reconcile: async (key, { object }) => {
       if (object === undefined || !waits(object)) return;
-      for (const name of NAMESPACES) {
-        await ensure(made, { cluster: key.cluster, namespace: "", name }, () => newNamespace(name, CREATED_ONLY));
-      }
+      const { cluster } = key;
+      // At once, so that the store commits them together.
+      await Promise.all(
+        NAMESPACES.map((name) =>
+          ensure(made, { cluster, namespace: "", name }, () => newNamespace(name, CREATED_ONLY)),
+        ),
+      );
       // With all that follows, which would be a write of its own for each workspace.
       const facts = { cluster: key.cluster, externalURL: shard.urls.externalURL, now: now() };
       await modify(collection, key, (cluster) => (waits(cluster) ? nextState(without(cluster), facts) : undefined));
