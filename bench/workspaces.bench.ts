@@ -70,6 +70,7 @@ report("workspaces", [
     value: rounds.ratio(["workspace", "map"], "cpu"),
     unit: "ratio",
     rival: "create of a ConfigMap",
+    atMost: 8,
   }),
   figure({ what: "the same", value: rounds.of("workspace", "cpu") / 1000, unit: "ms" }),
   figure({ what: "the same, writes to the store", value: Math.round(rounds.of("workspace", "writes")), unit: "count" }),

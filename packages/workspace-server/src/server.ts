@@ -49,7 +49,7 @@ export class WorkspaceServer implements AsyncDisposable {
     });
     const documents = commonListenerOptions(options, common, () => this.#urls().externalURL);
     const listeners = { ...documents, mounts: this.#mounts };
-    const services = new OwnServices(options.log);
+    const services = new OwnServices(options.log, itself);
     this.#services = services;
     const root = new Shard({ ...common, name: ROOT_SHARD, urls: () => this.#urls(), store, services });
     this.#shard = root;

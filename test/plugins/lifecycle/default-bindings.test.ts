@@ -1,10 +1,14 @@
-// The server's own initializer, `system:apibindings`: a client of the view, like kcp's controller.
+// The server's own initializer, `system:apibindings`, where the view of initializing workspaces runs in the same process.
+import { allow, createServer, staticTokens } from "@virtual-workspaces/framework";
 import { type AuditPolicy, audit } from "@virtual-workspaces/framework/audit";
+import { memoryStore } from "@virtual-workspaces/store";
+import { forwardedServices, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { testLog } from "../../_setup/log.ts";
 import { untilAnswer } from "../../_support/until.ts";
 import { grant, makeAdmin, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
-import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { LC, root, startViewed } from "./support/owner.ts";
+import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
+import { LC, lifecycleViews, root, startViewed } from "./support/owner.ts";
 
 const TENANCY = "/apis/tenancy.kcp.io/v1alpha1";
 const APIS = "/apis/apis.kcp.io/v1alpha2";
@@ -24,7 +28,7 @@ interface Audited {
   readonly impersonatedUser?: { readonly username: string };
 }
 
-describe("default bindings through the view of initializing workspaces", function () {
+describe("default bindings beside the view of initializing workspaces", function () {
   this.timeout(60_000);
   let server: Workspaces;
   let team: string;
@@ -71,20 +75,16 @@ describe("default bindings through the view of initializing workspaces", functio
           `${(impersonatedUser ?? user).username} ${requestURI.split("?")[0]}`,
       );
 
-  it("are created through it as the workspace's creator, and the initializer is removed through it, too", async () => {
+  it("are created by requests of the workspace's creator, which the audit log shows", async () => {
     await make("bobs");
     const cluster = await ready("bobs");
     const names = await bound(cluster);
     expect(names).to.include("tenancy.kcp.io");
-    const status = `system:apiserver ${VIEW}/${cluster}${LC}/cluster/status`;
+    const call = `bob /clusters/${cluster}${APIS}/apibindings`;
+    const calls = (): string[] => written(cluster).filter((each) => each === call);
     // The audit log is written with a delay.
-    await until("bobs", () => written(cluster).includes(status));
-    const calls = written(cluster);
-    const bindings = `/clusters/${cluster}${APIS}/apibindings`;
-    expect(calls.filter((call) => call === `bob ${bindings}`)).to.have.length(names.length);
-    expect(calls.filter((call) => call === `system:apiserver ${VIEW}/${cluster}${APIS}/apibindings`)).to.have.length(
-      names.length,
-    );
+    await until("bobs", () => calls().length === names.length);
+    expect(written(cluster)).to.deep.equal(calls());
   });
 
   it("are created for creators without a record as well", async () => {
@@ -134,5 +134,74 @@ describe("default bindings through the view of initializing workspaces", functio
       ["bob", 403],
     ] as const)
       expect((await server.get(`${VIEW}/*${LC}`, { user })).status, user).to.equal(code);
+  });
+});
+
+describe("default bindings where another server has the view of initializing workspaces", function () {
+  this.timeout(60_000);
+
+  it("are created through it as the workspace's creator, and the initializer is removed through it, too", async () => {
+    const asked: string[] = [];
+    const own = loopback();
+    // Both servers start and end at different times.
+    const onError = (): void => undefined;
+    await using views = createServer({
+      virtualWorkspaces: lifecycleViews({ upstream: own.upstream, onError }),
+      authentication: [staticTokens({ shard: { name: "shard", groups: ["system:masters"] } })],
+      impersonation: () => allow(),
+      log: testLog().log,
+      tls: false,
+      onRequest: ({ method, path }) => void asked.push(`${method} ${path}`),
+    });
+    const { url } = await views.listen({ port: 0 });
+    const credential = { headers: ["Authorization", "Bearer shard"] };
+    const there = forwardedServices({ upstream: { url, credentials: { get: () => credential } }, onError });
+    await using server = await startWorkspaces(memoryStore(), { loopback: own, virtualWorkspaces: [there] });
+    const team = await makeWorkspace(server, "team");
+    await makeAdmin(server, team, "bob");
+    const manifest = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "bobs" } };
+    const path = `/clusters/${team}${TENANCY}/workspaces` as const;
+    const made = await server.send(`POST ${path}`, { ...manifest, spec: { type: UNIVERSAL } }, { user: "bob" });
+    expect(made.status, made.text).to.equal(201);
+    const { body } = await untilAnswer(
+      () => server.get(`${path}/bobs`, root),
+      (answer) => answer.body.status?.phase === "Ready",
+    );
+    const within = `${VIEW}/${body.spec.cluster}`;
+    const bindings = (await server.get(`/clusters/${body.spec.cluster}${APIS}/apibindings`, root)).body.items;
+    expect(bindings).to.have.length.above(0);
+    expect(asked.filter((each) => each === `POST ${within}${APIS}/apibindings`)).to.have.length(bindings.length);
+    expect(asked).to.include(`PUT ${within}${LC}/cluster/status`);
+  });
+});
+
+describe("a new workspace", function () {
+  this.timeout(60_000);
+
+  it("is Ready after at most 24 writes, with its namespaces and default bindings", async () => {
+    const store = memoryStore();
+    const own = loopback();
+    const virtualWorkspaces = lifecycleViews({ upstream: own.upstream });
+    await using server = await startWorkspaces(store, { loopback: own, virtualWorkspaces });
+    const path = `/clusters/root${TENANCY}/workspaces` as const;
+    const make = async (name: string): Promise<string> => {
+      const manifest = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
+      const made = await server.send(`POST ${path}`, { ...manifest, spec: { type: UNIVERSAL } }, { user: "admin" });
+      expect(made.status, made.text).to.equal(201);
+      const { body } = await untilAnswer(
+        () => server.get(`${path}/${name}`, root),
+        (answer) => answer.body.status?.phase === "Ready",
+      );
+      return body.spec.cluster;
+    };
+    await make("first");
+    const before = await store.head();
+    const cluster = await make("second");
+    for (const namespace of ["default", "kube-system"])
+      await untilAnswer(
+        () => server.get(`/clusters/${cluster}/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`, root),
+        ({ status }) => status === 200,
+      );
+    expect((await store.head()) - before).to.be.within(18, 24);
   });
 });

@@ -179,7 +179,10 @@ export class Bindings implements ShardController {
         : [];
     const typesOf: TypesOf = (key) => registry.workspaceTypes(key);
     this.#defaults = this.#stack.use(
-      new DefaultBindings({ ...common, typesOf, mayAccess, services: shard.services, log: shard.log }),
+      new DefaultBindings({
+        ...{ ...common, typesOf, mayAccess, services: shard.services, log: shard.log },
+        externalURL: () => shard.urls.externalURL,
+      }),
     );
     for (const each of shards()) this.join(each);
     const parts: readonly ShardController[] = [

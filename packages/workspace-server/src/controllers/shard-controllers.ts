@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { ApiError, type KubeObject, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { isApiError, type KubeObject, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Controller, type ControllerOptions, controller, type ReconcileFailure } from "@virtual-workspaces/client";
 import type { Source, SourceStore } from "@virtual-workspaces/client/queue";
 import type { Log } from "@virtual-workspaces/framework/server";
 import type { ShardContext, ShardController } from "../state/context.ts";
-import { modify, type Writable } from "../state/modify.ts";
+import { replace, type Writable } from "../state/modify.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
 /** Options of a controller of a shard. */
@@ -42,30 +42,23 @@ export interface Revision<T extends KubeObject> {
 }
 
 /**
- * Writes a changed object: metadata and spec or, if these are unchanged, the status. As in kcp, watches see each step
- * separately. The event of the first write leads to another reconcile that writes the rest.
+ * Writes a changed object at once: metadata, spec and status. kcp needs two writes, since its API has two paths for them.
  *
- * @returns whether anything was written
+ * @returns the resulting object, `before` itself when nothing has changed; `undefined` when it is gone
  * @throws ApiError 409 when the object has changed since it was read
  */
 export async function commit<T extends object>(
   collection: Writable<T>,
   key: ObjectKey,
   { before, next }: Revision<ObjectOf<T>>,
-): Promise<boolean> {
-  if (isDeepStrictEqual(before, next)) return false;
-  const statusOf = (object: KubeObject): unknown => object["status"];
-  const isStatusOnly = isDeepStrictEqual({ ...next, status: 0 }, { ...before, status: 0 });
-  const status = statusOf(isStatusOnly ? next : before);
-  await modify(collection, key, (current) => {
-    const { uid, resourceVersion } = before.metadata;
-    if (current.metadata.uid !== uid || current.metadata.resourceVersion !== resourceVersion) {
-      const { group, plural } = collection.resource;
-      throw ApiError.conflict({ group, resource: plural }, key.name, "it has changed since it was read");
-    }
-    return { ...(isStatusOnly ? current : next), ...(status !== undefined && { status }) } as ObjectOf<T>;
-  });
-  return true;
+): Promise<ObjectOf<T> | undefined> {
+  if (isDeepStrictEqual(before, next)) return before;
+  try {
+    return await replace(collection, key, { before, next });
+  } catch (error) {
+    if (isApiError(error) && error.code === 404) return undefined;
+    throw error;
+  }
 }
 
 /** Returns a handler that logs each failed attempt; the controller retries. */

@@ -124,6 +124,11 @@ export class Loopback implements Workspaces, AsyncDisposable {
     );
   }
 
+  /** @internal Resolves when it answers. */
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
   /**
    * Workspaces as the view below `/clusters` serves them to clients, for views that read its resources in the process. The
    * server runs it.

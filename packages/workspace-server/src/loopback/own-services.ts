@@ -20,6 +20,7 @@ export const WHAT = "the view that stores this resource";
  */
 export class OwnServices implements AsyncDisposable {
   readonly relay: Forwarder;
+  readonly workspaces: Pick<Loopback, "upstream" | "started">;
   readonly #loopback = new Loopback();
   #names: ReadonlySet<string> = new Set();
   /** Whether requests for unknown names are forwarded to another server. */
@@ -27,7 +28,9 @@ export class OwnServices implements AsyncDisposable {
   readonly #leaving = new AbortController();
   #urls: OwnServicesOptions["urls"] | undefined;
 
-  constructor(log: Log) {
+  /** @param workspaces the logical clusters of the listener, for requests of controllers as users */
+  constructor(log: Log, workspaces: Pick<Loopback, "upstream" | "started">) {
+    this.workspaces = workspaces;
     const onError = (error: unknown): void =>
       log({ level: "warn", message: "views of this server are unavailable", error: String(error) });
     this.relay = this.#loopback.forwarding({ what: WHAT, onError });
@@ -69,9 +72,10 @@ export class OwnServices implements AsyncDisposable {
     this.#leaving.abort();
   }
 
-  /** Whether kcp's view `initializingworkspaces` exists, here or at the server to which the listener forwards unknown names. */
-  get initializing(): boolean {
-    return this.#names.has("initializingworkspaces") || this.#passesOn;
+  /** Where kcp's view `initializingworkspaces` is: in this process, or at the server to which the listener forwards unknown names. */
+  get initializing(): "here" | "elsewhere" | undefined {
+    if (this.#names.has("initializingworkspaces")) return "here";
+    return this.#passesOn ? "elsewhere" : undefined;
   }
 
   /** Returns the path of one of these views by its URL. @returns `undefined` for a URL of another server */

@@ -10,7 +10,7 @@ import { Secret } from "../kinds/secret.ts";
 import { ServiceAccount } from "../kinds/service-account.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { keyText, scopeOf } from "../state/informers/key-index.ts";
-import { type Draft, ensure, modify, remove, type Writable } from "../state/modify.ts";
+import { create, type Draft, modify, remove, type Writable } from "../state/modify.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import { ACCOUNT_NAME_ANNOTATION, TOKEN_SECRET_TYPE } from "../tokens/claims.ts";
 import {
@@ -149,7 +149,7 @@ function keptObjects(objects: ShardObjects): KeptObjects {
       await checkNamespace(objects, key);
       const { annotations, labels } = metadata;
       const kept = { ...(annotations && { annotations }), ...(labels && { labels }) };
-      await ensure(collection(key), key, () => ({ ...content, metadata: kept }) as Draft<object>);
+      await create(collection(key), key, { ...content, metadata: kept } as Draft<object>);
     },
     update: (key, object) =>
       modify(collection(key), key, ({ metadata }) => {

@@ -38,14 +38,17 @@ export class NamespaceDefaults {
   async reconcile(cluster: string, namespace: KubeObject): Promise<void> {
     if (!isActive(namespace)) return;
     const place = { cluster, namespace: namespace.metadata.name ?? "" };
-    await this.#ensure({ ...place, resource: "serviceaccounts", name: DEFAULT_ACCOUNT }, (key) => ({
+    const account = this.#ensure({ ...place, resource: "serviceaccounts", name: DEFAULT_ACCOUNT }, (key) => ({
       apiVersion: "v1",
       kind: "ServiceAccount",
       metadata: { name: key.name, namespace: key.namespace },
     }));
-    await this.#ensure({ ...place, resource: "configmaps", name: ROOT_CA_CONFIG_MAP }, (key, now) =>
+    const ca = this.#ensure({ ...place, resource: "configmaps", name: ROOT_CA_CONFIG_MAP }, (key, now) =>
       rootCaConfigMap(key, now, this.#rootCa()),
     );
+    // Both at once, so that the store commits them together. A failure of one does not keep the other.
+    for (const outcome of await Promise.allSettled([account, ca]))
+      if (outcome.status === "rejected") throw outcome.reason;
   }
 
   async #ensure(key: KeptKey, wanted: (key: KeptKey, now: KubeObject | undefined) => KubeObject): Promise<void> {

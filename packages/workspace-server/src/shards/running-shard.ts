@@ -64,11 +64,12 @@ export class RunningShard implements AsyncDisposable {
       const others = stack.use(new AsyncDisposableStack());
       let listening: Listening | undefined;
       const urls = (): ShardUrls => urlsOf(options, listening);
-      const services = stack.use(new OwnServices(common.log));
+      const itself = loopback();
+      const services = stack.use(new OwnServices(common.log, itself));
       const shard = stack.use(new Shard({ ...common, name, store, urls, services }));
       const { audit, ...listeners } = options.listeners;
       const ownAudit = auditOf(audit, name);
-      const itself = stack.use(loopback());
+      stack.use(itself);
       const { promise, resolve: listens } = Promise.withResolvers<Listening>();
       const controllers = stack.use(new AsyncDisposableStack());
       const viewsContext = { own: stack, controllers, signal, loopback: itself, listening: promise };

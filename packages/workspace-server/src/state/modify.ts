@@ -66,12 +66,21 @@ export async function ensure<T extends object>(
     const there = await read(collection, key);
     if (there !== undefined) return { object: there, created: false };
     try {
-      const encoded = await collection.create(scopeOf(key), stamped(collection.resource, key, content()));
-      return { object: decodeObject(encoded) as ObjectOf<T>, created: true };
+      return { object: await create(collection, key, content()), created: true };
     } catch (error) {
       if (!isApiError(error) || error.reason !== "AlreadyExists") throw error;
     }
   }
+}
+
+/** Creates an object that does not exist, as a controller. @throws ApiError `AlreadyExists` */
+export async function create<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  content: Draft<T>,
+): Promise<ObjectOf<T>> {
+  const encoded = await collection.create(scopeOf(key), stamped(collection.resource, key, content));
+  return decodeObject(encoded) as ObjectOf<T>;
 }
 
 /**
@@ -143,7 +152,13 @@ export async function read<T extends object>(
   return encoded === undefined ? undefined : (decodeObject(encoded) as ObjectOf<T>);
 }
 
-async function replace<T extends object>(
+/**
+ * Writes an object that was read before, without reading it again. One under deletion goes with its last finalizer.
+ *
+ * @returns the resulting object; `undefined` when it is gone
+ * @throws ApiError 409 when it has changed since, 404 when it is gone
+ */
+export async function replace<T extends object>(
   collection: Writable<T>,
   key: ObjectKey,
   { before, next }: { readonly before: ObjectOf<T>; readonly next: ObjectOf<T> },
@@ -161,7 +176,8 @@ async function replace<T extends object>(
   const { generation } = before.metadata;
   if (generation !== undefined && isRespecified(before, next)) metadata.generation = generation + 1;
   const written: Encoded = await collection.update(scopeOf(key), { ...next, metadata });
-  return decodeObject(written) as ObjectOf<T>;
+  // Not parsed again: few callers read the result, and it differs in the version alone.
+  return { ...next, metadata: { ...metadata, resourceVersion: written.resourceVersion } };
 }
 
 /** Whether the generation increases: not for changes of metadata or status. */

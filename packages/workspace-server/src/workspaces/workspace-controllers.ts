@@ -28,7 +28,7 @@ export function workspaceControllers(shard: ShardContext, options: WorkspaceCont
     logicalClusterController(shard, now),
     deletionController(shard, options),
     ownerBindingController(shard, roleBindings),
-    universalInitializer(shard, namespaces),
+    universalInitializer(shard, namespaces, now),
     partitionSetController(shard, now),
     workspaceTypeController(shard, now),
   ]);

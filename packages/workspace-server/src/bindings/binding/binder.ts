@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type GroupResource, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   type APIBinding,
@@ -43,9 +44,24 @@ interface WantedResource {
   readonly schema: APIResourceSchema;
 }
 
+/** Request of a binding for the locks of its resources. */
+interface LockRequest {
+  readonly name: string;
+  readonly resources: readonly GroupResource[];
+  /** Locks that others hold; `undefined` without a LogicalCluster. */
+  conflicts: ReadonlyMap<string, Lock> | undefined;
+}
+
+interface LockBatch {
+  readonly requests: LockRequest[];
+  readonly written: Promise<void>;
+}
+
 /** Binds exports: the part of kcp's `kcp-apibinding` that sets the bound resources and their conditions. */
 export class Binder {
   readonly #options: BinderOptions;
+  /** Requests for locks that are written together, by logical cluster. */
+  readonly #locking = new Map<string, LockBatch>();
 
   constructor(options: BinderOptions) {
     this.#options = options;
@@ -133,23 +149,41 @@ export class Binder {
     { cluster, name }: ObjectKey,
     wanted: readonly WantedResource[],
   ): Promise<ReadonlyMap<string, Lock> | undefined> {
-    const { objects, state, crds, now } = this.#options;
     const resources: GroupResource[] = wanted.map(({ resource: { group, name: resource } }) => ({ group, resource }));
-    let conflicts: ReadonlyMap<string, Lock> | undefined;
+    const request: LockRequest = { name, resources, conflicts: undefined };
+    const batch = this.#locking.get(cluster) ?? this.#lockSoon(cluster);
+    batch.requests.push(request);
+    await batch.written;
+    return request.conflicts;
+  }
+
+  /** Takes the locks of all bindings that request some in this turn of the event loop: a new workspace has several. */
+  #lockSoon(cluster: string): LockBatch {
+    const requests: LockRequest[] = [];
+    const written = setImmediate().then(() => {
+      this.#locking.delete(cluster);
+      return this.#takeLocks(cluster, requests);
+    });
+    const batch = { requests, written };
+    this.#locking.set(cluster, batch);
+    return batch;
+  }
+
+  async #takeLocks(cluster: string, requests: readonly LockRequest[]): Promise<void> {
+    const { objects, state, crds, now } = this.#options;
     await modify(objects.of(LogicalCluster), logicalClusterKey(cluster), (logicalCluster) => {
       const { annotations } = logicalCluster.metadata;
       const text = annotations?.[RESOURCE_BINDINGS_ANNOTATION];
       const holders = holdersIn(cluster, { state, crds });
-      const given = cleanedLocks(text, holders, now());
-      const taken = takeLocks(given, { name, resources }, { crds: holders.crds, now: now() });
-      conflicts = taken.conflicts;
-      logicalCluster.metadata.annotations = {
-        ...annotations,
-        [RESOURCE_BINDINGS_ANNOTATION]: formatLocks(taken.locks),
-      };
+      let locks = cleanedLocks(text, holders, now());
+      for (const request of requests) {
+        const taken = takeLocks(locks, request, { crds: holders.crds, now: now() });
+        locks = taken.locks;
+        request.conflicts = taken.conflicts;
+      }
+      logicalCluster.metadata.annotations = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: formatLocks(locks) };
       return logicalCluster;
     });
-    return conflicts;
   }
 
   /** Returns the conflict with another kind of the group that has one of the names. */

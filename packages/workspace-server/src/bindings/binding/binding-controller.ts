@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
 import {
   APIBinding,
@@ -15,7 +15,7 @@ import {
   PATH_ANNOTATION,
   RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
-import type { Known } from "../../controllers/shard-controllers.ts";
+import { commit, type Known } from "../../controllers/shard-controllers.ts";
 import { follow } from "../../controllers/sources.ts";
 import type { ShardController } from "../../state/context.ts";
 import { modify, read } from "../../state/modify.ts";
@@ -194,12 +194,13 @@ export class BindingController implements ShardController {
   async #write(binding: APIBindingObject, key: ObjectKey, draft: StatusDraft): Promise<void> {
     const { objects, claims } = this.#options;
     const resource = { group: APIBinding.group, resource: APIBinding.plural };
-    await modify(objects.of(APIBinding), key, (current) => {
-      if (current.metadata.resourceVersion !== binding.metadata.resourceVersion) return undefined;
-      const labels = claims.corrected({ resource, key, labels: current.metadata.labels });
-      const next = this.#annotated(withLabels(current, labels));
-      return { ...next, status: draft.status };
-    });
+    const labels = claims.corrected({ resource, key, labels: binding.metadata.labels });
+    const next = { ...this.#annotated(withLabels(binding, labels)), status: draft.status };
+    try {
+      await commit(objects.of(APIBinding), key, { before: binding, next });
+    } catch (error) {
+      if (!isApiError(error) || error.code !== 409) throw error;
+    }
   }
 
   /** Copies the export's extra annotations to the binding and removes all others with that prefix. */

@@ -102,6 +102,12 @@ export class BoundByDefault {
       .sort();
   }
 
+  /** Returns the time at which the newest of these bindings was created, in milliseconds since 1970; 0 without one. */
+  newest(cluster: string, wanted: readonly DefaultExport[]): number {
+    const times = wanted.map((each) => Date.parse(this.#bindingTo(cluster, each)?.metadata.creationTimestamp ?? ""));
+    return Math.max(0, ...times.filter((time) => !Number.isNaN(time)));
+  }
+
   #bindingTo(cluster: string, wanted: DefaultExport): APIBindingObject | undefined {
     return this.#options.state.apiBindings.store.list(cluster).find(({ spec }) => {
       const { path = cluster, name } = spec.reference.export ?? { name: "" };

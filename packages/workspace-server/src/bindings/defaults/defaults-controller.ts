@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import { type Controller, controller, type ReconcileFailure, type ReconcileResult } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework/server";
 import {
   API_BINDINGS_INITIALIZER,
@@ -26,7 +26,7 @@ import type { Exports } from "../exports/exports.ts";
 import type { DefaultExport } from "./default-bindings.ts";
 import { BoundByDefault } from "./default-bindings.ts";
 import { initialize, maintain } from "./initialize.ts";
-import { OwnSetup, type Setup } from "./setup.ts";
+import { CreatorSetup, OwnSetup, type Setup } from "./setup.ts";
 import { ViewSetup } from "./view-setup.ts";
 
 /** Options of {@link DefaultBindings}. */
@@ -40,14 +40,16 @@ export interface DefaultBindingsOptions {
   /** Views of the shard's listener, possibly including the view of initializing workspaces. */
   readonly services: OwnServices | undefined;
   readonly log: Log;
+  /** Returns the external URL of the shard. */
+  readonly externalURL: () => string;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
 /**
  * Creates the bindings that workspaces get by their type. During initialization, it creates them as the workspace's
- * creator, who needs permission to bind each export, through the view of initializing workspaces if there is one. If
- * the type says `Maintain`, it later corrects them as the server. An invalid type or export is reported in the
+ * creator, who needs permission to bind each export, by requests if kcp's view of initializing workspaces runs. If the
+ * type says `Maintain`, it later corrects them as the server. An invalid type or export is reported in the
  * LogicalCluster, which waits until they are valid.
  */
 export class DefaultBindings implements ShardController {
@@ -162,30 +164,35 @@ export class DefaultBindings implements ShardController {
     );
   }
 
-  async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<void> {
+  async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<ReconcileResult> {
     const maintained = this.#maintained.delete(key.cluster);
     this.#held.delete(key.cluster);
-    if (there === undefined || there.metadata.deletionTimestamp !== undefined) return;
+    if (there === undefined || there.metadata.deletionTimestamp !== undefined) return {};
     const waits = this.#waits(there);
     if (waits) this.#held.add(key.cluster);
     if (isOlder(there, this.#options.exports)) await catchUp(this.#options, key, there);
-    else if (waits) await this.#initialize(key, there);
+    else if (waits) return (await this.#initialize(key, there)) ?? {};
     else if (maintained) await this.#maintain(key, there);
+    return {};
   }
 
-  async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
+  async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<ReconcileResult | undefined> {
     this.#setup ??= this.#setupOf();
     const found = this.#setup.find(key, there);
-    if (found !== undefined) await initialize({ ...this.#options, setup: this.#setup }, key, found);
+    return found && initialize({ ...this.#options, setup: this.#setup }, key, found);
   }
 
   #setupOf(): Setup {
     const { services, state, log } = this.#options;
     const own = new OwnSetup(this.#options);
-    if (services?.initializing !== true) return own;
+    if (services?.initializing === undefined) return own;
     const { clusterRoleBindings } = state.rbac;
     const isOwned = (cluster: string): boolean =>
       clusterRoleBindings.store.get({ cluster, namespace: "", name: OWNER_BINDING }) !== undefined;
+    if (services.initializing === "here") {
+      const onStarted = (): void => this.#waiting();
+      return new CreatorSetup({ services, own, isOwned, onStarted });
+    }
     const found = (key: ObjectKey): void => this.#controller.add(key);
     const current = (cluster: string): LogicalClusterObject | undefined => state.logicalCluster(cluster);
     return this.#stack.use(new ViewSetup({ services, own, isOwned, current, found, log }));

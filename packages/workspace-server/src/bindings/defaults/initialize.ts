@@ -1,4 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { ReconcileResult } from "@virtual-workspaces/client";
 import {
   API_BINDINGS_INITIALIZER,
   APIBinding,
@@ -25,18 +26,25 @@ export interface InitializeOptions {
 
 const INITIALIZED = "APIBindingsInitialized";
 
-/** Creates a workspace's default bindings as its creator, and removes the initializer when all are bound. */
+/** Time that bindings get before the workspace reports that it waits for them, in milliseconds. Most need a hundredth of it. */
+const REPORTED_AFTER = 2_000;
+
+/**
+ * Creates a workspace's default bindings as its creator, and removes the initializer when all are bound.
+ *
+ * @returns when to call it again without an event
+ */
 export async function initialize(
   options: InitializeOptions,
   key: ObjectKey,
   there: LogicalClusterObject,
-): Promise<void> {
+): Promise<ReconcileResult | undefined> {
   const { bound, setup } = options;
   const wanted = bound.wantedBy(there);
-  if (bound.isUnknown(key.cluster, wanted)) return;
+  if (bound.isUnknown(key.cluster, wanted)) return undefined;
   if (wanted instanceof TypeFault) {
     await say(options, key, { reason: "WorkspaceTypesInvalid", severity: "Error", message: wanted.message });
-    return;
+    return undefined;
   }
   const missing = wanted.filter((each) => !bound.has(key.cluster, each));
   const made = await Promise.all(missing.map((each) => make(options, there, { key, wanted: each })));
@@ -44,15 +52,17 @@ export async function initialize(
   if (faults.length > 0) {
     const message = `encountered errors: ${faults.length === 1 ? faults[0] : `[${faults.join(", ")}]`}`;
     await say(options, key, { reason: "APIBindingErrors", severity: "Error", message });
-    return;
+    return undefined;
   }
   // Events of the bindings continue this: they become bound, or report why not.
-  if (missing.length > 0) return;
+  if (missing.length > 0) return undefined;
   const pending = bound.pending(key.cluster, wanted);
   if (pending.length > 0) {
+    const left = bound.newest(key.cluster, wanted) + REPORTED_AFTER - options.now().getTime();
+    if (left > 0) return { requeueAfter: left };
     const message = `APIBinding(s) not yet fully bound: ${pending.join(", ")}`;
     await say(options, key, { reason: "WaitingOnAPIBindings", severity: "Info", message });
-    return;
+    return undefined;
   }
   await setup.changeStatus(key, ({ conditions, initializers = [], ...status }) => {
     const others = initializers.filter((name) => name !== API_BINDINGS_INITIALIZER);
@@ -63,6 +73,7 @@ export async function initialize(
       ...(others.length > 0 && { initializers: others }),
     };
   });
+  return undefined;
 }
 
 /** @returns why the binding cannot be created */

@@ -4,7 +4,6 @@ import { Client, Informer, type InformerEvent, type LifecycleEvent } from "@virt
 import type { Log } from "@virtual-workspaces/framework/server";
 import {
   API_BINDINGS_INITIALIZER,
-  APIBinding,
   clusterOf,
   type Holds,
   LogicalCluster,
@@ -12,8 +11,8 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { OwnServices } from "../../loopback/own-services.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
-import { type DefaultBinding, nameOf, specTo } from "./default-bindings.ts";
-import type { Setup, Status } from "./setup.ts";
+import type { DefaultBinding } from "./default-bindings.ts";
+import { createBinding, isRejection, type Setup, type Status } from "./setup.ts";
 
 /** Name of the view of initializing workspaces. */
 const INITIALIZING_VIEW = "initializingworkspaces";
@@ -34,7 +33,7 @@ export interface ViewSetupOptions {
 }
 
 /**
- * Initializes workspaces through the view of initializing workspaces, like kcp's `kcp-apibinder-initializer`. It watches
+ * Initializes workspaces through the view of initializing workspaces where another server has that, like kcp's `kcp-apibinder-initializer`. It watches
  * those that wait for `system:apibindings`, creates bindings as their creator, whom admission checks for `bind`, and writes
  * `/status`. While the view is unavailable, the workspaces wait. Memory: the waiting LogicalClusters and one connection.
  */
@@ -68,19 +67,7 @@ export class ViewSetup implements Setup, AsyncDisposable {
   async bind(key: ObjectKey, there: LogicalClusterObject, to: DefaultBinding): Promise<string | undefined> {
     const { own } = this.#options;
     if (there.spec.createdBy === undefined) return own.bind(key, there, to);
-    const metadata = { name: nameOf(key.cluster, to.wanted) };
-    try {
-      await this.#client
-        .cluster(key.cluster)
-        .resource(APIBinding)
-        .create({ metadata, spec: specTo(to) });
-      return undefined;
-    } catch (error) {
-      if (!isApiError(error) || !isRefusal(error)) throw error;
-      if (error.reason === "AlreadyExists") return undefined;
-      // A creator from another workspace, such as a service account, may be unknown here. The fallback checks `bind`, too.
-      return error.code === 403 ? own.bind(key, there, to) : error.message;
-    }
+    return createBinding(this.#client.cluster(key.cluster), { key, to, forbidden: () => own.bind(key, there, to) });
   }
 
   async changeStatus(key: ObjectKey, change: (status: Status) => Status): Promise<void> {
@@ -110,15 +97,11 @@ export class ViewSetup implements Setup, AsyncDisposable {
       for (const there of this.#informer.store.list()) this.#options.found(logicalClusterKey(clusterOf(there)));
     }
     // Callers report an unreachable or starting view themselves.
-    if (event.type !== "error" || !isRefusal(event.error) || this.#isTold) return;
+    if (event.type !== "error" || !isRejection(event.error) || this.#isTold) return;
     this.#isTold = true;
     const message = `cannot initialize workspaces: the view "${INITIALIZING_VIEW}" rejects requests`;
     this.#options.log({ level: "warn", message, error: event.error.message });
   }
-}
-
-function isRefusal(error: unknown): boolean {
-  return isApiError(error) && error.code < 500 && error.code !== 429;
 }
 
 async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {

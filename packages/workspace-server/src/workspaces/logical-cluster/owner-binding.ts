@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { related } from "@virtual-workspaces/client";
 import type { Source } from "@virtual-workspaces/client/queue";
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
@@ -39,9 +40,25 @@ export function ownerBindingController(shard: ShardContext, { definition, inform
     reconcile: async ({ cluster }, { object }) => {
       if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
       const user = ownerName(object);
-      if (user !== undefined) await bindOwner(shard, { definition, cluster, user });
+      if (user === undefined || isBound(informer, cluster, user)) return;
+      await bindOwner(shard, { definition, cluster, user });
     },
   });
+}
+
+/** Whether the binding is as it should be, by the informer: saves reads, since a logical cluster changes often while it begins. */
+function isBound({ store }: Source, cluster: string, user: string): boolean {
+  const there = store.get({ cluster, namespace: "", name: OWNER_BINDING });
+  if (there === undefined) return false;
+  const { subjects, roleRef } = there as KubeObject & RoleBindingContent;
+  return isDeepStrictEqual({ subjects, roleRef }, contentFor(user));
+}
+
+function contentFor(user: string): RoleBindingContent {
+  return {
+    subjects: [{ kind: "User", apiGroup: RBAC, name: user }],
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "cluster-admin" },
+  };
 }
 
 /** Ensures that a user is an administrator of a logical cluster. */
@@ -49,10 +66,7 @@ export async function bindOwner(
   { objects }: Pick<ShardContext, "objects">,
   { definition, cluster, user }: Pick<RoleBindings, "definition"> & { readonly cluster: string; readonly user: string },
 ): Promise<void> {
-  const content: RoleBindingContent = {
-    subjects: [{ kind: "User", apiGroup: RBAC, name: user }],
-    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "cluster-admin" },
-  };
+  const content = contentFor(user);
   const collection = objects.of(definition as TypedDefinition<RoleBindingContent>);
   const key = { cluster, namespace: "", name: OWNER_BINDING };
   const { created } = await ensure(collection, key, () => content);

@@ -4,6 +4,7 @@ import { startController } from "../../controllers/shard-controllers.ts";
 import { newNamespace } from "../../kinds/namespace.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";
+import { nextState } from "../model/next-state.ts";
 import { phaseOf } from "../model/phases.ts";
 import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
 
@@ -18,7 +19,11 @@ const NAMESPACES = ["default", "kube-system"] as const;
 const CREATED_ONLY = { "bootstrap.kcp.io/create-only": "true" };
 
 /** Initializes the common content of workspaces: their first namespaces (kcp's controller of `root:universal`). */
-export function universalInitializer(shard: ShardContext, namespaces: ResourceDefinition): ShardController {
+export function universalInitializer(
+  shard: ShardContext,
+  namespaces: ResourceDefinition,
+  now: () => Date = () => new Date(),
+): ShardController {
   const collection = shard.objects.of(LogicalCluster);
   const made = shard.objects.of(namespaces as TypedDefinition<NamespaceContent>);
   return startController<LogicalCluster>(shard, {
@@ -27,10 +32,16 @@ export function universalInitializer(shard: ShardContext, namespaces: ResourceDe
     sources: [{ informer: shard.state.logicalClusters }],
     reconcile: async (key, { object }) => {
       if (object === undefined || !waits(object)) return;
-      for (const name of NAMESPACES) {
-        await ensure(made, { cluster: key.cluster, namespace: "", name }, () => newNamespace(name, CREATED_ONLY));
-      }
-      await modify(collection, key, (cluster) => (waits(cluster) ? without(cluster) : undefined));
+      const { cluster } = key;
+      // At once, so that the store commits them together.
+      await Promise.all(
+        NAMESPACES.map((name) =>
+          ensure(made, { cluster, namespace: "", name }, () => newNamespace(name, CREATED_ONLY)),
+        ),
+      );
+      // With all that follows, which would be a write of its own for each workspace.
+      const facts = { cluster: key.cluster, externalURL: shard.urls.externalURL, now: now() };
+      await modify(collection, key, (cluster) => (waits(cluster) ? nextState(without(cluster), facts) : undefined));
     },
   });
 }

@@ -6,15 +6,17 @@ import {
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
   OWNER_ANNOTATION,
   PATH_ANNOTATION,
+  PHASE_LABEL,
   REQUIRED_GROUPS_ANNOTATION,
+  RESOURCE_BINDINGS_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
-import { type Draft, ensure, modify } from "../../state/modify.ts";
+import { type Draft, ensure } from "../../state/modify.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import { parseOwner } from "../model/owner.ts";
-import { begun, madeFor } from "../model/phases.ts";
+import { isNew } from "../model/phases.ts";
 import { initializersOf, joined, terminatorsOf, WorkspaceTypes } from "../model/workspace-types.ts";
 
 /** Where the logical cluster of a workspace is made. */
@@ -26,20 +28,23 @@ export interface NewLogicalCluster {
   readonly path: string;
 }
 
+/** Outcome of {@link makeLogicalCluster}: whether the name belongs to another, or the initialization has begun. */
+type Made = "taken" | "new" | "begun";
+
 /**
- * Makes the logical cluster of a workspace, if it is not there, and has it begin to be set up if the workspace is there still.
+ * Makes the logical cluster of a workspace, if it is not there. The controller of logical clusters begins its initialization.
  *
- * @returns false when the name is taken by the logical cluster of another
  * @throws TypeProblem when the type is gone
  */
-export async function makeLogicalCluster(workspace: Workspace, place: NewLogicalCluster): Promise<boolean> {
-  const { shard, registry, cluster } = place;
-  const collection = shard.objects.of(LogicalCluster);
-  const key = logicalClusterKey(cluster);
-  const { object } = await ensure(collection, key, () => contentOf(workspace, place));
-  if (!isOwnedBy(object, workspace)) return false;
-  if ((await madeFor(object, registry)) === "there") await modify(collection, key, begun);
-  return true;
+export async function makeLogicalCluster(workspace: Workspace, place: NewLogicalCluster): Promise<Made> {
+  const { shard, cluster } = place;
+  const there = shard.state.logicalCluster(cluster);
+  const made =
+    there ??
+    (await ensure(shard.objects.of(LogicalCluster), logicalClusterKey(cluster), () => contentOf(workspace, place)))
+      .object;
+  if (!isOwnedBy(made, workspace)) return "taken";
+  return isNew(made) ? "new" : "begun";
 }
 
 /** Whether a logical cluster was made for a workspace, and not for another that had its name. */
@@ -72,9 +77,12 @@ function contentOf(
         [WORKSPACE_TYPE_ANNOTATION]: name,
         [LOGICAL_CLUSTER_SHARD_ANNOTATION]: shard.name,
         [PATH_ANNOTATION]: path,
+        // No resource is bound yet.
+        [RESOURCE_BINDINGS_ANNOTATION]: "{}",
         ...(owner && { [OWNER_ANNOTATION]: owner }),
         ...(groups !== undefined && { [REQUIRED_GROUPS_ANNOTATION]: groups }),
       },
+      labels: { [PHASE_LABEL]: "Scheduling" },
       finalizers: [LOGICAL_CLUSTER_DELETION_FINALIZER],
     },
     spec: {

@@ -10,7 +10,7 @@ import { read } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import { phaseOf } from "../model/phases.ts";
 import { shardOf } from "../model/shards.ts";
-import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
+import { type AfterStep, AGAIN, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
 import { CONTENT_DELETED, shardWith } from "./workspace-deletion.ts";
 
 /** Condition of a workspace: whether it is initialized. */
@@ -24,7 +24,7 @@ export const phaseStep: Step = async (workspace, tools) => {
   const { metadata, spec, status = {} } = workspace;
   const phase = status.phase ?? "Scheduling";
   if (spec.mount === undefined) {
-    if (phase === "Scheduling" && spec.URL && spec.cluster) workspace.status = { ...status, phase: "Initializing" };
+    if (phase === "Scheduling" && spec.URL && spec.cluster) return beginInitializing(workspace, tools);
     if (phase === "Initializing") return initialize(workspace, tools);
     if (FOLLOWING.has(phase) && metadata.deletionTimestamp !== undefined) terminate(workspace, tools);
   }
@@ -35,6 +35,16 @@ export const phaseStep: Step = async (workspace, tools) => {
 
 /** Phases in which a workspace under deletion mirrors its logical cluster. */
 const FOLLOWING: ReadonlySet<string> = new Set(["Ready", "Terminating", "Deleting"]);
+
+/** Ready has a write of its own, so that watches see each phase. */
+async function beginInitializing(workspace: Workspace, tools: WorkspaceTools): Promise<AfterStep> {
+  const begun: WorkspaceStatus = { ...workspace.status, phase: "Initializing" };
+  workspace.status = begun;
+  const after = await initialize(workspace, tools);
+  if (workspace.status.phase !== "Ready") return after;
+  workspace.status = begun;
+  return AGAIN;
+}
 
 async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<AfterStep> {
   const { status = {} } = workspace;

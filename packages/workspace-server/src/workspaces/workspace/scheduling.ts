@@ -11,7 +11,7 @@ import {
 import { areShardsKnown, chooseShard, shardOf } from "../model/shards.ts";
 import { joined, pathOf } from "../model/workspace-types.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
-import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
+import { type AfterStep, AGAIN, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
 /** Condition of a workspace: whether it is scheduled. */
 const SCHEDULED = "WorkspaceScheduled";
@@ -49,10 +49,11 @@ function place(workspace: Workspace, { shard, pick, newName, now }: WorkspaceToo
   annotations[WORKSPACE_CLUSTER_ANNOTATION] ||= workspace.spec.cluster || newName();
   metadata.annotations = annotations;
   metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), LOGICAL_CLUSTER_FINALIZER])];
-  return STOP;
+  return AGAIN;
 }
 
-async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path: string): Promise<AfterStep> {
+async function occupy(workspace: Workspace, tools: WorkspaceTools, path: string): Promise<AfterStep> {
+  const { shard, now } = tools;
   const { annotations = {} } = workspace.metadata;
   const name = annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] ?? "";
   const cluster = annotations[WORKSPACE_CLUSTER_ANNOTATION] ?? "";
@@ -63,14 +64,17 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   if (there === undefined) return STOP;
   const url = urlOf(chosen, path);
   if (url === undefined) return unreachable(workspace, chosen, now());
-  if (!(await makeLogicalCluster(workspace, { shard: there, registry: shard.registry, cluster, path }))) {
+  const made = await makeLogicalCluster(workspace, { shard: there, registry: shard.registry, cluster, path });
+  if (made === "taken") {
     const { [WORKSPACE_CLUSTER_ANNOTATION]: _, ...others } = annotations;
     workspace.metadata.annotations = others;
-    return STOP;
+    return AGAIN;
   }
+  // An event follows when it begins to be initialized.
+  if (made === "new") return STOP;
   workspace.spec.cluster = cluster;
   workspace.spec.URL = url;
-  return STOP;
+  return keepPlace(workspace, tools);
 }
 
 /** Updates the condition and URL of a scheduled workspace. Its logical cluster never changes. */
@@ -84,10 +88,7 @@ function keepPlace(workspace: Workspace, { shard, now }: WorkspaceTools): AfterS
   if (parent === undefined) return STOP;
   const url = urlOf(chosen, joined(pathOf(parent), metadata.name ?? ""));
   if (url === undefined) return unreachable(workspace, chosen, now());
-  if (spec.URL !== url) {
-    spec.URL = url;
-    return STOP;
-  }
+  spec.URL = url;
   workspace.status = { ...status, conditions: markTrue(status.conditions, SCHEDULED, now()) };
   return GO_ON;
 }

@@ -15,6 +15,8 @@ export interface WorkspaceTools {
 export interface AfterStep {
   /** Ends this pass: changes are written, or an awaited event triggers the next one. */
   readonly stop?: boolean;
+  /** Runs all steps again once the changes are written, without waiting for the event. */
+  readonly again?: boolean;
   /** Delay until the next pass without an event, in milliseconds. */
   readonly requeueAfter?: number;
 }
@@ -26,3 +28,5 @@ export type Step = (workspace: Workspace, tools: WorkspaceTools) => AfterStep | 
 export const GO_ON: AfterStep = {};
 /** The pass ends. */
 export const STOP: AfterStep = { stop: true };
+/** The changes are written, then all steps run again. */
+export const AGAIN: AfterStep = { stop: true, again: true };

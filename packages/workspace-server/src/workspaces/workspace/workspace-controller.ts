@@ -24,7 +24,7 @@ import { withOwnersName } from "../model/owner.ts";
 import { allShards } from "../model/shards.ts";
 import { phaseStep } from "./phase.ts";
 import { schedulingStep } from "./scheduling.ts";
-import { GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
+import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
 import { deletionStep } from "./workspace-deletion.ts";
 
 /**
@@ -40,31 +40,47 @@ const mountStep: Step = (workspace, { shard, now }) => {
   return GO_ON;
 };
 
-/** Updates labels and annotations from the status, one write later; removes the owner's groups when they are no longer needed. */
-const metadataStep: Step = (workspace, { shard }) => {
-  const { metadata, spec, status } = workspace;
+/** Completes the two annotations of the shard, each from the other. */
+const shardStep: Step = ({ metadata, spec }, { shard }) => {
   if (spec.mount !== undefined) return GO_ON;
-  const phase = status?.phase ?? "Scheduling";
-  const labels = { ...metadata.labels, [PHASE_LABEL]: phase };
-  const annotations = { ...metadata.annotations };
-  const name = annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-  const hash = annotations[WORKSPACE_SHARD_HASH_ANNOTATION];
-  if (name) annotations[WORKSPACE_SHARD_HASH_ANNOTATION] = shardHash(name);
-  else if (hash !== undefined) {
-    const found = allShards(shard.registry).find((each) => shardHash(each.metadata.name ?? "") === hash);
-    if (found?.metadata.name !== undefined) annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = found.metadata.name;
-  }
-  const next = phase === "Ready" ? (withOwnersName(annotations) ?? {}) : annotations;
-  if (isDeepStrictEqual(labels, metadata.labels) && isDeepStrictEqual(next, metadata.annotations ?? {})) return GO_ON;
-  metadata.labels = labels;
-  metadata.annotations = next;
-  return STOP;
+  const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+  const hash = metadata.annotations?.[WORKSPACE_SHARD_HASH_ANNOTATION];
+  const own = name || (hash !== undefined && shardWithHash(shard, hash));
+  if (!own || (name === shard.name && hash === ownHashOf(shard))) return GO_ON;
+  metadata.annotations = {
+    ...metadata.annotations,
+    [LOGICAL_CLUSTER_SHARD_ANNOTATION]: own,
+    [WORKSPACE_SHARD_HASH_ANNOTATION]: shardHash(own),
+  };
+  return GO_ON;
 };
+
+/** Hashes of the names of this process's shards: each workspace needs one at each step. */
+const hashes = new WeakMap<ShardContext, string>();
+
+function ownHashOf(shard: ShardContext): string {
+  const known = hashes.get(shard) ?? shardHash(shard.name);
+  hashes.set(shard, known);
+  return known;
+}
+
+function shardWithHash({ registry }: ShardContext, hash: string): string | undefined {
+  return allShards(registry).find(({ metadata: { name = "" } }) => shardHash(name) === hash)?.metadata.name;
+}
+
+/** Sets the label of the phase, and removes the owner's groups when they are no longer needed. */
+function labelPhase({ metadata, spec, status }: Workspace): void {
+  if (spec.mount !== undefined) return;
+  const phase = status?.phase ?? "Scheduling";
+  metadata.labels = { ...metadata.labels, [PHASE_LABEL]: phase };
+  const annotations = phase === "Ready" ? withOwnersName(metadata.annotations) : metadata.annotations;
+  if (annotations !== undefined) metadata.annotations = annotations;
+}
 
 /** Tools that tests replace. */
 export type WorkspaceOptions = Partial<Omit<WorkspaceTools, "shard">>;
 
-const STEPS: readonly Step[] = [metadataStep, deletionStep, schedulingStep, mountStep, phaseStep];
+const STEPS: readonly Step[] = [shardStep, deletionStep, schedulingStep, mountStep, phaseStep];
 
 /** Maximum of concurrent reconciliations of a shard. */
 const WORKERS = 8;
@@ -84,17 +100,15 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
     workers: WORKERS,
     sources: [{ informer: shard.state.workspaces }, ...relatedTo(shard)],
     others: ({ spec, metadata }) => [spec.cluster, metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION]],
-    reconcile: async (key, { object: before }) => {
-      if (before === undefined) return {};
-      const next = structuredClone(before);
-      let requeueAfter: number | undefined;
-      for (const step of STEPS) {
-        const after = await step(next, tools);
-        requeueAfter = after.requeueAfter;
-        if (after.stop === true) break;
+    reconcile: async (key, { object }) => {
+      let after = GO_ON;
+      for (let before: Workspace | undefined = object; before !== undefined; ) {
+        const next = copyOf(before);
+        after = await pass(next, tools);
+        before = await commit(collection, key, { before, next });
+        if (after.again !== true) break;
       }
-      await commit(collection, key, { before, next });
-      return requeueAfter === undefined ? {} : { requeueAfter };
+      return after.requeueAfter === undefined ? {} : { requeueAfter: after.requeueAfter };
     },
   });
   let isOver = false;
@@ -114,6 +128,23 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
       await controlled[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Copies what steps change: they replace lists and maps, and never change one in place. */
+function copyOf(workspace: Workspace): Workspace {
+  const { metadata, spec, status } = workspace;
+  return { ...workspace, metadata: { ...metadata }, spec: { ...spec }, ...(status && { status: { ...status } }) };
+}
+
+/** Takes the steps up to the first that ends the pass. */
+async function pass(workspace: Workspace, tools: WorkspaceTools): Promise<AfterStep> {
+  let after = GO_ON;
+  for (const step of STEPS) {
+    after = await step(workspace, tools);
+    if (after.stop === true) break;
+  }
+  labelPhase(workspace);
+  return after;
 }
 
 function waitingFor({ state }: ShardContext, name: string): readonly ObjectKey[] {
