@@ -10,10 +10,10 @@ import type { Panel } from "./panel.ts";
  */
 export function checkPanel(panel: Panel, where: string): void {
   const { name, title, module, files = [], tree } = panel;
-  const wrong = (field: string, value: unknown, remedy: string): Error =>
-    new Error(`invalid ${field} ${JSON.stringify(value)} of a panel of ${where}: ${remedy}`);
-  if (typeof name !== "string" || !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
-    throw wrong("name", name, "use at most 63 lower-case letters, digits and dashes");
+  if (typeof name !== "string" || !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
+    const what = `invalid name ${JSON.stringify(name)} of a panel of ${where}`;
+    throw new Error(`${what}: use at most 63 lower-case letters, digits and dashes`);
+  }
   const own = (field: string): string => `${field} of panel "${name}"`;
   const fault = (field: string, value: unknown, remedy: string): Error =>
     new Error(`invalid ${own(field)} of ${where}: ${JSON.stringify(value)}: ${remedy}`);
