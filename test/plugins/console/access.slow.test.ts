@@ -93,11 +93,18 @@ describe("access in the console", function () {
     await tab.locator('role=combobox[name="Namespace"]').fill("default");
     await tab.keyboard.press("Enter");
     await seen(tab, "text=carol may not get configmaps in default.");
+    await tab.locator('role=combobox[name="Resource"]').fill("gadgets");
+    await tab.keyboard.press("Enter");
+    await seen(tab, "text=This workspace serves no gadgets.");
+    await tab.locator('role=combobox[name="Resource"]').fill("configmaps");
+    await tab.keyboard.press("Enter");
+    await seen(tab, "text=carol may not get configmaps in default.");
     const link = tab.url();
     await kubectl("create", "rolebinding", "carol", "--clusterrole=reader", "--user=carol");
     await kubectl("create", "clusterrole", "reader", "--verb=get,list,watch", "--resource=configmaps");
     await seen(tab, 'role=rowheader[name="carol"]');
     await seen(tab, "text=carol may get configmaps in default.");
+    await seen(tab, "text=Granted by the RoleBinding carol with the ClusterRole reader.");
     await tab.goto("about:blank");
     await tab.goto(link);
     await seen(tab, "text=carol may get configmaps in default.");
@@ -118,6 +125,13 @@ describe("access in the console", function () {
     await bob.locator('role=button[name="Act as this user"]').click();
     await seen(bob, "text=/You may not impersonate users carol here/");
     expect(await bob.locator('role=region[name="Acting as another user"]').count()).to.equal(0);
+    const metadata = { name: "private" };
+    const file = join(server.folder.path, "private.json");
+    writeFileSync(file, JSON.stringify({ apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata }));
+    await kubectl("create", "-f", file);
+    await kubectl("wait", "workspace", "private", "--for=jsonpath={.status.phase}=Ready");
+    await bob.goto(`${server.url}/console/#/workspaces/root:private`);
+    await seen(bob, "role=alert >> text=You may not enter root:private");
     await bob.goto(`${server.url}/console/#/workspaces/root`);
     await seen(bob, 'role=button[name="Export an API"][disabled]');
     await bob.close();
@@ -129,6 +143,7 @@ describe("access in the console", function () {
     await bob.goto(`${server.url}/console/${CONFIG_MAPS}`);
     await seen(bob, 'role=rowheader[name="kube-root-ca.crt"]');
     expect(bob.url()).to.include("namespace=default");
+    await seen(bob, 'role=button[name="Create"][disabled]');
     await bob.close();
   });
 
@@ -139,6 +154,10 @@ describe("access in the console", function () {
     await tab.locator('role=button[name="Act as this user"]').click();
     const banner = 'role=region[name="Acting as another user"]';
     await seen(tab, `${banner} >> text=carol`);
+    await seen(tab, "summary >> text=carol");
+    const above =
+      "document.querySelector('.banner.acting').getBoundingClientRect().bottom <= document.querySelector('#content').getBoundingClientRect().top";
+    expect(await tab.evaluate(above), "the banner is above the page").to.equal(true);
     await seen(tab, "role=definition >> text=carol");
     await open(`${CONFIG_MAPS}?namespace=default`);
     await seen(tab, 'role=rowheader[name="kube-root-ca.crt"]');
@@ -217,6 +236,9 @@ describe("access in the console", function () {
     const token = (await server.kubectl("create", "token", "gone")).replace(/^0 /, "").trim();
     const gone = await signedIn(token);
     await kubectl("delete", "serviceaccount", "gone");
+    await gone.goto(`${server.url}/console/${CONFIG_MAPS}`);
+    await seen(gone, "text=/Your session has ended: the server no longer accepts its token/");
+    expect(await gone.locator("[aria-invalid=true]").count()).to.equal(0);
     await openLinkOfCarol(gone);
     await seen(gone, "summary >> text=carol");
     await gone.close();

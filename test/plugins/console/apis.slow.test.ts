@@ -28,6 +28,10 @@ const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(s
 const gone = (tab: ConsoleTab, selector: string): Promise<void> =>
   tab.locator(selector).first().waitFor({ state: "detached" });
 
+/** Link of a server's first line about the console. */
+const linkOf = (server: Start): string =>
+  server.lines.find((line) => line.startsWith("Console, "))?.replace(/^.*: (?=https)/, "") ?? "";
+
 describe("APIs and mounts in the console", function () {
   this.timeout(180_000);
   let browser: Awaited<ReturnType<typeof startBrowser>>;
@@ -42,8 +46,7 @@ describe("APIs and mounts in the console", function () {
     browser = await startBrowser();
     if (browser === undefined) return this.skip();
     server = await Start.ready({ flags: ["--batteries-included=+mounts", "--mount-allow=127.0.0.1"] });
-    const link = server.lines.find((line) => line.startsWith("Console, "))?.replace(/^.*: (?=https)/, "") ?? "";
-    ({ tab, faults } = await openTab(browser, link));
+    ({ tab, faults } = await openTab(browser, linkOf(server)));
     await seen(tab, "role=treeitem[name=/^root/]");
   });
   after(async () => {
@@ -57,6 +60,9 @@ describe("APIs and mounts in the console", function () {
   const inDialog = (name: string): Promise<void> => tab.locator(`role=dialog >> role=button[name="${name}"]`).click();
   const fill = (label: string, text: string): Promise<void> =>
     tab.locator(`role=dialog >> internal:label="${label}"s`).first().fill(text);
+
+  const kubectl = (workspace: string, ...args: readonly string[]): Promise<string> =>
+    server.kubectl("--server", `${server.url}/clusters/${workspace}`, ...args);
 
   /** Creates a workspace below root. */
   async function workspace(name: string): Promise<void> {
@@ -100,6 +106,17 @@ describe("APIs and mounts in the console", function () {
     await seen(tab, "text=2 objects");
   });
 
+  it("copy a kubeconfig of the export, with which kubectl reads all workspaces once it has a token", async () => {
+    await tab.locator("role=button[name=/^Copy kubeconfig/]").first().click();
+    await seen(tab, ".confirmation >> text=Copied. Set the token before use.");
+    const text = await tab.evaluate<string>("navigator.clipboard.readText()");
+    const token = /token: (\S+)/.exec(server.text("admin.kubeconfig"))?.[1];
+    const file = join(server.folder.path, "view.kubeconfig");
+    writeFileSync(file, text.replace('token: ""', `token: ${token}`));
+    const get = ["--kubeconfig", file, "get", "widgets", "-A", "-o", "name"] as const;
+    expect(await server.kubectl(...get)).to.match(/^0 widget.example.dev\/cog\s+widget.example.dev\/cog/);
+  });
+
   it("mount a cluster, and look into it", async () => {
     await using remote = await Start.ready();
     await open("root:one");
@@ -111,5 +128,55 @@ describe("APIs and mounts in the console", function () {
     await seen(tab, "role=dialog >> text=remote is mounted.");
     await open("root:one:remote/core/v1/configmaps");
     await seen(tab, 'role=rowheader[name="kube-root-ca.crt"]');
+    await open("root:one:remote/core/v1/configmaps/object/default/kube-root-ca.crt");
+    await seen(tab, "text=Logical cluster at the target");
+    await tab.locator('role=tab[name="Views"]').click();
+    await seen(tab, "text=/of another server/");
+    expect(await tab.locator("text=/services.query.clusters/").count(), "views of this server").to.equal(0);
+    await open("root:one:remote");
+    await seen(tab, "text=Mounted.");
+    await seen(tab, 'role=definition >> role=link[name="Mount remote"]');
+    await button("Unmount");
+    await seen(tab, 'role=dialog[name="Unmount root:one:remote"] >> text=/The cluster keeps its objects/');
+    await tab.locator("role=dialog >> role=checkbox").click();
+    await tab.locator("role=dialog >> role=textbox").fill("remote");
+    await inDialog("Unmount");
+    await gone(tab, "role=treeitem[name=/^remote/]");
+    for (const kind of ["mount", "secret"])
+      expect(await kubectl("root:one", "get", kind, "remote", "--ignore-not-found")).to.equal("0 ");
+  });
+
+  it("delete a binding and an export after saying what becomes of their objects", async () => {
+    await open("root:one/apis.kcp.io/v1alpha2/apibindings/object/-/widgets");
+    await button("Delete");
+    await seen(tab, "role=dialog >> text='All objects of widgets.example.dev in root:one are deleted: 1 object.'");
+    expect(await tab.locator("role=dialog >> role=radio").count()).to.equal(0);
+    await fill("Type widgets to confirm", "widgets");
+    await inDialog("Delete");
+    await seen(tab, "text=/has been deleted/");
+    await open("root:provider/apis.kcp.io/v1alpha2/apiexports/object/-/widgets");
+    await button("Delete");
+    await seen(tab, 'role=dialog >> role=listitem >> text="root:two"');
+    await inDialog("Cancel");
+  });
+});
+
+describe("mounts in the console of a server without them", function () {
+  this.timeout(60_000);
+  let browser: Awaited<ReturnType<typeof startBrowser>>;
+  before(async function () {
+    browser = await startBrowser();
+    if (browser === undefined) this.skip();
+  });
+  after(() => browser?.close());
+
+  it("say how to start the server with them, and leave nothing behind", async () => {
+    if (browser === undefined) throw new Error("there is no browser");
+    await using server = await Start.ready();
+    const { tab } = await openTab(browser, linkOf(server));
+    await seen(tab, "role=treeitem[name=/^root/]");
+    await tab.locator('role=button[name="Mount a cluster"]').click();
+    await seen(tab, "role=dialog >> text=/--batteries-included=.mounts/");
+    expect(await tab.locator('role=button[name="Bind proxy.kcp.io"]').count()).to.equal(0);
   });
 });

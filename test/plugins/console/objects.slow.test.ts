@@ -17,8 +17,21 @@ spec:
   names: { plural: gears, singular: gear, kind: Gear }
   scope: Namespaced
   versions:
-    - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          required: [spec]
+          properties:
+            spec:
+              type: object
+              required: [size]
+              properties: { size: { type: integer, minimum: 1 } }
 `;
+/** The same with one more field. */
+const COLORED = GEARS.replace("minimum: 1 } }", "minimum: 1 }, color: { type: string } }");
 
 const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(selector).first().waitFor();
 const gone = (tab: ConsoleTab, selector: string): Promise<void> =>
@@ -126,9 +139,16 @@ describe("tables and objects in the console", function () {
     await fill("Name of the export", "gears");
     await inDialog("Export");
     await seen(tab, ".confirmation:popover-open >> text=/Export gears created/");
-    await open("root:team/apis.kcp.io/v1alpha2/apiexports/object/-/gears?view=kcp");
+    await open("root:team/apis.kcp.io/v1alpha2/apiexports/object/-/gears");
+    await seen(tab, 'role=tab[name="Export"][selected]');
+    await seen(tab, "text=Bind it in a workspace to get its URL.");
     await button("Bind in a workspace…");
+    await fill("Workspace", "root:missing");
+    await inDialog("Continue");
+    await seen(tab, "role=dialog >> text=There is no workspace root:missing.");
     await tab.locator('role=dialog >> role=radio[name="other"]').click();
+    await inDialog("Continue");
+    await inDialog("Back");
     await inDialog("Continue");
     await inDialog("Bind");
     await seen(tab, "role=dialog >> text=/is bound/");
@@ -138,6 +158,44 @@ describe("tables and objects in the console", function () {
     await seen(tab, 'role=navigation[name="Resources"] >> role=link[name="gears"]');
     const headings = tab.locator('role=navigation[name="Resources"] >> role=heading');
     expect((await headings.allInnerTexts())[0]).to.match(/^example\.dev\s*bound$/);
+  });
+
+  it("update an export to a pasted schema, after saying what changes", async () => {
+    await open("root:team");
+    await button("Export an API");
+    await fill("Resources", GEARS);
+    await fill("Name of the export", "gears");
+    await seen(tab, "role=dialog >> text=/gears.example.dev does not change/");
+    await fill("Resources", COLORED);
+    await seen(tab, "role=dialog >> text=/changes in 1 field: .*color/");
+    await inDialog("Update gears to this schema");
+    await seen(tab, ".confirmation:popover-open >> text=Export gears updated.");
+    await tab.locator('role=dialog >> role=button[name="Close"]').last().click();
+    await open("root:other/example.dev/v1/gears?view=create");
+    await seen(tab, ".cm-line >> text=/size: 1/");
+    await seen(tab, "text=A name is needed");
+    await tab.locator(".cm-line >> text=/name: /").first().click();
+    await tab.keyboard.press("End");
+    await tab.keyboard.press("ArrowLeft");
+    await tab.keyboard.insertText("wheel");
+    await gone(tab, "text=A name is needed");
+    await tab.locator(".cm-line >> text=/size: 1/").click();
+    await tab.keyboard.press("End");
+    await tab.keyboard.press("Backspace");
+    await tab.keyboard.insertText("0");
+    const problems = tab.locator("role=list[name='Problems of the text'] >> role=button");
+    await seen(tab, "text=Too small: use 1 or more");
+    await button("Review");
+    await seen(tab, "text=/should be greater than or equal to 1/");
+    expect((await problems.allInnerTexts()).length, "each problem once").to.equal(1);
+    expect(await tab.locator(".object-note.failed").count()).to.equal(0);
+    await tab.keyboard.press("End");
+    await tab.keyboard.press("Backspace");
+    await tab.keyboard.insertText("2");
+    await gone(tab, "role=list[name='Problems of the text']");
+    await button("Review");
+    await button("Create");
+    await seen(tab, ".confirmation:popover-open >> text=wheel created.");
   });
 
   it("say which path to use in place of the name of a workspace", async () => {
@@ -153,13 +211,28 @@ describe("tables and objects in the console", function () {
     await tab.keyboard.press("Escape");
   });
 
+  it("find workspaces in the tree, and go to one by keys that come faster than the page is rendered", async () => {
+    await open("root");
+    await tab.locator('role=searchbox[name="Search workspaces"]').fill("tea");
+    await seen(tab, "text=1 found in the open branches of the tree");
+    await tab.keyboard.press("ArrowDown");
+    await tab.keyboard.press("Enter");
+    await seen(tab, 'role=heading[name="team"]');
+    await tab.locator('role=searchbox[name="Search workspaces"]').fill("");
+    await seen(tab, "role=treeitem[name=/^other/]");
+    await tab.keyboard.press("ArrowDown");
+    await tab.evaluate(`["Home", "ArrowDown", "Enter"].forEach((key) =>
+      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })))`);
+    await seen(tab, 'role=heading[name="other"]');
+  });
+
   it("name workspaces by their paths in tables over all of them", async () => {
     await open(`${CONFIG_MAPS}?all=1`);
     await tab.locator('role=cell >> role=link[name="root:other"]').first().click();
     await seen(tab, 'role=heading[name="other"]');
     await open("root:team/apis.kcp.io/v1alpha2/apiexports/object/-/gears?view=kcp");
-    await seen(tab, "text=0 objects");
-    const gear = { apiVersion: "example.dev/v1", kind: "Gear", metadata: { name: "cog" } };
+    await seen(tab, "text=1 object");
+    const gear = { apiVersion: "example.dev/v1", kind: "Gear", metadata: { name: "cog" }, spec: { size: 1 } };
     writeFileSync(join(server.folder.path, "gear.json"), JSON.stringify(gear));
     const path = "/clusters/root:other/apis/example.dev/v1/namespaces/default/gears";
     await kubectl("--context=base", "create", "--raw", path, "-f", join(server.folder.path, "gear.json"));

@@ -72,7 +72,7 @@ describe("the console in a browser", function () {
     await tab.locator('role=button[name="Create workspace"]').first().click();
     await tab.locator("role=dialog >> role=textbox[name=/^Name/]").fill("Console_1");
     await tab.locator('role=dialog >> role=button[name="Create"]').click();
-    await seen(tab, "role=dialog >> text=/lower.?case/i");
+    await seen(tab, "role=dialog >> role=alert >> text=/^Use lower-case letters, digits and hyphens/");
     await tab.locator("role=dialog >> role=textbox[name=/^Name/]").fill("console-1");
     await tab.locator('role=dialog >> role=button[name="Create"]').click();
     for (const one of [tab, second]) await seen(one, "role=treeitem[name=/^console-1/]");
@@ -119,7 +119,7 @@ describe("the console in a browser", function () {
     const { tab: wrong } = await openTab(browser, `${server.url}/console/`);
     await wrong.locator('role=textbox[name="Token or kubeconfig"]').fill("no-token-of-this-server");
     await wrong.locator('role=button[name="Sign in"]').click();
-    await seen(wrong, "text=Unauthorized");
+    await seen(wrong, "text=The server does not know this token.");
     await wrong.close();
   });
 
@@ -157,6 +157,23 @@ describe("the console in a browser", function () {
     await seen(tab, "text=Saved.");
     const read = ["get", "configmap", "c", "-o", "jsonpath={.data.size} {.metadata.labels.theirs}"] as const;
     expect(await server.kubectl(...read)).to.equal("0 c mine yes");
+  });
+
+  it("merges what others have changed into a text, and keeps the user's value of a field that both have changed", async () => {
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}/object/default/c?view=yaml`);
+    await seen(tab, ".cm-content >> text=/size: c mine/");
+    await typeAtSize(" again");
+    const theirs = { metadata: { labels: { theirs: "no" } }, data: { size: "theirs" } };
+    expect(await server.kubectl("patch", "configmap", "c", `--patch=${JSON.stringify(theirs)}`)).to.match(/^0 /);
+    await seen(tab, "text=/Both have changed: data.size/");
+    await tab.locator('role=button[name="Review changes"]').click();
+    await seen(tab, "text=Choose first what becomes of the changes on the server.");
+    await tab.locator('role=button[name="Merge"]').click();
+    await tab.locator('role=button[name="Review changes"]').click();
+    await tab.locator('role=button[name="Save"]').click();
+    await seen(tab, ".confirmation:popover-open >> text=Saved.");
+    const read = ["get", "configmap", "c", "-o", "jsonpath={.data.size} {.metadata.labels.theirs}"] as const;
+    expect(await server.kubectl(...read)).to.equal("0 c mine again no");
   });
 
   it("has no serious fault of accessibility, light and dark, wide and narrow", async () => {
@@ -200,6 +217,7 @@ describe("the console in a browser", function () {
     await seen(second, "role=tree");
     await first.locator("summary >> text=bob").click();
     await first.locator('role=button[name="Sign out"]').click();
+    for (const one of [first, second]) await seen(one, "text=You have signed out, in all tabs.");
     await seen(second, 'role=textbox[name="Token or kubeconfig"]');
     await profile.close();
   });

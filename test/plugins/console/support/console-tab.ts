@@ -37,6 +37,7 @@ interface OwnBrowser {
   newPage(options: {
     readonly viewport: { readonly width: number; readonly height: number };
     readonly ignoreHTTPSErrors: boolean;
+    readonly permissions: readonly string[];
   }): Promise<ConsoleTab>;
   /** Opens a profile, whose tabs share their cookies. */
   newContext(options: {
@@ -78,7 +79,8 @@ export async function openTab(
   url: string,
   width = 1400,
 ): Promise<{ readonly tab: ConsoleTab; readonly faults: Faults }> {
-  const tab = await browser.newPage({ viewport: { width, height: 900 }, ignoreHTTPSErrors: true });
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const tab = await browser.newPage({ viewport: { width, height: 900 }, ignoreHTTPSErrors: true, permissions });
   const faults = new Faults(tab, url);
   await tab.goto(url);
   return { tab, faults };

@@ -7,9 +7,9 @@ import type { KubernetesObject } from "../api/types.ts";
 import { route, setQuery } from "../route.ts";
 import { Problem } from "../ui/problem.tsx";
 import { ActAs } from "./act-as.tsx";
-import { Grants, type RbacLists } from "./grants.tsx";
+import { GrantedBy, Grants, type RbacLists } from "./grants.tsx";
 import { MyRules } from "./my-rules.tsx";
-import { fieldsOf, fieldsText, questionOf, subjectOf, textOf } from "./question.ts";
+import { fieldsOf, fieldsText, nameOfResource, questionOf, subjectOf, textOf } from "./question.ts";
 import { QuestionForm } from "./question-form.tsx";
 import type { Binding, Role } from "./rbac.ts";
 import { type Answer, mayI, mayThey, type Question, type Subject } from "./reviews.ts";
@@ -61,7 +61,13 @@ export function AccessPage({ workspace, found }: AccessPageProps) {
         />
         <div role="status" aria-live="polite">
           {question !== undefined && answer.value !== undefined && (
-            <AnswerText answer={answer.value} question={question} subject={subject} />
+            <AnswerText
+              answer={answer.value}
+              question={question}
+              subject={subject}
+              lists={lists}
+              isServed={found.state !== "ready" || question.resource === "*" || resource !== undefined}
+            />
           )}
         </div>
         {answer.error !== undefined && <Problem error={answer.error} onRetry={answer.again} />}
@@ -81,9 +87,12 @@ interface AnswerTextProps {
   readonly answer: Answer | { readonly missing: string };
   readonly question: Question;
   readonly subject: Subject | undefined;
+  readonly lists: RbacLists;
+  /** Whether the workspace has the resource. */
+  readonly isServed: boolean;
 }
 
-function AnswerText({ answer, question, subject }: AnswerTextProps) {
+function AnswerText({ answer, question, subject, lists, isServed }: AnswerTextProps) {
   const words = texts.may;
   if ("missing" in answer) return <p class="notice">{words.noRight(answer.missing)}</p>;
   const who = subject === undefined ? words.you : subject.user || subject.groups.join(", ");
@@ -94,6 +103,8 @@ function AnswerText({ answer, question, subject }: AnswerTextProps) {
         <span class={`badge ${allowed ? "good" : "failed"}`}>{allowed ? words.yes : words.no}</span>{" "}
         {words.answer(who, allowed, textOf(question))}
       </p>
+      {!isServed && <p class="hint">{words.notServed(nameOfResource({ ...question, subresource: "" }))}</p>}
+      {allowed && <GrantedBy question={question} subject={subject} lists={lists} />}
       {reason !== "" && <p class="hint">{reason}</p>}
       {evaluationError !== "" && <p class="notice">{words.unclear(evaluationError)}</p>}
     </div>

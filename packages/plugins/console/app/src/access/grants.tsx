@@ -1,10 +1,11 @@
 import { useMemo } from "preact/hooks";
 import type { LiveList } from "../api/live-list.ts";
+import { session } from "../api/session.ts";
 import type { KubernetesObject } from "../api/types.ts";
 import { routeHash, routeTo } from "../route.ts";
 import { textOf } from "./question.ts";
 import { type Binding, type Grant, grantsOf, type Role } from "./rbac.ts";
-import type { Question } from "./reviews.ts";
+import type { Question, Subject } from "./reviews.ts";
 import { texts } from "./texts.ts";
 
 /** Lists of RBAC, live. Those of a namespace are missing where the question is about all of them. */
@@ -21,17 +22,45 @@ interface GrantsProps {
   readonly lists: RbacLists;
 }
 
+/** The bindings that grant something to a user or, without a subject, to the signed-in one: as far as that user may read them. */
+export function GrantedBy({
+  question,
+  subject,
+  lists,
+}: Omit<GrantsProps, "workspace"> & { readonly subject: Subject | undefined }) {
+  const { value } = session;
+  const self = value.state === "signed-in" ? (value.acting ?? value.user) : undefined;
+  const { user, groups } = subject ?? { user: self?.username ?? "", groups: self?.groups ?? [] };
+  const grants = grantsIn(question, lists).filter(
+    ({ subject: one, isUnknown }) => !isUnknown && isSubject(one, user, groups),
+  );
+  const [first] = grants;
+  if (first === undefined) return null;
+  const { metadata, roleRef } = first.binding;
+  const kind = metadata.namespace === undefined ? "ClusterRoleBinding" : "RoleBinding";
+  return (
+    <p class="hint">{texts.may.by(`${kind} ${metadata.name}`, `${roleRef.kind ?? "ClusterRole"} ${roleRef.name}`)}</p>
+  );
+}
+
+function isSubject({ kind, name, namespace }: Grant["subject"], user: string, groups: readonly string[]): boolean {
+  if (kind === "Group") return groups.includes(name);
+  return user === (kind === "ServiceAccount" ? `system:serviceaccount:${namespace}:${name}` : name);
+}
+
+const grantsIn = (question: Question, { clusterRoles, clusterRoleBindings, roles, roleBindings }: RbacLists) =>
+  grantsOf(question, {
+    clusterRoles: clusterRoles.items,
+    roles: roles?.items ?? [],
+    bindings: [...clusterRoleBindings.items, ...(roleBindings?.items ?? [])],
+  });
+
 /** The subjects to which RBAC grants something in a workspace, as far as the user may read its objects. */
 export function Grants({ workspace, question, lists }: GrantsProps) {
   const words = texts.grants;
   const { clusterRoles, clusterRoleBindings, roles, roleBindings } = lists;
   const grants = useMemo(
-    () =>
-      grantsOf(question, {
-        clusterRoles: clusterRoles.items,
-        roles: roles?.items ?? [],
-        bindings: [...clusterRoleBindings.items, ...(roleBindings?.items ?? [])],
-      }),
+    () => grantsIn(question, lists),
     [question, clusterRoles.items, roles?.items, clusterRoleBindings.items, roleBindings?.items],
   );
   const unread = Object.entries(lists).flatMap(([name, list]: [string, LiveList<KubernetesObject> | undefined]) =>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Discovery } from "../api/discovery.ts";
 import { TextField } from "../kcp/dialogs/text-field.tsx";
-import { type AccessFields, NOTHING, nameOfResource } from "./question.ts";
+import { type AccessFields, NOTHING, nameOfResource, withUser } from "./question.ts";
 import { texts } from "./texts.ts";
 
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*"] as const;
@@ -40,7 +40,11 @@ export function QuestionForm({ fields, found, namespaces, isBusy, onSubmit }: Qu
       <TextField {...field("resource")} options={namesOf(found)} hint={words.resourceHint} error={error} />
       <TextField {...field("namespace")} options={namespaces} hint={words.namespaceHint} />
       <TextField {...field("name")} hint={words.nameHint} />
-      <TextField {...field("user")} hint={words.userHint} />
+      <TextField
+        {...field("user")}
+        onValue={(user) => setTyped((last) => withUser(last, user))}
+        hint={words.userHint}
+      />
       <TextField {...field("groups")} hint={words.groupsHint} />
       <button type="submit" class="primary" disabled={isBusy}>
         {isBusy ? words.busy : words.submit}

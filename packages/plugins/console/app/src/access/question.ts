@@ -20,8 +20,16 @@ export const NOTHING: AccessFields = {
   namespace: "",
   name: "",
   user: "",
-  groups: EVERY_USER,
+  groups: "",
 };
+
+/** The fields with another user name: the group of all users comes and goes with it. */
+export function withUser(fields: AccessFields, user: string): AccessFields {
+  const isNone = user.trim() === "";
+  if (!isNone && fields.user.trim() === "" && fields.groups === "") return { ...fields, user, groups: EVERY_USER };
+  if (isNone && fields.groups === EVERY_USER) return { ...fields, user, groups: "" };
+  return { ...fields, user };
+}
 
 /** The text of the address. */
 export function fieldsText(fields: AccessFields): string {

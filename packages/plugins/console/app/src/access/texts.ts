@@ -30,6 +30,8 @@ export const texts = {
     no: "Not allowed",
     you: "You",
     answer: (who: string, allowed: boolean, what: string) => `${who} ${allowed ? "may" : "may not"} ${what}.`,
+    notServed: (resource: string) => `This workspace serves no ${resource}.`,
+    by: (binding: string, role: string) => `Granted by the ${binding} with the ${role}.`,
     unclear: (message: string) => `The server could not check everything: ${message}`,
     noRight: (what: string) =>
       `You may not check access of other users here. You need the right to create ${what}; the list below is what RBAC grants.`,

@@ -1,7 +1,7 @@
 import { effect, signal, untracked } from "@preact/signals";
 import { texts } from "../texts.ts";
 import { isActing, setActing } from "./acting-text.ts";
-import { asStatusError, request, StatusError, unauthorizedAnswers } from "./client.ts";
+import { asStatusError, request, type StatusError, unauthorizedAnswers } from "./client.ts";
 import { endSources } from "./shared.ts";
 
 export interface User {
@@ -12,7 +12,8 @@ export interface User {
 /** The session of this browser: unknown until the server has answered once. */
 export type Session =
   | { readonly state: "unknown"; readonly error?: StatusError }
-  | { readonly state: "signed-out"; readonly error?: StatusError }
+  /** `notice` says why there is no session, if the user does not know it. */
+  | { readonly state: "signed-out"; readonly notice?: string }
   | {
       readonly state: "signed-in";
       readonly user: User;
@@ -33,7 +34,8 @@ export async function readSession(): Promise<void> {
     session.value = { state: "signed-in", user, ...(acting !== undefined && { acting }) };
   } catch (error) {
     const status = asStatusError(error);
-    session.value = status.code === 401 ? { state: "signed-out" } : { state: "unknown", error: status };
+    if (status.code === 401) showSignedOut(session.peek().state === "signed-in" ? texts.signIn.ended : undefined);
+    else session.value = { state: "unknown", error: status };
   }
 }
 
@@ -41,7 +43,7 @@ export async function readSession(): Promise<void> {
 const changes = new BroadcastChannel("virtual-workspaces-console");
 changes.onmessage = ({ data }) => {
   if (data === "signed in") void beginAgain();
-  else showSignedOut();
+  else showSignedOut(texts.signIn.signedOut);
 };
 
 type Credential =
@@ -114,28 +116,27 @@ export function signInAt({ path }: Issuer): void {
 /** Failures of a sign-in at an issuer, as the server names them. */
 const FAILURES = ["expired", "denied", "failed", "rejected"] as const;
 
-/** The error with which an issuer has led back, if any. Shows the page from which the user left. */
-function backFromIssuer(): StatusError | undefined {
+/** Text about the failure with which an issuer has led back, if any. Shows the page from which the user left. */
+function backFromIssuer(): string | undefined {
   const failure = FAILURES.find((one) => location.hash === `#sign-in=${one}`);
   const hash = sessionStorage.getItem(AFTER);
   sessionStorage.removeItem(AFTER);
   if (hash !== null && failure === undefined) changes.postMessage("signed in");
   if (hash) location.replace(hash);
   else if (failure !== undefined) history.replaceState(null, "", location.pathname + location.search);
-  if (failure === undefined) return undefined;
-  return new StatusError({ kind: "Status", code: 401, reason: "Unauthorized", message: texts.signIn.issuer[failure] });
+  return failure === undefined ? undefined : texts.signIn.issuer[failure];
 }
 
 export async function signOut(): Promise<void> {
   await request(PATH, { method: "DELETE" }).catch(() => undefined);
   changes.postMessage("signed out");
-  showSignedOut();
+  showSignedOut(texts.signIn.signedOut);
 }
 
-function showSignedOut(): void {
+function showSignedOut(notice?: string): void {
   setActing(undefined);
   endSources();
-  session.value = { state: "signed-out" };
+  session.value = { state: "signed-out", ...(notice !== undefined && { notice }) };
 }
 
 /** The server has rejected a request of this session. */
@@ -143,7 +144,7 @@ function onUnauthorized(): void {
   if (session.peek().state !== "signed-in") return;
   // The session may be another one by now, which does not act as that user.
   if (isActing()) void beginAgain();
-  else session.value = { state: "signed-out" };
+  else session.value = { state: "signed-out", notice: texts.signIn.ended };
 }
 
 /** Signs in with the code of the address, if there is one, and removes it from the address first. */
@@ -153,7 +154,7 @@ export async function beginSession(): Promise<void> {
   });
   const failure = backFromIssuer();
   if (failure !== undefined) {
-    session.value = { state: "signed-out", error: failure };
+    session.value = { state: "signed-out", notice: failure };
     return;
   }
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
@@ -172,5 +173,5 @@ async function notByLink(code: string, error: StatusError): Promise<void> {
   }
   // The token of the session in the cookie is no longer valid: there is nothing to replace.
   const failure = isOther ? await signIn({ code, replace: true }).catch(asStatusError) : error;
-  if (failure !== undefined) session.value = { state: "signed-out", error: failure };
+  if (failure !== undefined) session.value = { state: "signed-out", notice: failure.message };
 }

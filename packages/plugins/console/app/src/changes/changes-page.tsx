@@ -22,6 +22,7 @@ export function ChangesPage({ workspace }: { readonly workspace: string }) {
   return (
     <section class="changes" aria-labelledby="changes">
       <h2 id="changes">{texts.heading}</h2>
+      <p class="hint">{texts.known.by}</p>
       <div class="row">
         <TypedField
           label={texts.search}
@@ -116,7 +117,7 @@ function ChangeRow({ workspace, change, isGone }: RowProps) {
             <bdi>{name}</bdi>
           </a>
         )}
-        {namespace !== "" && <span class="muted"> {namespace}</span>}
+        {namespace !== "" && <span class="muted"> {texts.inNamespace(namespace)}</span>}
       </th>
       <td>
         {by?.manager === undefined ? <span class="muted">{texts.notRecorded}</span> : <bdi>{by.manager}</bdi>}{" "}
@@ -162,7 +163,6 @@ function Known({ known: { knownSince, longer, unread, cut, isCut } }: { readonly
         {isCut ? <li>{words.tooMany}</li> : <li>{words.earlier}</li>}
         {cut.length > 0 && <li>{words.cut(cut.join(", "))}</li>}
         <li>{words.fields}</li>
-        <li>{words.by}</li>
         <li>{words.out}</li>
         {unread.length > 0 && <li>{words.unread(unread.join(", "))}</li>}
       </ul>

@@ -3,6 +3,7 @@ import { useMay } from "../api/access.ts";
 import type { ResourceId } from "../api/base.ts";
 import { type Discovery, discovery } from "../api/discovery.ts";
 import { texts } from "../texts.ts";
+import { confirmDone } from "../ui/announce.tsx";
 import { Lazy } from "../ui/lazy.tsx";
 
 const GROUP = "apis.kcp.io";
@@ -86,8 +87,9 @@ const serves = ({ resources }: Discovery, resource: string): boolean =>
 export function CopyKubeconfig({ url, name }: { readonly url: string; readonly name: string }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    const { copyKubeconfig } = await import("./kubeconfig-text.ts");
-    await copyKubeconfig(url, name);
+    const { kubeconfigFor } = await import("./kubeconfig-text.ts");
+    await navigator.clipboard.writeText(await kubeconfigFor(url, name));
+    confirmDone(texts.kcp.kubeconfigCopied);
     setCopied(true);
     setTimeout(() => setCopied(false), 2_000);
   };

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { announce } from "../ui/announce.tsx";
+import { announce, confirmDone } from "../ui/announce.tsx";
 import { kubeconfigFor } from "./kubeconfig-text.ts";
 import { texts } from "./texts.ts";
 
@@ -8,18 +8,21 @@ interface CopyProps {
   readonly label: string;
   /** Name for screen readers, if the label says too little. */
   readonly name?: string;
-  readonly text: () => string;
+  readonly text: () => string | Promise<string>;
+  /** Confirms it, if the user has more to do. */
+  readonly done?: string;
 }
 
 /** A button that puts a text into the clipboard. */
-export function Copy({ label, name, text }: CopyProps) {
+export function Copy({ label, name, text, done }: CopyProps) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   if (!("clipboard" in navigator)) return null;
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text());
+      await navigator.clipboard.writeText(await text());
       setState("copied");
-      announce(texts.copied);
+      if (done === undefined) announce(texts.copied);
+      else confirmDone(done);
     } catch {
       setState("failed");
     }
@@ -43,7 +46,27 @@ export function Url({ url, name }: { readonly url: string; readonly name: string
     <span class="url">
       <code>{url}</code>
       <Copy label={texts.copy} name={texts.copyUrl(url)} text={() => url} />
-      <Copy label={texts.kubeconfig.copy} name={texts.kubeconfig.copyFor(url)} text={() => kubeconfigFor(url, name)} />
+      <CopyKubeconfig url={url} name={name} label={texts.kubeconfig.copyFor(url)} />
     </span>
+  );
+}
+
+interface CopyKubeconfigProps {
+  readonly url: string;
+  /** Name of the context. */
+  readonly name: string;
+  /** Name of the button for screen readers. */
+  readonly label?: string;
+}
+
+/** A button that copies a kubeconfig for a URL. */
+export function CopyKubeconfig({ url, name, label }: CopyKubeconfigProps) {
+  return (
+    <Copy
+      label={texts.kubeconfig.copy}
+      {...(label !== undefined && { name: label })}
+      text={() => kubeconfigFor(url, name)}
+      done={texts.kubeconfig.copied}
+    />
   );
 }

@@ -5,6 +5,7 @@ export const texts = {
   loading: common.loading,
   cancel: common.cancel,
   close: common.close,
+  back: "Back",
   live: common.table.live,
   copy: common.workspace.copy,
   copied: common.workspace.copied,
@@ -14,16 +15,20 @@ export const texts = {
   kubeconfig: {
     copy: common.kcp.copyKubeconfig,
     copyFor: (url: string) => `${common.kcp.copyKubeconfig} for ${url}`,
-    token: "Set the token: the browser has none to copy.",
+    token: "Set the token below: the browser has none to copy.",
     authority:
-      "For a server with a private certificate authority, add certificate-authority-data: the output of `base64 -w0 ca.crt`.",
+      "For a private certificate authority, name its file: virtual-workspaces start writes apiserver.crt into its root directory (.kcp).",
+    published: "From the ConfigMap kube-root-ca.crt. Remove it if a proxy before the server has a public certificate.",
+    clusters: "/clusters/* is all workspaces. /clusters/<name of a logical cluster> is one of them.",
+    copied: common.kcp.kubeconfigCopied,
   },
   urls: { heading: "URLs", none: "No URL has been published yet." },
   export: {
     identity: "Identity hash",
     noIdentity: "Not there yet: the server creates it.",
     copyIdentity: "Copy the identity hash",
-    noUrls: "No shard publishes a URL yet: a shard does when one of its workspaces binds the export.",
+    noUrls: "Bind it in a workspace to get its URL.",
+    mounted: "The export is one of another server, below a mount: who binds it is not known here.",
     resources: {
       heading: "Exported resources",
       none: "This export has no resources of its own.",
@@ -55,7 +60,6 @@ export const texts = {
     view: {
       heading: "Objects through the view",
       hint: "The objects of all workspaces that have bound the export, as its provider sees them.",
-      none: "The view has no URL yet: no workspace binds the export.",
       elsewhere: (path: string) =>
         `The published URL is not below the address of this page, where your session does not count. The page reads ${path} instead, which may have the objects of one shard only.`,
       otherShards: (urls: string) =>
@@ -129,9 +133,20 @@ export const texts = {
       age: "Age",
     },
   },
+  deletion: {
+    nothingBound: "It binds no resources.",
+    objects: (resource: string, workspace: string, count: number | undefined) =>
+      `All objects of ${resource} in ${workspace} are deleted${
+        count === undefined ? "." : count === 1 ? ": 1 object." : `: ${count.toLocaleString("en")} objects.`
+      }`,
+    notBound: "No workspace that you may see binds it.",
+    bound: (count: number) =>
+      `${count === 1 ? "One workspace binds" : `${count.toLocaleString("en")} workspaces bind`} it. The objects stay there. The provider no longer reaches them through the view, and schemas can no longer be updated:`,
+  },
   notAllowed: (resource: string) => `You may not create ${resource} in this workspace: the server will reject this.`,
   ready: "Ready",
   waiting: "Waiting",
+  notReachable: "Not reachable",
   exportDialog: {
     heading: (workspace: string) => `Export an API from ${workspace}`,
     text: "Resources",
@@ -144,6 +159,17 @@ export const texts = {
     busy: "Exporting…",
     waiting: "The server prepares the identity of the export.",
     done: (name: string) => `Export ${name} created. Other workspaces can bind it.`,
+    ready: (name: string) => `Other workspaces can bind ${name}.`,
+    update: {
+      exists: (name: string) =>
+        `This workspace has the export ${name}. It gets new schemas, and the workspaces that bind it follow:`,
+      isNew: "is new in it.",
+      same: "does not change.",
+      unread: "gets this schema: the one that it has cannot be read.",
+      changes: (count: number) => (count === 1 ? "changes in 1 field:" : `changes in ${count} fields:`),
+      submit: (name: string) => `Update ${name} to this schema`,
+      done: (name: string) => `Export ${name} updated.`,
+    },
     show: "Show the export",
     noSchema: "Paste a CustomResourceDefinition or an APIResourceSchema.",
     notYaml: (message: string) => `This is no valid YAML: ${message}`,
@@ -174,8 +200,9 @@ export const texts = {
     open: "Bind in a workspace…",
     heading: (name: string) => `Bind ${name} in a workspace`,
     path: "Workspace",
-    hint: "Workspace path, such as root:acme. Choose one of the open tree, or type a path.",
+    hint: "Workspace path, such as root:acme. Choose a workspace below, or type a path.",
     tree: "Open workspaces",
+    missing: common.workspace.missing,
     submit: "Continue",
   },
   mountDialog: {
@@ -198,10 +225,11 @@ export const texts = {
       None: "Requests have no credential.",
     },
     secretHint: (name: string) =>
-      `The Secret default/${name} in this workspace keeps the credential. Of a kubeconfig it gets the current context only.`,
+      `The Secret ${name === "" ? "of this name in the namespace default" : `default/${name}`} keeps the credential. Of a kubeconfig it gets the current context only.`,
     submit: "Mount",
     busy: "Mounting…",
-    created: (name: string) => `Mount ${name} created.`,
+    created: (name: string) => `Mount ${name} created: the server connects to its target.`,
+    edit: "Edit the Secret with the kubeconfig",
     waiting: "The server connects to the target.",
     done: (name: string) => `${name} is mounted.`,
     mount: "Mount",
@@ -209,7 +237,7 @@ export const texts = {
     enter: "Show the mounted workspace",
     show: "Show the Mount",
     kubeconfig: {
-      hint: "With inline data only, as of `kubectl config view --raw --minify --flatten`.",
+      hint: "With inline data only: paste the output of kubectl config view --raw --minify --flatten.",
       notYaml: (message: string) => `This is no valid YAML: ${message}`,
       noContext: (name: string) => `The kubeconfig has no cluster for the context "${name}": set current-context.`,
       noServer: "The cluster of the kubeconfig has no server.",
@@ -219,6 +247,7 @@ export const texts = {
     bind: {
       why: (workspace: string) =>
         `${workspace} does not serve Mounts yet: it has to bind the export proxy.kcp.io of root.`,
+      missing: "This server runs without mounts: start it with --batteries-included=+mounts.",
       submit: "Bind proxy.kcp.io",
       waiting: "The server binds the export.",
       done: "The export is bound. The workspace serves it in a moment.",

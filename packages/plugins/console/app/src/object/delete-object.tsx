@@ -5,6 +5,7 @@ import { texts } from "../texts.ts";
 import { confirmDone } from "../ui/announce.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
+import { Lazy } from "../ui/lazy.tsx";
 import type { WholeObject } from "./live-object.ts";
 
 const POLICIES = ["Background", "Foreground", "Orphan"] as const;
@@ -15,6 +16,10 @@ function isWeighty({ resource: { group, resource } }: ObjectAddress): boolean {
   if (/^(tenancy|apis|core)\.kcp\.io$/.test(group)) return true;
   return (group === "" && resource === "namespaces") || resource === "customresourcedefinitions";
 }
+
+/** True for kinds that own no objects: what the server deletes with them is another matter. */
+const isOfApi = ({ resource: { group, resource } }: ObjectAddress): boolean =>
+  group === "apis.kcp.io" && (resource === "apibindings" || resource === "apiexports");
 
 interface DeleteObjectProps {
   readonly address: ObjectAddress;
@@ -47,23 +52,14 @@ export function DeleteObjectDialog({ address, object, onClose }: DeleteObjectPro
   return (
     <Dialog heading={words.heading(object.kind, address.name)} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
-        <fieldset class="choices">
-          <legend>{words.owned}</legend>
-          {POLICIES.map((one) => (
-            <label key={one} class="choice">
-              <input
-                type="radio"
-                name="propagation"
-                value={one}
-                checked={policy === one}
-                onChange={() => setPolicy(one)}
-              />
-              <span>
-                <strong>{one}</strong> <span class="hint">{words.policies[one]}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        {isOfApi(address) ? (
+          <Lazy
+            load={() => import("../kcp/consequences.tsx").then((module) => module.Consequences)}
+            with={{ address, object }}
+          />
+        ) : (
+          <PolicyChoice policy={policy} onPolicy={setPolicy} />
+        )}
         {finalizers.length > 0 && <p class="object-note warning">{words.finalizers(finalizers.join(", "))}</p>}
         {isWeighty(address) && (
           <Field label={words.confirm(address.name)}>
@@ -92,6 +88,29 @@ export function DeleteObjectDialog({ address, object, onClose }: DeleteObjectPro
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+interface PolicyProps {
+  readonly policy: Policy;
+  readonly onPolicy: (policy: Policy) => void;
+}
+
+/** What becomes of the objects that it owns. */
+function PolicyChoice({ policy, onPolicy }: PolicyProps) {
+  const words = texts.object.remove;
+  return (
+    <fieldset class="choices">
+      <legend>{words.owned}</legend>
+      {POLICIES.map((one) => (
+        <label key={one} class="choice">
+          <input type="radio" name="propagation" value={one} checked={policy === one} onChange={() => onPolicy(one)} />
+          <span>
+            <strong>{one}</strong> <span class="hint">{words.policies[one]}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -15,6 +15,8 @@ import { ageOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { ObjectViews } from "../views/lazy-views.tsx";
+import { deletedWorkspace } from "../workspaces/delete-workspace.tsx";
+import type { Workspace } from "../workspaces/workspace.ts";
 import { DeleteObjectDialog } from "./delete-object.tsx";
 import { EditTab } from "./edit/edit-tab.tsx";
 import { type LiveObject, liveWholeObject, type WholeObject } from "./live-object.ts";
@@ -84,9 +86,10 @@ interface PartProps {
 function Actions({ address, object, live }: PartProps) {
   const [isOpen, setOpen] = useState(false);
   const mayDelete = useMay("delete", address);
+  const isWorkspace = object.kind === "Workspace" && address.resource.group === "tenancy.kcp.io";
   return (
     <div class="object-actions">
-      {object.kind === "Workspace" && address.resource.group === "tenancy.kcp.io" && (
+      {isWorkspace && (
         <a href={routeHash(routeTo({ workspace: `${address.workspace}:${address.name}` }))}>
           {texts.object.summary.enter}
         </a>
@@ -96,7 +99,7 @@ function Actions({ address, object, live }: PartProps) {
         type="button"
         title={mayDelete ? undefined : texts.object.remove.forbidden}
         disabled={!mayDelete || live.state === "deleted" || object.metadata.deletionTimestamp !== undefined}
-        onClick={() => setOpen(true)}
+        onClick={() => (isWorkspace ? deleteWorkspace(address, object) : setOpen(true))}
       >
         <Icon name="trash" />
         {texts.object.remove.button}
@@ -104,6 +107,11 @@ function Actions({ address, object, live }: PartProps) {
       {isOpen && <DeleteObjectDialog address={address} object={object} onClose={() => setOpen(false)} />}
     </div>
   );
+}
+
+/** A workspace has a dialog of its own, from wherever it is deleted. */
+function deleteWorkspace({ workspace, name }: ObjectAddress, object: WholeObject): void {
+  deletedWorkspace.value = { path: `${workspace}:${name}`, workspace: object as Workspace };
 }
 
 /** Says that an object is being deleted, and what holds it. */
@@ -131,7 +139,9 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
   if (object["status"] !== undefined) names.push("status");
   if (object.metadata.managedFields !== undefined) names.push("managers");
   const { view = "" } = route.value.query;
-  const current = names.includes(view) ? view : "summary";
+  // The first part of an export says who binds it, and has the objects: its summary says little.
+  const first = part === "export" ? "kcp" : "summary";
+  const current = names.includes(view) ? view : first;
   const panel = panels.get(current);
   return (
     <>
@@ -139,7 +149,7 @@ function Parts({ address, object, live, found, resource }: PartsProps) {
         label={texts.object.parts}
         tabs={names.map((name) => ({ name, label: panels.get(name)?.title ?? labelOf(name, part) }))}
         current={current}
-        onChoose={(name) => setQuery({ view: name === "summary" ? undefined : name }, false)}
+        onChoose={(name) => setQuery({ view: name === first ? undefined : name }, false)}
       />
       <div class={`object-part ${current}`} {...tabPanel(current)}>
         {current === "summary" && (

@@ -3,10 +3,8 @@ import "./pods.css";
 import { useState } from "preact/hooks";
 import { apiUrl, workspacePath } from "../api/base.ts";
 import type { ObjectAddress } from "../api/objects.ts";
-import { Copy } from "../kcp/copy.tsx";
-import { kubeconfigFor } from "../kcp/kubeconfig-text.ts";
+import { Copy, CopyKubeconfig } from "../kcp/copy.tsx";
 import type { WholeObject } from "../object/live-object.ts";
-import { texts as common } from "../texts.ts";
 import { Field } from "../ui/field.tsx";
 import { containersOf } from "./pod.ts";
 import { texts } from "./texts.ts";
@@ -69,7 +67,7 @@ export function PortsTab({ address, object }: PortsTabProps) {
           </p>
           <p class="row">
             <Copy label={texts.copy} name={texts.ports.copyCommand} text={() => command} />
-            <Copy label={common.kcp.copyKubeconfig} text={() => kubeconfigFor(server, address.workspace)} />
+            <CopyKubeconfig url={server} name={address.workspace} />
           </p>
         </section>
       )}

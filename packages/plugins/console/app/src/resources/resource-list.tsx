@@ -43,7 +43,14 @@ export function ResourceList({ found }: { readonly found: Discovery }) {
         />
       </label>
       {found.state === "loading" && <p class="muted">{texts.loading}</p>}
-      {found.state === "failed" && found.error !== undefined && <Problem error={found.error} onRetry={found.reload} />}
+      {found.state === "failed" && found.error !== undefined && (
+        <Problem
+          error={found.error}
+          onRetry={found.reload}
+          // All who may enter a workspace may read what it serves.
+          heading={found.error.code === 403 ? texts.errors.mayNotEnter(workspace) : undefined}
+        />
+      )}
       {found.state === "ready" && shown.length === 0 && <p class="muted">{texts.resources.none}</p>}
       {ordered.map(([group, resources]) => (
         <section key={group} aria-label={group || texts.resources.core}>

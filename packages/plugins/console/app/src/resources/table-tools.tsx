@@ -1,3 +1,5 @@
+import { useMemo } from "preact/hooks";
+import { useMay } from "../api/access.ts";
 import { workspacePath } from "../api/base.ts";
 import type { Resource } from "../api/discovery.ts";
 import { liveList } from "../api/live-list.ts";
@@ -6,6 +8,7 @@ import { type RouteQuery, route, routeHash, setQuery, withQuery } from "../route
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
 import { TypedField } from "../ui/typed-field.tsx";
+import { isMounted } from "../workspaces/mounted.ts";
 import type { ShownColumn } from "./cells.tsx";
 
 interface TableToolsProps {
@@ -73,11 +76,13 @@ export function TableTools({ resource, page, fields }: TableToolsProps) {
           ))}
         </select>
       </div>
-      <Check
-        label={texts.table.allWorkspaces}
-        isOn={isOverAll}
-        onChange={(isOn) => set({ all: isOn ? "1" : undefined })}
-      />
+      {isMounted(workspace) !== true && (
+        <Check
+          label={texts.table.allWorkspaces}
+          isOn={isOverAll}
+          onChange={(isOn) => set({ all: isOn ? "1" : undefined })}
+        />
+      )}
       {page.columns.some(({ priority }) => priority > 0) && (
         <Check
           label={texts.table.more}
@@ -86,12 +91,36 @@ export function TableTools({ resource, page, fields }: TableToolsProps) {
         />
       )}
       {resource?.verbs.includes("create") === true && !isOverAll && (
-        <a class="button" href={routeHash(withQuery(route.value, { view: "create" }))}>
-          <Icon name="plus" />
-          {texts.object.create.button}
-        </a>
+        <CreateButton workspace={workspace} resource={resource} />
       )}
     </div>
+  );
+}
+
+/** A link to the page that creates an object, or why the user may not: in the namespace with which that page begins. */
+function CreateButton({ workspace, resource }: { readonly workspace: string; readonly resource: Resource }) {
+  const { group, version, resource: plural, isNamespaced } = resource;
+  const namespace = isNamespaced ? (route.value.query.namespace ?? "default") : "";
+  const address = useMemo(
+    () => ({ workspace, resource: { group, version, resource: plural }, namespace, name: "" }),
+    [workspace, group, version, plural, namespace],
+  );
+  const content = (
+    <>
+      <Icon name="plus" />
+      {texts.object.create.button}
+    </>
+  );
+  if (!useMay("create", address))
+    return (
+      <button type="button" class="button" disabled title={texts.object.create.forbidden(plural, namespace)}>
+        {content}
+      </button>
+    );
+  return (
+    <a class="button" href={routeHash(withQuery(route.value, { view: "create" }))}>
+      {content}
+    </a>
   );
 }
 

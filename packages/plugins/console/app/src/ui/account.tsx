@@ -4,8 +4,14 @@ import { accessHash } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Middle } from "./middle.tsx";
 
+interface AccountProps {
+  readonly user: User;
+  /** User as whom this tab acts. */
+  readonly acting: User | undefined;
+}
+
 /** The signed-in user, with what they can do about it. */
-export function Account({ user }: { readonly user: User }) {
+export function Account({ user, acting }: AccountProps) {
   const ref = useRef<HTMLDetailsElement>(null);
   const close = () => ref.current?.removeAttribute("open");
   return (
@@ -24,6 +30,14 @@ export function Account({ user }: { readonly user: User }) {
       <summary>
         <span class="visually-hidden">{texts.header.account} </span>
         <Middle text={user.username} />
+        {acting !== undefined && (
+          <>
+            <span class="acts-as" role="img" aria-label={texts.header.actsAs}>
+              →
+            </span>
+            <Middle text={acting.username} />
+          </>
+        )}
       </summary>
       <div class="popup">
         <p>{user.username}</p>

@@ -5,7 +5,19 @@ import { useEffect, useRef } from "preact/hooks";
 const LASTS = 8_000;
 
 const read = signal("");
-const shown = signal("");
+interface Shown {
+  readonly text: string;
+  /** Address of what the text is about, with the text of the link. */
+  readonly link?: Link | undefined;
+}
+
+interface Link {
+  readonly href: string;
+  readonly text: string;
+}
+
+const NOTHING: Shown = { text: "" };
+const shown = signal(NOTHING);
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Has screen readers read a text. */
@@ -18,13 +30,13 @@ export function announce(text: string): void {
   });
   timer = setTimeout(() => {
     read.value = "";
-    shown.value = "";
+    shown.value = NOTHING;
   }, LASTS);
 }
 
 /** Confirms what the user has done: for some seconds it is shown over the page, and screen readers read it. */
-export function confirmDone(text: string): void {
-  shown.value = text;
+export function confirmDone(text: string, link?: Link): void {
+  shown.value = { text, link };
   announce(text);
 }
 
@@ -34,13 +46,13 @@ export function Announcements() {
       <div class="visually-hidden" role="status" aria-live="polite">
         {read}
       </div>
-      <Confirmation text={shown.value} />
+      <Confirmation {...shown.value} />
     </>
   );
 }
 
 /** A popover, so that dialogs do not cover it. The other region is the one that is read. */
-function Confirmation({ text }: { readonly text: string }) {
+function Confirmation({ text, link }: Shown) {
   const ref = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     if (text === "") return undefined;
@@ -49,8 +61,21 @@ function Confirmation({ text }: { readonly text: string }) {
     return () => current?.hidePopover();
   }, [text]);
   return (
-    <p class="confirmation" popover="manual" aria-hidden="true" ref={ref}>
+    <p class="confirmation" popover="manual" aria-hidden={link === undefined} ref={ref}>
       {text}
+      {link !== undefined && (
+        <>
+          {" "}
+          <a
+            href={link.href}
+            onClick={() => {
+              shown.value = NOTHING;
+            }}
+          >
+            {link.text}
+          </a>
+        </>
+      )}
     </p>
   );
 }

@@ -31,7 +31,7 @@ export function App() {
           acting={value.acting}
         />
       )}
-      {value.state === "signed-out" && <SignInPage key={value.error?.message ?? ""} error={value.error} />}
+      {value.state === "signed-out" && <SignInPage key={value.notice ?? ""} notice={value.notice} />}
       {value.state === "unknown" && value.error !== undefined && (
         <main class="sign-in">
           <Problem error={value.error} onRetry={() => void readSession()} />
@@ -84,7 +84,7 @@ function Console({ user, acting }: ConsoleProps) {
         >
           <Icon name="help" />
         </button>
-        <Account user={user} />
+        <Account user={user} acting={acting} />
       </header>
       {acting !== undefined && <ActingBanner acting={acting} user={user} />}
       <ConnectionBanner />

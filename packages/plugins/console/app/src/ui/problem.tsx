@@ -1,4 +1,6 @@
 import type { StatusError } from "../api/client.ts";
+import { session } from "../api/session.ts";
+import { route } from "../route.ts";
 import { texts } from "../texts.ts";
 
 interface ProblemProps {
@@ -7,13 +9,15 @@ interface ProblemProps {
   readonly isRetrying?: boolean;
   /** Consequence of the error. */
   readonly hint?: string | undefined;
+  /** What has failed. Default: the status of HTTP. */
+  readonly heading?: string | undefined;
 }
 
 /** An error of the server in place of what it should have answered. */
-export function Problem({ error, onRetry, isRetrying = false, hint }: ProblemProps) {
+export function Problem({ error, onRetry, isRetrying = false, hint, heading }: ProblemProps) {
   return (
     <div class="problem" role="alert">
-      <strong>{texts.errors.failed(error.code)}</strong>
+      <strong>{notActing(error) ?? heading ?? texts.errors.failed(error.code)}</strong>
       <p>{error.message}</p>
       {hint !== undefined && <p>{hint}</p>}
       {isRetrying && <p class="hint">{texts.retrying}</p>}
@@ -24,4 +28,12 @@ export function Problem({ error, onRetry, isRetrying = false, hint }: ProblemPro
       )}
     </div>
   );
+}
+
+/** Says that the user may not act as another one where the page is; undefined for other errors. */
+function notActing({ code, message }: StatusError): string | undefined {
+  const { value } = session;
+  if (code !== 403 || value.state !== "signed-in" || value.acting === undefined) return undefined;
+  if (!/cannot impersonate(?!-on)/.test(message)) return undefined;
+  return texts.errors.mayNotAct(value.acting.username, route.value.workspace);
 }

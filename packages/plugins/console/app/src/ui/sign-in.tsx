@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
-import { asStatusError, type StatusError } from "../api/client.ts";
+import { asStatusError } from "../api/client.ts";
 import { type Issuer, readIssuers, signIn, signInAt } from "../api/session.ts";
 import { texts } from "../texts.ts";
 import { Field } from "./field.tsx";
 
 /** The page for users without a session. */
-export function SignInPage({ error: first }: { readonly error?: StatusError | undefined }) {
+export function SignInPage({ notice }: { readonly notice?: string | undefined }) {
   const [text, setText] = useState("");
-  const [error, setError] = useState<string | undefined>(first?.message);
+  const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const [issuers, setIssuers] = useState<readonly Issuer[]>([]);
   useEffect(() => void readIssuers().then(setIssuers), []);
@@ -17,7 +17,8 @@ export function SignInPage({ error: first }: { readonly error?: StatusError | un
     try {
       await signIn({ token: await tokenOf(text) });
     } catch (cause) {
-      setError(asStatusError(cause).message);
+      const { code, message } = asStatusError(cause);
+      setError(code === 401 ? texts.signIn.unknownToken : message);
       setBusy(false);
     }
   };
@@ -25,6 +26,11 @@ export function SignInPage({ error: first }: { readonly error?: StatusError | un
     <main class="sign-in">
       <form onSubmit={(event) => void submit(event)}>
         <h1>{texts.title}</h1>
+        {notice !== undefined && (
+          <p class="not-signed-in" role="alert">
+            {notice}
+          </p>
+        )}
         {issuers.map((issuer) => (
           <button type="button" key={issuer.path} class="primary" onClick={() => signInAt(issuer)}>
             {texts.signIn.at(issuer.name)}

@@ -11,6 +11,7 @@ import { ObjectLink } from "../kcp/links.tsx";
 import { Comparison } from "../object/editor/comparison-view.tsx";
 import type { WholeObject } from "../object/live-object.ts";
 import { inOrderOf, isFields, shownPart, yamlOf } from "../object/yaml/object-text.ts";
+import { isMounted } from "../workspaces/mounted.ts";
 import { useServerViews } from "./server-views.ts";
 import { texts } from "./texts.ts";
 import { type Candidate, candidatesFor } from "./views-of-object.ts";
@@ -22,6 +23,14 @@ interface ObjectViewsProps {
 
 /** Which views show an object, and how it looks there. */
 export function ObjectViewsTab({ address, object }: ObjectViewsProps) {
+  const mounted = isMounted(address.workspace);
+  if (mounted === undefined) return <p class="muted">{texts.loading}</p>;
+  // The logical cluster of such an object is one of its server: here it may be another workspace, with an object of the same name.
+  if (mounted) return <p class="empty">{texts.object.mounted(address.workspace)}</p>;
+  return <ViewsOfObject address={address} object={object} />;
+}
+
+function ViewsOfObject({ address, object }: ObjectViewsProps) {
   const { views, isLoading } = useServerViews();
   const cluster = clusterOf(object) || address.workspace;
   const candidates = candidatesFor(address, cluster, views);

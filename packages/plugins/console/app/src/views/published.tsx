@@ -3,8 +3,9 @@ import type { KubernetesObject } from "../api/types.ts";
 import { EXPORTS, MOUNTS, SLICES, TYPES } from "../kcp/kinds.ts";
 import { ObjectLink, placeOf, WorkspaceLink } from "../kcp/links.tsx";
 import { everywhere } from "../kcp/lists.ts";
-import { pathBelowApi } from "../kcp/view-path.ts";
+import { pathBelowApi, withClusters } from "../kcp/view-path.ts";
 import { UnavailableShards } from "../ui/unavailable-shards.tsx";
+import { useClusterPaths } from "../workspaces/cluster-paths.ts";
 import { texts } from "./texts.ts";
 import { ViewActions } from "./view-actions.tsx";
 
@@ -93,7 +94,7 @@ export function PublishedUrls({ workspace }: { readonly workspace: string }) {
 
 function Row({ published: { id, object, url } }: { readonly published: Published }) {
   const { name } = object.metadata;
-  const place = placeOf(object);
+  const place = useClusterPaths([placeOf(object)])(placeOf(object));
   const below = pathBelowApi(url);
   return (
     <tr>
@@ -112,12 +113,6 @@ function Row({ published: { id, object, url } }: { readonly published: Published
     </tr>
   );
 }
-
-/** The API of all workspaces of a view that needs `/clusters/*` behind its URL. */
-export const withClusters = (path: string): string =>
-  /^services\/(apiexport|initializingworkspaces|terminatingworkspaces|preparingworkspaces)\//.test(path)
-    ? `${path}/clusters/*`
-    : path;
 
 function urlsOf({ status = {} }: Publishing): readonly string[] {
   const { URL: own, endpoints = [], virtualWorkspaces = [] } = status;

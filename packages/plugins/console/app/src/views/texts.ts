@@ -20,7 +20,6 @@ export const texts = {
   noReadiness: "The server does not list its checks (/readyz).",
   url: "Copy URL",
   urlOf: (name: string) => `Copy URL: ${name}`,
-  kubeconfig: common.kcp.copyKubeconfig,
   kubeconfigOf: (name: string) => `${common.kcp.copyKubeconfig}: ${name}`,
   apis: {
     show: "Show APIs",
@@ -105,6 +104,8 @@ export const texts = {
   object: {
     hint: "The views that serve this resource, and whether they show this object to you. The page reads again when the object changes.",
     none: "No view that you may see serves this resource.",
+    mounted: (workspace: string) =>
+      `${workspace} is mounted: the object is one of another server, and the views of this server do not have it.`,
     view: "View",
     state: "Object",
     shown: "Shown",

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
-import { Copy } from "../kcp/copy.tsx";
-import { kubeconfigFor } from "../kcp/kubeconfig-text.ts";
+import { Copy, CopyKubeconfig } from "../kcp/copy.tsx";
 import { Apis } from "./apis.tsx";
 import { texts } from "./texts.ts";
 
@@ -18,7 +17,7 @@ export function ViewActions({ name, url, path }: ViewActionsProps) {
     <div class="view-actions">
       <p class="row">
         <Copy label={texts.url} name={texts.urlOf(name)} text={() => url} />
-        <Copy label={texts.kubeconfig} name={texts.kubeconfigOf(name)} text={() => kubeconfigFor(url, name)} />
+        <CopyKubeconfig url={url} name={name} label={texts.kubeconfigOf(name)} />
         {path !== undefined && (
           <button
             type="button"

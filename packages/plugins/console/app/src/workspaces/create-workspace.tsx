@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { asStatusError, type StatusError } from "../api/client.ts";
 import { createObject } from "../api/objects.ts";
-import { route } from "../route.ts";
+import { route, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { confirmDone } from "../ui/announce.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -19,6 +19,9 @@ export function CreateWorkspaceDialog() {
   const { value } = createdIn;
   return value === undefined ? null : <CreateForm key={value} parent={value} />;
 }
+
+/** Names that the server accepts. */
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Errors of the server, beside the fields that they concern. */
 interface Problems {
@@ -46,11 +49,15 @@ function CreateForm({ parent }: { readonly parent: string }) {
     try {
       const at = { workspace: parent, resource: WORKSPACES, namespace: "" };
       await createObject(at, manifest(name.trim(), referenceOf(chosen)));
-      confirmDone(texts.create.done(name));
+      const href = routeHash(routeTo({ workspace: `${parent}:${name.trim()}` }));
+      confirmDone(texts.create.done(name), { href, text: texts.create.enter });
       close();
       if (!openPaths.peek().has(parent)) setOpen(parent, true);
     } catch (cause) {
-      setProblems(problemsOf(asStatusError(cause)));
+      const found = problemsOf(asStatusError(cause));
+      // The server's texts are regular expressions.
+      const isInvalid = found.name !== undefined && !NAME.test(name.trim());
+      setProblems(isInvalid ? { ...found, name: texts.create.invalidName } : found);
       setBusy(false);
     }
   };

@@ -71,6 +71,11 @@ export const foundCount = computed(() => {
   return text === "" ? 0 : treeRows.value.filter((row) => row.kind === "workspace" && matches(row.name, text)).length;
 });
 
+/** Id of the first row that the search finds. */
+export const firstFound = computed(
+  () => treeRows.value.find((row) => row.kind === "workspace" && matches(row.name, search.value))?.id,
+);
+
 const matches = (name: string, text: string): boolean => name.toLowerCase().includes(text);
 
 /** Adds a row and those below it. Returns whether it or one below it is found. */

@@ -1,5 +1,5 @@
 import type { ShownObject } from "../panels/tree-objects.ts";
-import { navigate, routeHash, routeTo } from "../route.ts";
+import { navigate, route, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
 import { hasShards, type TreeRow } from "./tree-model.ts";
@@ -59,7 +59,7 @@ function WorkspaceRow({ row }: { readonly row: TreeRow }) {
           navigate(routeTo({ workspace: path }));
         }}
       >
-        {name}
+        <Found name={name} />
       </a>
       {type !== undefined && <span class="type">{type}</span>}
       {shard !== undefined && hasShards.value && (
@@ -88,6 +88,21 @@ function ObjectRow({ shown: { route: target, name, namespace, kind, phase } }: {
   );
 }
 
+/** A name, in which the search of the tree is marked. */
+function Found({ name }: { readonly name: string }) {
+  const text = (route.value.query.find ?? "").trim().toLowerCase();
+  const at = text === "" ? -1 : name.toLowerCase().indexOf(text);
+  if (at < 0) return <>{name}</>;
+  const end = at + text.length;
+  return (
+    <>
+      {name.slice(0, at)}
+      <mark>{name.slice(at, end)}</mark>
+      {name.slice(end)}
+    </>
+  );
+}
+
 function MountBadge({ mount, kind }: { readonly mount: MountState; readonly kind: string }) {
   const { isReachable, message } = mount;
   const state = isReachable === undefined ? "" : isReachable ? texts.tree.reachable : texts.tree.unreachable(message);
@@ -111,7 +126,8 @@ function Note({ list }: { readonly list: WorkspaceList | undefined }) {
   return (
     <>
       <span class="muted clip" title={error.message}>
-        {state === "retrying" ? `${text} ${texts.retrying}` : text}
+        {/* The page says above that the server is away. */}
+        {state === "retrying" ? (error.code === 0 ? texts.retrying : `${text} ${texts.retrying}`) : text}
       </span>
       {state === "failed" && error.code !== 404 && (
         <button type="button" class="link" tabIndex={-1} data-retry="" onClick={list.reload}>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { useMay } from "../api/access.ts";
+import { discovery } from "../api/discovery.ts";
 import type { Condition } from "../api/types.ts";
 import { clusterOf } from "../api/types.ts";
 import { ApiActions, CopyKubeconfig } from "../kcp/actions.tsx";
@@ -12,8 +13,10 @@ import { createHere } from "./create-workspace.tsx";
 import { deletedWorkspace } from "./delete-workspace.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
 import { workspaceAt } from "./tree-model.ts";
-import { childWorkspaces, mountOf, parentOf, phaseOf, shardOf } from "./workspace.ts";
+import { childWorkspaces, mountOf, parentOf, phaseOf, shardOf, type Workspace } from "./workspace.ts";
 import { typeOfLogicalCluster } from "./workspace-types.ts";
+
+type MountOf = NonNullable<Workspace["spec"]>["mount"];
 
 const NO_OBJECT = {
   resource: { group: "tenancy.kcp.io", version: "v1alpha1", resource: "workspaces" },
@@ -76,7 +79,7 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
             title={mayDelete ? undefined : texts.remove.forbidden}
           >
             <Icon name="trash" />
-            {texts.remove.button}
+            {mount === undefined ? texts.remove.button : texts.unmount.button}
           </button>
         )}
       </div>
@@ -93,7 +96,7 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
         </Fact>
         {mount !== undefined && (
           <Fact name={texts.workspace.mount}>
-            {`${workspace?.spec?.mount?.ref.kind} ${workspace?.spec?.mount?.ref.name} `}
+            <MountLink workspace={parent} mount={workspace?.spec?.mount} />{" "}
             {mount.isReachable !== undefined && (
               <span class={`badge ${mount.isReachable ? "good" : "failed"}`}>
                 {mount.isReachable ? texts.tree.reachable : texts.tree.unreachable("")}
@@ -114,7 +117,8 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
           {created !== undefined && <time dateTime={created}>{`${dateOf(created)} (${ageOf(created)})`}</time>}
         </Fact>
       </dl>
-      <Conditions conditions={conditions} />
+      {path === "root" && isEmpty(path) && <p class="hint">{texts.workspace.first}</p>}
+      <Conditions conditions={conditions} isMounted={mount?.isReachable === true} />
       {workspace === undefined && siblings?.state === "live" && <p>{texts.workspace.missing(path)}</p>}
       {workspace === undefined && siblings?.state === "failed" && <p class="hint">{texts.workspace.noDetails}</p>}
     </section>
@@ -150,7 +154,30 @@ function Copyable({ text }: { readonly text: string }) {
   );
 }
 
-function Conditions({ conditions }: { readonly conditions: readonly Condition[] }) {
+function isEmpty(path: string): boolean {
+  const { items, state } = childWorkspaces(path).value;
+  return state === "live" && items.length === 0;
+}
+
+/** The object that mounts a workspace, with a link to its page. */
+function MountLink({ workspace, mount }: { readonly workspace: string | undefined; readonly mount: MountOf }) {
+  const { apiVersion = "", kind = "", name = "", namespace = "" } = mount?.ref ?? {};
+  const [version = "", group = ""] = apiVersion.split("/").reverse();
+  const text = <bdi>{`${kind} ${name}`}</bdi>;
+  const found = workspace === undefined ? [] : discovery(workspace).value.resources;
+  const resource = found.find((one) => one.kind === kind && one.group === group && one.version === version);
+  if (workspace === undefined || resource === undefined) return text;
+  const id = { group, version, resource: resource.resource };
+  return <a href={routeHash(routeTo({ workspace, resource: id, object: { namespace, name } }))}>{text}</a>;
+}
+
+interface ConditionsProps {
+  readonly conditions: readonly Condition[];
+  /** The target of a mounted workspace is available, whatever else the message of its condition says. */
+  readonly isMounted: boolean;
+}
+
+function Conditions({ conditions, isMounted }: ConditionsProps) {
   if (conditions.length === 0) return null;
   return (
     <>
@@ -160,7 +187,12 @@ function Conditions({ conditions }: { readonly conditions: readonly Condition[] 
           <li key={type}>
             <span class={`badge ${status === "True" ? "good" : "warning"}`}>{status}</span> {type}
             {reason !== undefined && <span class="muted"> {reason}</span>}
-            {message !== undefined && <p class="hint">{message}</p>}
+            {message !== undefined && (
+              <p class="hint">
+                {isMounted && type === "WorkspaceMountReady" && <strong>{texts.workspace.mounted} </strong>}
+                {message}
+              </p>
+            )}
           </li>
         ))}
       </ul>

@@ -6,7 +6,7 @@ import { Icon } from "../ui/icons.tsx";
 import { useVirtualRows } from "../ui/virtual-rows.ts";
 import { deletedWorkspace } from "./delete-workspace.tsx";
 import { goToIsOpen } from "./go-to.tsx";
-import { foundCount, reveal, rowId, setOpen, type TreeRow, treeRows } from "./tree-model.ts";
+import { firstFound, foundCount, reveal, rowId, setOpen, type TreeRow, treeRows } from "./tree-model.ts";
 import { TreeRowView } from "./tree-row.tsx";
 
 const ROW = 28;
@@ -26,6 +26,11 @@ export function WorkspaceTree({ onChoose }: { readonly onChoose: () => void }) {
             value={find}
             placeholder={texts.tree.search}
             onInput={({ currentTarget }) => setQuery({ find: currentTarget.value || undefined })}
+            onKeyDown={(event) => {
+              if (event.key !== "ArrowDown") return;
+              event.preventDefault();
+              document.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus();
+            }}
           />
         </label>
         <button type="button" class="quiet" onClick={() => (goToIsOpen.value = true)}>
@@ -60,6 +65,10 @@ function TreeRows({ onChoose }: { readonly onChoose: () => void }) {
     const index = treeRows.peek().findIndex(({ kind, path }) => kind === "workspace" && path === current);
     if (index >= 0) virtualizer.scrollToIndex(index, { align: "auto" });
   }, [current, active, virtualizer]);
+  const { find = "" } = route.value.query;
+  useEffect(() => {
+    if (find !== "" && firstFound.peek() !== undefined) active.value = firstFound.peek() ?? "";
+  }, [find, active]);
   useEffect(() => {
     if (!wantsFocus.current) return;
     wantsFocus.current = false;
@@ -79,9 +88,15 @@ function TreeRows({ onChoose }: { readonly onChoose: () => void }) {
     onChoose();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const row = rows[activeIndex];
+    // Keys may come faster than the page is rendered: the row is the one of the last key.
+    const rows = treeRows.peek();
+    const index = Math.max(
+      0,
+      rows.findIndex(({ id }) => id === active.peek()),
+    );
+    const row = rows[index];
     if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = actionOf(event.key, { row, rows, index: activeIndex, moveTo, choose });
+    const act = actionOf(event.key, { row, rows, index, moveTo, choose });
     if (act === undefined) return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,4 +1,5 @@
 import { type Discovery, discovery } from "../../api/discovery.ts";
+import { isMounted } from "../../workspaces/mounted.ts";
 import { Fact } from "../fact.tsx";
 import { type ApiBinding, EXPORTS, SCHEMAS } from "../kinds.ts";
 import { ObjectLink, TableLink, WorkspaceLink } from "../links.tsx";
@@ -10,6 +11,8 @@ export function BindingPart({ workspace, object }: { readonly workspace: string;
   const { spec, status, metadata } = object;
   const reference = spec?.reference?.export;
   const from = reference?.path || status?.apiExportClusterName || workspace;
+  // Below a mount, the path is one of another server.
+  const mounted = isMounted(workspace) !== false;
   const words = texts.binding;
   return (
     <>
@@ -18,10 +21,15 @@ export function BindingPart({ workspace, object }: { readonly workspace: string;
           <Phase phase={status?.phase} />
         </Fact>
         <Fact name={words.export}>
-          {reference !== undefined && <ObjectLink workspace={from} id={EXPORTS} name={reference.name} />}
+          {reference !== undefined &&
+            (mounted ? (
+              <bdi>{reference.name}</bdi>
+            ) : (
+              <ObjectLink workspace={from} id={EXPORTS} name={reference.name} />
+            ))}
         </Fact>
         <Fact name={words.workspace}>
-          <WorkspaceLink workspace={from} />{" "}
+          {mounted ? <bdi>{from}</bdi> : <WorkspaceLink workspace={from} />}{" "}
           {status?.apiExportClusterName !== undefined && status.apiExportClusterName !== from && (
             <span class="muted">{status.apiExportClusterName}</span>
           )}
@@ -71,7 +79,12 @@ function BoundResources({ workspace, from, object }: BoundProps) {
                   </th>
                   <td>{storageVersions.join(", ")}</td>
                   <td>
-                    {schema?.name !== undefined && <ObjectLink workspace={from} id={SCHEMAS} name={schema.name} />}
+                    {schema?.name !== undefined &&
+                      (isMounted(workspace) === false ? (
+                        <ObjectLink workspace={from} id={SCHEMAS} name={schema.name} />
+                      ) : (
+                        <bdi>{schema.name}</bdi>
+                      ))}
                   </td>
                 </tr>
               ))}

@@ -20,12 +20,14 @@ import { useSettled } from "./use-settled.ts";
 interface BindProps extends MadeDialogProps {
   /** The export, if it is known. */
   readonly reference?: { readonly path: string; readonly name: string };
+  /** Leads back to the choice of the workspace. */
+  readonly onBack?: () => void;
 }
 
 type FormField = "path" | "name" | "binding" | "claims";
 
 /** Binds an export in a workspace, and says what becomes of the binding. */
-export function BindDialog({ workspace, reference, onClose }: BindProps) {
+export function BindDialog({ workspace, reference, onClose, onBack }: BindProps) {
   return (
     <MadeDialog
       heading={texts.bindDialog.heading(workspace)}
@@ -34,6 +36,7 @@ export function BindDialog({ workspace, reference, onClose }: BindProps) {
         <BindForm
           workspace={workspace}
           {...(reference !== undefined && { reference })}
+          {...(onBack !== undefined && { onBack })}
           onClose={onClose}
           onMade={onMade}
         />
@@ -43,7 +46,7 @@ export function BindDialog({ workspace, reference, onClose }: BindProps) {
   );
 }
 
-function BindForm({ workspace, reference, onClose, onMade }: BindProps & FormProps) {
+function BindForm({ workspace, reference, onClose, onBack, onMade }: BindProps & FormProps) {
   const [path, setPath] = useState(reference?.path ?? "");
   const [name, setName] = useState(reference?.name ?? "");
   const [typedBinding, setBinding] = useState<string>();
@@ -116,6 +119,11 @@ function BindForm({ workspace, reference, onClose, onMade }: BindProps & FormPro
         error={problems.claims}
       />
       <footer>
+        {onBack !== undefined && (
+          <button type="button" class="grow" onClick={onBack}>
+            {texts.back}
+          </button>
+        )}
         <button type="button" onClick={onClose}>
           {texts.cancel}
         </button>
@@ -131,7 +139,7 @@ function BindForm({ workspace, reference, onClose, onMade }: BindProps & FormPro
 const isName = (path: string): boolean => path !== "" && path !== "root" && !path.includes(":");
 
 /** An error for a name in place of a path, with the paths of the workspaces that have this name, as far as the page knows them. */
-function nameError(name: string, places: readonly string[]): string {
+export function nameError(name: string, places: readonly string[]): string {
   const known = [...places, ...treeRows.value.map(({ path }) => path)];
   const paths = [...new Set(known.filter((path) => path.endsWith(`:${name}`)))];
   return texts.bindDialog.notPath(name, paths);

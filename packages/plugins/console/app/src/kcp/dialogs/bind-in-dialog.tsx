@@ -1,9 +1,12 @@
 import { useState } from "preact/hooks";
+import { asStatusError } from "../../api/client.ts";
+import { readObject } from "../../api/objects.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { treeRows } from "../../workspaces/tree-model.ts";
-import { childWorkspaces } from "../../workspaces/workspace.ts";
+import { childWorkspaces, nameOf, parentOf, WORKSPACES } from "../../workspaces/workspace.ts";
+import { LOGICAL_CLUSTERS } from "../kinds.ts";
 import { texts } from "../texts.ts";
-import { BindDialog } from "./bind-dialog.tsx";
+import { BindDialog, nameError } from "./bind-dialog.tsx";
 import { TextField } from "./text-field.tsx";
 import { useSettled } from "./use-settled.ts";
 
@@ -16,10 +19,20 @@ interface BindInProps {
 /** Binds an export in a workspace that the user chooses first. */
 export function BindInDialog({ reference, onClose }: BindInProps) {
   const [workspace, setWorkspace] = useState<string>();
-  if (workspace !== undefined) return <BindDialog workspace={workspace} reference={reference} onClose={onClose} />;
+  /** Of the last choice, to which `Back` leads. */
+  const [path, setPath] = useState("");
+  if (workspace !== undefined)
+    return (
+      <BindDialog
+        workspace={workspace}
+        reference={reference}
+        onClose={onClose}
+        onBack={() => setWorkspace(undefined)}
+      />
+    );
   return (
     <Dialog heading={texts.bindInDialog.heading(reference.name)} onClose={onClose}>
-      <ChooseWorkspace onChoose={setWorkspace} onClose={onClose} />
+      <ChooseWorkspace path={path} onPath={setPath} onChoose={setWorkspace} onClose={onClose} />
     </Dialog>
   );
 }
@@ -30,12 +43,26 @@ const MOST = 300;
 const DEEPEST = 6;
 
 interface ChooseProps {
+  readonly path: string;
+  readonly onPath: (path: string) => void;
   readonly onChoose: (workspace: string) => void;
   readonly onClose: () => void;
 }
 
-function ChooseWorkspace({ onChoose, onClose }: ChooseProps) {
-  const [path, setPath] = useState("");
+function ChooseWorkspace({ path, onPath, onChoose, onClose }: ChooseProps) {
+  const [error, setError] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const change = (next: string) => {
+    setError(undefined);
+    onPath(next);
+  };
+  const goOn = async () => {
+    setBusy(true);
+    const problem = await problemOf(path);
+    setBusy(false);
+    if (problem === undefined) onChoose(path);
+    else setError(problem);
+  };
   const parent = useSettled(path).replace(/:[^:]*$/, "") || "root";
   const below = childWorkspaces(parent).value.items.map(({ metadata }) => `${parent}:${metadata.name}`);
   // A mounted workspace belongs to another server, which has no bindings.
@@ -47,16 +74,17 @@ function ChooseWorkspace({ onChoose, onClose }: ChooseProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (path !== "") onChoose(path);
+        if (path !== "" && !isBusy) void goOn();
       }}
     >
       <TextField
         label={words.path}
         hint={words.hint}
+        error={error}
         options={below}
         isRequired
         value={path}
-        onValue={(value) => setPath(value.trim())}
+        onValue={(value) => change(value.trim())}
       />
       <fieldset class="choices workspace-choices">
         <legend>{words.tree}</legend>
@@ -67,7 +95,7 @@ function ChooseWorkspace({ onChoose, onClose }: ChooseProps) {
               name="workspace"
               value={row.path}
               checked={path === row.path}
-              onChange={() => setPath(row.path)}
+              onChange={() => change(row.path)}
             />
             <bdi>{row.name}</bdi>
           </label>
@@ -78,10 +106,28 @@ function ChooseWorkspace({ onChoose, onClose }: ChooseProps) {
         <button type="button" onClick={onClose}>
           {texts.cancel}
         </button>
-        <button type="submit" class="primary" disabled={path === ""}>
+        <button type="submit" class="primary" disabled={path === "" || isBusy}>
           {words.submit}
         </button>
       </footer>
     </form>
   );
+}
+
+/** Why there is no such workspace; undefined if there is one, and where the user may not read that. */
+async function problemOf(path: string): Promise<string | undefined> {
+  const parent = parentOf(path);
+  if (parent === undefined && path.includes(":")) return undefined;
+  const address =
+    parent === undefined
+      ? { workspace: path, resource: LOGICAL_CLUSTERS, namespace: "", name: "cluster" }
+      : { workspace: parent, resource: WORKSPACES, namespace: "", name: nameOf(path) };
+  try {
+    await readObject(address);
+    return undefined;
+  } catch (cause) {
+    const { code } = asStatusError(cause);
+    if (parent === undefined) return code === 404 || code === 403 ? nameError(path, []) : undefined;
+    return code === 404 ? texts.bindInDialog.missing(path) : undefined;
+  }
 }

@@ -1,6 +1,6 @@
 import type { ResourceId } from "../../api/base.ts";
 import { asStatusError, isStatusError, type StatusError } from "../../api/client.ts";
-import { createObject } from "../../api/objects.ts";
+import { createObject, replaceObject } from "../../api/objects.ts";
 import type { KubernetesObject } from "../../api/types.ts";
 
 /** An object that a dialog makes. */
@@ -8,6 +8,8 @@ export interface Made {
   readonly resource: ResourceId;
   readonly namespace?: string;
   readonly object: KubernetesObject & Readonly<Record<string, unknown>>;
+  /** Replaces the object, which exists. */
+  readonly isUpdate?: boolean;
 }
 
 /** Error of the server about one of the objects of a dialog. */
@@ -25,7 +27,7 @@ class MadeError extends Error {
 }
 
 /**
- * Creates objects in their order, after the server has accepted all of them without storing any: what it rejects leaves nothing behind.
+ * Creates objects in their order, or replaces them, after the server has accepted all of them without storing any: what it rejects leaves nothing behind.
  * `done` has those of an earlier attempt, as JSON, which are then left out. Throws a MadeError.
  */
 export async function createAll(workspace: string, all: readonly Made[], done: Set<string>): Promise<void> {
@@ -38,9 +40,11 @@ export async function createAll(workspace: string, all: readonly Made[], done: S
 }
 
 async function create(workspace: string, made: Made, isDryRun: boolean): Promise<void> {
-  const { resource, namespace = "", object } = made;
+  const { resource, namespace = "", object, isUpdate = false } = made;
+  const options = { isDryRun, fieldValidation: "Strict" } as const;
   try {
-    await createObject({ workspace, resource, namespace }, object, { isDryRun, fieldValidation: "Strict" });
+    if (isUpdate) await replaceObject({ workspace, resource, namespace, name: object.metadata.name }, object, options);
+    else await createObject({ workspace, resource, namespace }, object, options);
   } catch (error) {
     throw new MadeError(made, error);
   }

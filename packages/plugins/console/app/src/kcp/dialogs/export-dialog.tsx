@@ -1,8 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
-import { type ApiExport, EXPORTS, SCHEMAS } from "../kinds.ts";
+import { type ApiExport, type ApiResourceSchema, EXPORTS, SCHEMAS } from "../kinds.ts";
 import { ObjectLink } from "../links.tsx";
+import { inWorkspace } from "../lists.ts";
 import { texts } from "../texts.ts";
 import type { Made } from "./create-all.ts";
 import { type FormProps, MadeDialog, type MadeDialogProps, useForm } from "./made-dialog.tsx";
@@ -10,6 +11,8 @@ import { NotAllowed } from "./not-allowed.tsx";
 import { Progress } from "./progress.tsx";
 import { exportObject, prefixOf, type Snapshot, schemaObject, snapshotsOf, yamlOf } from "./snapshot.ts";
 import { TextField } from "./text-field.tsx";
+import { ExportChanges, schemaChanges, updatedExport } from "./update-export.tsx";
+import { useSettled } from "./use-settled.ts";
 
 type FormField = "text" | "prefix" | "name";
 
@@ -54,19 +57,31 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
   const [first] = snapshots;
   const prefix = typedPrefix ?? (first === undefined ? "" : prefixOf(snapshots));
   const name = typedName ?? (first === undefined ? "" : first.group || first.plural);
+  const path = collectionPath({ workspace, resource: EXPORTS, namespace: "" });
+  const named = useSettled(name);
+  const existing = named === "" ? undefined : liveObject<ApiExport>(path, named).value.items[0];
+  const schemas = inWorkspace<ApiResourceSchema>(workspace, SCHEMAS).items;
+  const update = existing === undefined || existing.metadata.name !== name ? undefined : existing;
+  const changes = update === undefined ? [] : schemaChanges(update, schemas, snapshots);
+  const changed =
+    update === undefined ? snapshots : changes.filter(({ fields }) => fields?.length !== 0).map((one) => one.snapshot);
   const objects: readonly Made[] = [
-    ...snapshots.map((one) => ({ resource: SCHEMAS, object: schemaObject(prefix, one) })),
-    ...(first === undefined ? [] : [{ resource: EXPORTS, object: exportObject(name, prefix, snapshots) }]),
+    ...changed.map((one) => ({ resource: SCHEMAS, object: schemaObject(prefix, one) })),
+    ...(first === undefined || changed.length === 0
+      ? []
+      : update === undefined
+        ? [{ resource: EXPORTS, object: exportObject(name, prefix, snapshots) }]
+        : [{ resource: EXPORTS, object: updatedExport(update, prefix, changed), isUpdate: true }]),
   ];
   const submit = (event: Event) => {
     event.preventDefault();
     if (first === undefined) return setProblems({ text: error ?? words.noSchema });
-    void create(objects, { name, text: words.done(name) });
+    void create(objects, { name, text: update === undefined ? words.done(name) : words.update.done(name) });
   };
   return (
     <form onSubmit={submit}>
       <NotAllowed workspace={workspace} id={SCHEMAS} />
-      <NotAllowed workspace={workspace} id={EXPORTS} />
+      {update === undefined && <NotAllowed workspace={workspace} id={EXPORTS} />}
       <TextField
         label={words.text}
         hint={words.textHint}
@@ -91,6 +106,7 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
         value={prefix}
         onValue={change((value: string) => setPrefix(value.trim()))}
       />
+      {update !== undefined && first !== undefined && <ExportChanges name={name} changes={changes} />}
       {objects.length > 0 && (
         <details class="preview">
           <summary>{words.preview(objects.length)}</summary>
@@ -102,8 +118,12 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
         <button type="button" onClick={onClose}>
           {texts.cancel}
         </button>
-        <button type="submit" class="primary" disabled={isBusy}>
-          {isBusy ? words.busy : words.submit}
+        <button
+          type="submit"
+          class="primary"
+          disabled={isBusy || (update !== undefined && first !== undefined && changed.length === 0)}
+        >
+          {isBusy ? words.busy : update === undefined ? words.submit : words.update.submit(name)}
         </button>
       </footer>
     </form>
@@ -130,7 +150,7 @@ function Exported({ workspace, name, onClose }: ExportedProps) {
         conditions={object?.status?.conditions ?? []}
         isDone={hash !== undefined}
         waiting={words.waiting}
-        done={words.done(name)}
+        done={words.ready(name)}
       >
         {hash !== undefined && (
           <p>

@@ -8,6 +8,7 @@ import { type FormProps, useForm } from "./made-dialog.tsx";
 import { NotAllowed } from "./not-allowed.tsx";
 import {
   currentOf,
+  hostOf,
   type Identity,
   mountObject,
   secretObject,
@@ -19,8 +20,13 @@ import { TextField } from "./text-field.tsx";
 
 type FormField = "name" | "target" | "identity";
 
+interface MountFormProps extends FormProps {
+  /** Gets the host of the target, before the mount is made. */
+  readonly onHost: (host: string) => void;
+}
+
 /** Asks for what a mount needs, and makes its Secret, the Mount and the Workspace. */
-export function MountForm({ workspace, onClose, onMade }: FormProps) {
+export function MountForm({ workspace, onClose, onMade, onHost }: MountFormProps) {
   const [name, setName] = useState("");
   const [isByUrl, setByUrl] = useState(false);
   const [kubeconfig, setKubeconfig] = useState("");
@@ -50,6 +56,7 @@ export function MountForm({ workspace, onClose, onMade }: FormProps) {
       { resource: MOUNTS, object: mountObject(options) },
       { resource: WORKSPACES, object: workspaceObject(options) },
     ];
+    onHost(hostOf(target));
     void create(objects, { name, text: words.created(name) });
   };
   return (
@@ -129,7 +136,7 @@ export function MountForm({ workspace, onClose, onMade }: FormProps) {
           )}
         </Field>
       )}
-      <p class="hint">{words.secretHint(name || words.name)}</p>
+      <p class="hint">{words.secretHint(name)}</p>
       <footer>
         <button type="button" onClick={onClose}>
           {texts.cancel}

@@ -9,19 +9,23 @@ interface ProgressProps {
   /** What is awaited, and what has been reached. */
   readonly waiting: string;
   readonly done: string;
+  /** Why it does not get on; the user has to do something about it. */
+  readonly problem?: string | undefined;
   readonly children?: ComponentChildren;
 }
 
 /** State of the objects that a dialog has made, live. */
-export function Progress({ conditions, isDone, waiting, done, children }: ProgressProps) {
+export function Progress({ conditions, isDone, waiting, done, problem, children }: ProgressProps) {
   const ref = useRef<HTMLParagraphElement>(null);
   // The form had the focus, and is gone: screen readers read on here.
   useEffect(() => ref.current?.focus(), []);
   return (
     <>
       <p role="status" tabIndex={-1} ref={ref}>
-        <span class={`badge ${isDone ? "good" : "warning"}`}>{isDone ? texts.ready : texts.waiting}</span>{" "}
-        {isDone ? done : waiting}
+        <span class={`badge ${isDone ? "good" : problem === undefined ? "warning" : "failed"}`}>
+          {isDone ? texts.ready : problem === undefined ? texts.waiting : texts.notReachable}
+        </span>{" "}
+        {isDone ? done : (problem ?? waiting)}
       </p>
       {conditions.length > 0 && (
         <ul class="conditions">

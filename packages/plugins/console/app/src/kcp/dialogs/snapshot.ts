@@ -85,7 +85,7 @@ function hashOf(text: string): string {
 }
 
 /** Name of the APIResourceSchema of a resource. */
-const schemaName = (prefix: string, { plural, group }: Snapshot): string =>
+export const schemaName = (prefix: string, { plural, group }: Snapshot): string =>
   `${prefix}.${plural}.${group === "" ? "core" : group}`;
 
 export const schemaObject = (prefix: string, snapshot: Snapshot) => ({

@@ -71,6 +71,13 @@ export function targetOf(
   };
 }
 
+/** Host of a target, with its port. */
+export function hostOf({ kubeconfig }: Target): string {
+  const [cluster] = (parse(kubeconfig) as Kubeconfig).clusters ?? [];
+  const server = String(cluster?.cluster?.["server"] ?? "");
+  return URL.canParse(server) ? new URL(server).host : server;
+}
+
 interface MountOptions {
   readonly name: string;
   readonly target: Target;

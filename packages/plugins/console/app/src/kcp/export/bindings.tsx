@@ -4,17 +4,12 @@ import { ageOf } from "../../ui/age.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { UnavailableShards } from "../../ui/unavailable-shards.tsx";
 import { useClusterPaths } from "../../workspaces/cluster-paths.ts";
-import { type ApiBinding, BINDINGS } from "../kinds.ts";
+import { BINDINGS } from "../kinds.ts";
 import { ObjectLink, placeOf, WorkspaceLink } from "../links.tsx";
-import { celText, everywhere } from "../lists.ts";
 import { texts } from "../texts.ts";
-import { viewPath } from "../view-path.ts";
+import { type ExportPlace, useBindings } from "./use-bindings.ts";
 
-interface BindingsProps {
-  readonly workspace: string;
-  /** Name of the logical cluster of the export. */
-  readonly cluster: string;
-  readonly name: string;
+interface BindingsProps extends ExportPlace {
   /** Further shards have bindings, and are not at the address of the page. */
   readonly hasOtherShards: boolean;
 }
@@ -24,14 +19,9 @@ const FEW = 10;
 
 /** Who has bound an export: over all workspaces, from the view of the export, and in the workspace itself. */
 export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsProps) {
-  const path = "apis/apis.kcp.io/v1alpha2/apibindings";
-  const found = everywhere<ApiBinding>(BINDINGS, {
-    filter: `object.spec.reference.export.name == ${celText(name)}`,
-    others: [`${viewPath(cluster, name)}/clusters/*/${path}`, `clusters/${cluster}/${path}`],
-  });
+  const { bindings, ...found } = useBindings({ workspace, cluster, name });
   const [isLong, setLong] = useState(false);
   const words = texts.export.bindings;
-  const bindings = found.items.filter((one) => isOf(one, { workspace, cluster, name }));
   const shown = bindings.slice(0, isLong ? undefined : FEW);
   const pathOf = useClusterPaths(shown.map(placeOf));
   return (
@@ -84,15 +74,4 @@ export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsP
       {found.isPartial && found.error === undefined && <p class="hint">{words.partial}</p>}
     </section>
   );
-}
-
-function isOf(
-  { spec, status, metadata }: ApiBinding,
-  { workspace, cluster, name }: Omit<BindingsProps, "hasOtherShards">,
-): boolean {
-  const reference = spec?.reference?.export;
-  if (reference?.name !== name) return false;
-  if (status?.apiExportClusterName) return status.apiExportClusterName === cluster;
-  const { path = metadata.annotations?.["kcp.io/cluster"] } = reference;
-  return path === workspace || path === cluster;
 }

@@ -3,6 +3,7 @@ import { liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
 import { clusterOf } from "../../api/types.ts";
 import { Lazy } from "../../ui/lazy.tsx";
+import { isMounted } from "../../workspaces/mounted.ts";
 import { Copy } from "../copy.tsx";
 import { Fact } from "../fact.tsx";
 import { type ApiExport, type EndpointSlice, keyOfClaim, nameOfClaim, SLICES } from "../kinds.ts";
@@ -21,9 +22,11 @@ export function ExportPart({ workspace, object }: { readonly workspace: string; 
   const words = texts.export;
   const hash = object.status?.identityHash;
   const cluster = clusterOf(object) || workspace;
+  // Below a mount, the logical cluster and the workspaces are those of another server.
+  const mounted = isMounted(workspace);
   return (
     <>
-      <BindIn path={workspace} name={name} />
+      {mounted === false && <BindIn path={workspace} name={name} />}
       <dl class="facts">
         <Fact name={words.identity}>
           {hash === undefined ? (
@@ -39,13 +42,20 @@ export function ExportPart({ workspace, object }: { readonly workspace: string; 
       <ExportedResources workspace={workspace} object={object} />
       <Claims object={object} />
       <Urls urls={urls} name={name} none={slices.state === "failed" ? (slices.error?.message ?? "") : words.noUrls} />
-      <Bindings
-        workspace={workspace}
-        cluster={cluster}
-        name={name}
-        hasOtherShards={urls.length > 1 && urls.some((url) => pathBelowApi(url) === undefined)}
-      />
-      <ObjectsThroughView workspace={workspace} cluster={cluster} object={object} urls={urls} />
+      {mounted === true && <p class="hint">{words.mounted}</p>}
+      {mounted === false && (
+        <>
+          <Bindings
+            workspace={workspace}
+            cluster={cluster}
+            name={name}
+            hasOtherShards={urls.length > 1 && urls.some((url) => pathBelowApi(url) === undefined)}
+          />
+          {urls.length > 0 && (
+            <ObjectsThroughView workspace={workspace} cluster={cluster} object={object} urls={urls} />
+          )}
+        </>
+      )}
     </>
   );
 }

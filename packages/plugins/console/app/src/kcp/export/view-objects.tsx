@@ -49,8 +49,7 @@ export function ObjectsThroughView({ workspace, cluster, object, urls }: ViewPro
           {below.length === 0 ? words.elsewhere(own) : words.otherShards(elsewhere.join(", "))}
         </p>
       )}
-      {urls.length === 0 && <p class="muted">{words.none}</p>}
-      {urls.length > 0 && served.length > 1 && (
+      {served.length > 1 && (
         <Field label={words.resource}>
           {(attributes) => (
             <select

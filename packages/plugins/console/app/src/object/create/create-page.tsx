@@ -2,15 +2,15 @@ import "../object.css";
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { ResourceId } from "../../api/base.ts";
-import { asStatusError, StatusError } from "../../api/client.ts";
+import { asStatusError, type StatusError } from "../../api/client.ts";
 import { discovery, findResource, type Resource } from "../../api/discovery.ts";
 import { navigate, route, routeHash, routeTo, withQuery } from "../../route.ts";
 import { texts } from "../../texts.ts";
-import { confirmDone } from "../../ui/announce.tsx";
+import { announce, confirmDone } from "../../ui/announce.tsx";
 import { Icon } from "../../ui/icons.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Review } from "../edit/review.tsx";
-import { problemsOf } from "../edit/server-problems.ts";
+import { areAllPlaced, problemsOf } from "../edit/server-problems.ts";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
 import { createExactly } from "../exact-numbers.ts";
 import type { WholeObject } from "../live-object.ts";
@@ -88,8 +88,10 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
     } catch (cause) {
       const status = asStatusError(cause);
       setReviewed(undefined);
-      setError(status);
-      setProblems(problemsOf(status, parseText(text.peek()).document));
+      const placed = problemsOf(status, parseText(text.peek()).document);
+      setProblems(placed);
+      if (areAllPlaced(status, placed)) announce(status.message);
+      else setError(status);
     } finally {
       setBusy(false);
     }
@@ -101,7 +103,7 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
     const [first] = invalid;
     if (first !== undefined) {
       setProblems(invalid);
-      setError(new StatusError({ kind: "Status", reason: "Invalid", message: first.message }));
+      announce(first.message);
       return;
     }
     const typed = parsed.value as WholeObject;
@@ -161,6 +163,9 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
         onChange={(next) => {
           begun.set(key, next);
           text.value = next;
+          // They are about the text before.
+          setError(undefined);
+          setProblems(NONE);
         }}
         onSubmit={review}
       />

@@ -28,7 +28,7 @@ export function changesBetween(before: unknown, after: unknown, path: Path = [])
 export interface Merged {
   /** My text with their changes. */
   readonly text: string;
-  /** Fields that both have changed, differently: there is no text to use then. */
+  /** Fields that both have changed, differently: the text has my values of these. */
   readonly conflicts: readonly Path[];
 }
 
@@ -46,7 +46,6 @@ export function mergeInto(
     if (overlapping.length === 0) wanted.push(change);
     else if (!overlapping.every((own) => isSameChange(own, change))) conflicts.push(change.path);
   }
-  if (conflicts.length > 0) return { text: myText, conflicts };
   return { text: applyTo(myText, wanted), conflicts };
 }
 

@@ -4,7 +4,7 @@ import { asStatusError, type StatusError } from "../../api/client.ts";
 import type { Resource } from "../../api/discovery.ts";
 import type { ObjectAddress } from "../../api/objects.ts";
 import { texts } from "../../texts.ts";
-import { confirmDone } from "../../ui/announce.tsx";
+import { announce, confirmDone } from "../../ui/announce.tsx";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
 import type { LiveObject, WholeObject } from "../live-object.ts";
 import { useSchema } from "../schema/use-schema.ts";
@@ -13,7 +13,7 @@ import { type Draft, draftOf } from "./draft.ts";
 import { Outdated } from "./outdated.tsx";
 import { Review } from "./review.tsx";
 import { sendDraft } from "./send.ts";
-import { problemsOf } from "./server-problems.ts";
+import { areAllPlaced, problemsOf } from "./server-problems.ts";
 
 interface EditTabProps {
   readonly address: ObjectAddress;
@@ -36,6 +36,7 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
   const [error, setError] = useState<StatusError>();
   const [problems, setProblems] = useState(NONE);
   const [isBusy, setBusy] = useState(false);
+  const [attempts, setAttempts] = useState(0);
   const canUpdate = live.state !== "deleted" && resource?.verbs.includes("update") !== false;
   /** What had the focus is gone: after a review, and with the buttons that say what to do about changes of others. */
   const [focusRequests, setFocusRequests] = useState(0);
@@ -49,8 +50,10 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
     const status = asStatusError(cause);
     setReview(undefined);
     focusEditor();
-    setError(status);
-    setProblems(problemsOf(status, parseText(draft.text.peek()).document));
+    const placed = problemsOf(status, parseText(draft.text.peek()).document);
+    setProblems(placed);
+    if (areAllPlaced(status, placed)) announce(status.message);
+    else setError(status);
   };
   const startReview = async () => {
     if (isBusy || !draft.isDirty.peek()) return;
@@ -58,6 +61,7 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
     setError(undefined);
     setProblems(NONE);
     if (invalid.length > 0) return setProblems(invalid);
+    if (draft.isOutdated.peek()) return setAttempts((count) => count + 1);
     setBusy(true);
     try {
       setReview(await sendDraft(draft, address, { isDryRun: true }));
@@ -120,6 +124,9 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
         focusRequests={focusRequests}
         onChange={(text) => {
           draft.text.value = text;
+          // They are about the text before.
+          setError(undefined);
+          setProblems(NONE);
         }}
         onSubmit={() => void startReview()}
       />
@@ -130,7 +137,16 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
             {error.message}
           </p>
         )}
-        {draft.isOutdated.value && <Outdated draft={draft} onDone={focusEditor} />}
+        {draft.isOutdated.value && (
+          <Outdated
+            draft={draft}
+            attempts={attempts}
+            onDone={() => {
+              setAttempts(0);
+              focusEditor();
+            }}
+          />
+        )}
       </div>
     </div>
   );

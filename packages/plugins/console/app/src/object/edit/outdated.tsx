@@ -1,12 +1,23 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { texts } from "../../texts.ts";
 import { confirmDone } from "../../ui/announce.tsx";
 import { Comparison } from "../editor/comparison-view.tsx";
 import { pathText } from "./changes.ts";
 import type { Draft } from "./draft.ts";
 
+interface OutdatedProps {
+  readonly draft: Draft;
+  readonly onDone: () => void;
+  /** Grows each time the user tries to go on without a choice. */
+  readonly attempts: number;
+}
+
 /** Says that an object has changed while it is edited, and offers what can be done. */
-export function Outdated({ draft, onDone }: { readonly draft: Draft; readonly onDone: () => void }) {
+export function Outdated({ draft, onDone, attempts }: OutdatedProps) {
+  const choices = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (attempts > 0) choices.current?.querySelector<HTMLElement>("button:enabled")?.focus();
+  }, [attempts]);
   const [choice, setOpen] = useState<boolean>();
   const words = texts.object.outdated;
   // Rendered again while the user types: what overlaps changes with the text.
@@ -16,7 +27,7 @@ export function Outdated({ draft, onDone }: { readonly draft: Draft; readonly on
   const isOpen = choice ?? conflicts.length > 0;
   const merge = () => {
     const now = draft.merged();
-    if (now === undefined || now.conflicts.length > 0) return;
+    if (now === undefined) return;
     draft.take(now);
     onDone();
     confirmDone(words.merged);
@@ -32,8 +43,14 @@ export function Outdated({ draft, onDone }: { readonly draft: Draft; readonly on
         {merged !== undefined && conflicts.length === 0 && words.mergeable}
         {conflicts.length > 0 && words.conflicts(conflicts.map(pathText).join(", "))}
       </p>
-      <div class="row">
-        <button type="button" disabled={merged === undefined || conflicts.length > 0} onClick={merge}>
+      {attempts > 0 && <p role="alert">{words.first}</p>}
+      <div class="row" ref={choices}>
+        <button
+          type="button"
+          disabled={merged === undefined}
+          title={merged === undefined ? words.invalid : undefined}
+          onClick={merge}
+        >
           {words.merge}
         </button>
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

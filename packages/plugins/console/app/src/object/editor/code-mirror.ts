@@ -59,12 +59,17 @@ export function createEditor(options: EditorOptions): Editor {
     const end = state.doc.length;
     // The page names problems that keep it from sending the text, too.
     const others = ofServer.filter((one) => !problems.some(({ message }) => message === one.message));
-    const found = [...problems, ...ofSchema, ...others].map(({ from, to, severity, message }) => {
-      const start = Math.min(from, end);
-      return { from: start, to: Math.max(start, Math.min(to, end)), severity, message };
+    const lineOf = ({ from }: TextProblem) => state.doc.lineAt(Math.min(from, end)).number;
+    const linesOfServer = new Set(others.map(lineOf));
+    // The server says the same of these lines, in more detail.
+    const own = ofSchema.filter((one) => !linesOfServer.has(lineOf(one)));
+    const found = [...problems, ...own, ...others].map((one): LineProblem => {
+      const start = Math.min(one.from, end);
+      return { ...one, from: start, to: Math.max(start, Math.min(one.to, end)), line: lineOf(one) };
     });
-    options.onProblems(found.map((one) => ({ ...one, line: state.doc.lineAt(one.from).number })));
-    return found;
+    const sorted = onceEach(found.sort((one, other) => one.from - other.from));
+    options.onProblems(sorted);
+    return sorted.map(({ from, to, severity, message }) => ({ from, to, severity, message }));
   };
   const checks = [
     linter(check, {
@@ -135,6 +140,10 @@ export function createEditor(options: EditorOptions): Editor {
     destroy: () => view.destroy(),
   };
 }
+
+/** Problems with the same text in the same line once. */
+const onceEach = (problems: readonly LineProblem[]): readonly LineProblem[] =>
+  [...new Map(problems.toReversed().map((one) => [`${one.line} ${one.message}`, one])).values()].toReversed();
 
 /** Replaces only what differs, so that the cursor and what is scrolled stay where they are. */
 function smallestChange(before: string, after: string): ChangeSpec | undefined {

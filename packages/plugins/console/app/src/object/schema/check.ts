@@ -11,7 +11,7 @@ import {
 } from "yaml";
 import { texts } from "../../texts.ts";
 import type { TextProblem } from "../yaml/parse.ts";
-import type { FieldSchema } from "./schema.ts";
+import type { Bounds, FieldSchema } from "./schema.ts";
 
 /** At most so many problems are shown: a text of another kind has one in each line. */
 const MOST = 200;
@@ -20,7 +20,17 @@ const MOST = 200;
 export function checkAgainst(document: Document.Parsed, schema: FieldSchema): readonly TextProblem[] {
   const problems: TextProblem[] = [];
   check(document.contents, schema, { problems, owner: document.contents });
+  checkName(document, problems);
   return problems;
+}
+
+/** A name that is still to be typed. The server makes one for `generateName`. */
+function checkName(document: Document.Parsed, problems: TextProblem[]): void {
+  const metadata = document.get("metadata", true);
+  if (!isMap(metadata) || metadata.get("generateName")) return;
+  const pair = metadata.items.find(({ key }) => isScalar(key) && key.value === "name");
+  if (pair === undefined || metadata.get("name")) return;
+  add({ problems, owner: null }, pair.key as Node, texts.object.yaml.noName);
 }
 
 interface Context {
@@ -44,7 +54,11 @@ function check(node: Node | null, schema: FieldSchema, context: Context): void {
   }
 }
 
-function checkItems(node: YAMLSeq, { item }: FieldSchema, context: Context): void {
+function checkItems(node: YAMLSeq, { item, bounds }: FieldSchema, context: Context): void {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = bounds;
+  const place = context.owner ?? node;
+  if (node.items.length < minItems) add(context, place, texts.object.yaml.tooFew(minItems));
+  if (node.items.length > maxItems) add(context, place, texts.object.yaml.tooMany(maxItems));
   if (item === undefined) return;
   for (const one of node.items) check(one as Node | null, item, { ...context, owner: one as Node | null });
 }
@@ -73,6 +87,37 @@ function checkScalar(node: Scalar, schema: FieldSchema, context: Context): void 
   const { values } = schema;
   if (values.length > 0 && !values.some((one) => String(one) === String(value)))
     add(context, node, texts.object.yaml.notInEnum(values.map(String)));
+  const problem = typeof value === "string" ? textProblem(value, schema.bounds) : numberProblem(value, schema.bounds);
+  if (problem !== undefined) add(context, node, problem);
+}
+
+function numberProblem(value: unknown, bounds: Bounds): string | undefined {
+  if (typeof value !== "number" && typeof value !== "bigint") return undefined;
+  const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = bounds;
+  const words = texts.object.yaml;
+  if (minimum !== undefined && (value < minimum || (exclusiveMinimum && Number(value) === minimum)))
+    return exclusiveMinimum ? words.notAbove(minimum) : words.tooSmall(minimum);
+  if (maximum !== undefined && (value > maximum || (exclusiveMaximum && Number(value) === maximum)))
+    return exclusiveMaximum ? words.notBelow(maximum) : words.tooLarge(maximum);
+  return undefined;
+}
+
+function textProblem(value: string, { minLength = 0, maxLength, pattern }: Bounds): string | undefined {
+  const words = texts.object.yaml;
+  // As the server counts: characters, not units of UTF-16.
+  const length = [...value].length;
+  if (length < minLength) return words.tooShort(minLength);
+  if (maxLength !== undefined && length > maxLength) return words.tooLong(maxLength);
+  return pattern !== undefined && matches(pattern, value) === false ? words.noMatch(pattern) : undefined;
+}
+
+/** Whether a text matches; undefined for a pattern of Go that JavaScript does not have. */
+function matches(pattern: string, value: string): boolean | undefined {
+  try {
+    return new RegExp(pattern, "u").test(value);
+  } catch {
+    return undefined;
+  }
 }
 
 function typeOf(value: unknown): string {

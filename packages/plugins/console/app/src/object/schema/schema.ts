@@ -18,6 +18,15 @@ interface RawSchema {
   readonly items?: RawSchema;
   readonly required?: readonly string[];
   readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: boolean;
+  readonly exclusiveMaximum?: boolean;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
   readonly default?: unknown;
   readonly nullable?: boolean;
   readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
@@ -25,6 +34,20 @@ interface RawSchema {
   readonly "x-kubernetes-int-or-string"?: boolean;
   readonly "x-kubernetes-group-version-kind"?: readonly GroupVersionKind[] | GroupVersionKind;
 }
+
+/** Limits of a value. Undefined: none. */
+export type Bounds = Pick<
+  RawSchema,
+  | "minimum"
+  | "maximum"
+  | "exclusiveMinimum"
+  | "exclusiveMaximum"
+  | "minLength"
+  | "maxLength"
+  | "pattern"
+  | "minItems"
+  | "maxItems"
+>;
 
 interface GroupVersionKind {
   readonly group: string;
@@ -79,6 +102,11 @@ export class FieldSchema {
 
   get default(): unknown {
     return this.#raw.default;
+  }
+
+  /** Limits of a value, and the pattern of a text. */
+  get bounds(): Bounds {
+    return this.#raw;
   }
 
   get isNullable(): boolean {

@@ -1,6 +1,6 @@
 import { texts } from "../../texts.ts";
 import { yamlOf } from "../yaml/object-text.ts";
-import type { FieldSchema } from "./schema.ts";
+import type { Bounds, FieldSchema } from "./schema.ts";
 
 interface Template {
   readonly apiVersion: string;
@@ -26,6 +26,15 @@ export function templateOf({ apiVersion, kind, isStored, namespace, schema }: Te
   return `# ${texts.object.create.hint}\n${yamlOf(object)}`;
 }
 
+/** 0, or the number next to it within the limits. */
+function numberWithin({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Bounds): number {
+  if (minimum !== undefined && (minimum > 0 || (minimum === 0 && exclusiveMinimum === true)))
+    return exclusiveMinimum === true ? minimum + 1 : minimum;
+  if (maximum !== undefined && (maximum < 0 || (maximum === 0 && exclusiveMaximum === true)))
+    return exclusiveMaximum === true ? maximum - 1 : maximum;
+  return 0;
+}
+
 function beginningOf(schema: FieldSchema | undefined, depth: number): unknown {
   if (schema === undefined || depth > DEPTH) return {};
   if (schema.default !== undefined) return schema.default;
@@ -37,7 +46,7 @@ function beginningOf(schema: FieldSchema | undefined, depth: number): unknown {
     case "integer":
     case "number":
     case "int-or-string":
-      return 0;
+      return numberWithin(schema.bounds);
     case "boolean":
       return false;
     case "array":

@@ -4,6 +4,7 @@ import type { ObjectAddress } from "../../api/objects.ts";
 import { clusterOf } from "../../api/types.ts";
 import { texts } from "../../texts.ts";
 import { ageOf, dateOf } from "../../ui/age.ts";
+import { isMounted } from "../../workspaces/mounted.ts";
 import { linkTo, resourceOfKind } from "../links.ts";
 import type { OwnerReference, WholeObject } from "../live-object.ts";
 import { Columns } from "./columns.tsx";
@@ -49,7 +50,7 @@ export function SummaryTab({ address, object, found, resource, isDeleted }: Summ
           {object.kind} <span class="muted">{object.apiVersion}</span>
         </Fact>
         {cluster !== "" && (
-          <Fact name={words.cluster}>
+          <Fact name={isMounted(address.workspace) === true ? words.targetCluster : words.cluster}>
             <code>{cluster}</code>
           </Fact>
         )}
