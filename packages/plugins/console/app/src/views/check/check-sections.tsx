@@ -1,7 +1,7 @@
 import { DOCTOR_TEXTS } from "../../../../src/doctor-texts.ts";
 import { apiUrl, workspacePath } from "../../api/base.ts";
 import { Copy } from "../../kcp/copy.tsx";
-import { pathBelowApi } from "../../kcp/view-path.ts";
+import { pathBelowApi, withClusters } from "../../kcp/view-path.ts";
 import { publishedUrls } from "../published.tsx";
 import { pathFor, type ServerView } from "../server-views.ts";
 import { texts } from "../texts.ts";
