@@ -271,4 +271,21 @@ describe("lists of a query view", () => {
       "too many different queries are open: at most 1",
     ]);
   });
+
+  it("allow nothing over all workspaces while no shard is available", async () => {
+    const over = defineVirtualWorkspace({
+      name: "books",
+      path: "/clusters/:cluster",
+      wildcard: true,
+      authorize: allow,
+      resources: [Book.serve(Book.collection())],
+    });
+    const shards = { running: new Map(), missing: ["a", "b"], listen: () => ({ [Symbol.dispose]: () => undefined }) };
+    await using server = await startPlain([over, queryView({ over, shards: () => shards })]);
+    const { status, text } = await server.get(`${ALL.replace("books", "namespaces/shelf/books/emma")}`, {
+      user: "alice",
+    });
+    expect(status, text).to.equal(403);
+    expect(text).to.include("no shard is available");
+  });
 });

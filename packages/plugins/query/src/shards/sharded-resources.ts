@@ -90,9 +90,11 @@ export class ShardedResources {
     return sharded.made;
   }
 
-  /** Allows what each shard that runs allows. */
+  /** Allows what each shard that runs allows; without one, nothing. */
   async authorize(question: AuthorizeRequest): Promise<Decision> {
-    for (const { authorize } of this.#options.shards().running.values()) {
+    const { running } = this.#options.shards();
+    if (running.size === 0) return deny("no shard is available");
+    for (const { authorize } of running.values()) {
       const decision = await authorize(question);
       if (!decision.allowed) return deny(decision.reason);
     }
