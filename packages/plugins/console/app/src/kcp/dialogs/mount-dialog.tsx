@@ -26,7 +26,9 @@ export function MountDialog({ workspace, onClose }: MadeDialogProps) {
     <MadeDialog
       heading={texts.mountDialog.heading(workspace)}
       onClose={close}
-      form={(onMade) => <WhenServed workspace={workspace} onClose={close} onMade={onMade} undo={undo} onHost={setHost} />}
+      form={(onMade) => (
+        <WhenServed workspace={workspace} onClose={close} onMade={onMade} undo={undo} onHost={setHost} />
+      )}
       made={(name) => <Mounted workspace={workspace} name={name} host={host} onClose={onClose} />}
     />
   );
