@@ -199,6 +199,8 @@ describe("access in the console", function () {
     await seen(bob, "text=/cannot impersonate-on:user-info:create/");
     await bob.goto(`${server.url}/console/${CONFIG_MAPS}?namespace=default`);
     await seen(bob, 'role=rowheader[name="kube-root-ca.crt"]');
+    await bob.goto(`${server.url}/console/#/workspaces/root:private`);
+    await seen(bob, "role=alert >> text=You may not act as carol in root:private");
     await bob.close();
   });
 
@@ -239,6 +241,8 @@ describe("access in the console", function () {
     await gone.goto(`${server.url}/console/${CONFIG_MAPS}`);
     await seen(gone, "text=/Your session has ended: the server no longer accepts its token/");
     expect(await gone.locator("[aria-invalid=true]").count()).to.equal(0);
+    await gone.reload();
+    await seen(gone, "text=/Your session has ended: the server no longer accepts its token/");
     await openLinkOfCarol(gone);
     await seen(gone, "summary >> text=carol");
     await gone.close();

@@ -165,6 +165,8 @@ describe("mounts in the console of a server without them", function () {
   this.timeout(60_000);
   let browser: Awaited<ReturnType<typeof startBrowser>>;
   before(async function () {
+    const { ok, output } = await ensureConsole();
+    expect(ok, output).to.equal(true);
     browser = await startBrowser();
     if (browser === undefined) this.skip();
   });
@@ -172,11 +174,32 @@ describe("mounts in the console of a server without them", function () {
 
   it("say how to start the server with them, and leave nothing behind", async () => {
     if (browser === undefined) throw new Error("there is no browser");
-    await using server = await Start.ready();
+    await using server = await Start.ready({ files: { "tokens.csv": "bob-token,bob,bob\n" } });
     const { tab } = await openTab(browser, linkOf(server));
     await seen(tab, "role=treeitem[name=/^root/]");
     await tab.locator('role=button[name="Mount a cluster"]').click();
     await seen(tab, "role=dialog >> text=/--batteries-included=.mounts/");
     expect(await tab.locator('role=button[name="Bind proxy.kcp.io"]').count()).to.equal(0);
+    // This user may not read the exports of root: the answer to the binding tells.
+    const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "team" } };
+    writeFileSync(join(server.folder.path, "team.json"), JSON.stringify(workspace));
+    await server.kubectl("create", "-f", join(server.folder.path, "team.json"));
+    await server.kubectl("wait", "workspace", "team", "--for=jsonpath={.status.phase}=Ready");
+    const team = ["--server", `${server.url}/clusters/root:team`];
+    await server.kubectl(...team, "create", "clusterrolebinding", "bob", "--clusterrole=cluster-admin", "--user=bob");
+    const { tab: bob } = await openTab(browser, `${server.url}/console/`);
+    await bob.locator('role=textbox[name="Token or kubeconfig"]').fill("bob-token");
+    await bob.locator('role=button[name="Sign in"]').click();
+    await seen(bob, "role=tree");
+    await bob.goto(`${server.url}/console/#/workspaces/root:team`);
+    await bob.locator('role=button[name="Mount a cluster"]').click();
+    await bob.locator('role=button[name="Bind proxy.kcp.io"]').click();
+    await seen(bob, "role=dialog >> text=/--batteries-included=.mounts/");
+    const bindings = [...team, "get", "apibindings", "-o", "name"] as const;
+    await bob.locator('role=dialog >> role=button[name="Close"]').last().click();
+    await gone(bob, "role=dialog");
+    expect(await server.kubectl(...bindings))
+      .to.match(/^0 /)
+      .and.not.include("/mounts");
   });
 });

@@ -91,6 +91,22 @@ describe("a session of the console", () => {
     );
   });
 
+  it("has an error of its own when the server no longer accepts its token, as after a restart with other tokens", async () => {
+    const key = randomBytes(32);
+    await using server = await start({ key });
+    await using restarted = await start(
+      { key },
+      { authentication: [staticTokens({ "new-token": { name: "alice" } })] },
+    );
+    const { cookie } = await server.signIn({ token: "alice" });
+    const read = async (headers: Readonly<Record<string, string>>) => {
+      const { status, body } = await restarted.call("/console/session", { headers: { ...MARK, ...headers } });
+      return [status, body.message];
+    };
+    expect(await read({ cookie })).to.deep.equal([401, "the server no longer accepts the token of this session"]);
+    expect(await read({})).to.deep.equal([401, "Unauthorized"]);
+  });
+
   it("takes several cookies for a long token, and rejects one that is too long", async () => {
     await using server = await start();
     const { status, cookie } = await server.signIn({ token: LONG.slice(0, 9_000) });

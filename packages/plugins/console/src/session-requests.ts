@@ -84,7 +84,7 @@ export class SessionRequests {
     const { headers } = request.req;
     const session = this.#sessions.of(headers);
     if (session === undefined) throw ApiError.unauthorized();
-    const { name, groups } = await request.authenticate(session.authorization);
+    const { name, groups } = await request.authenticate(session.authorization).catch(endedSession);
     const acting = this.#sessions.acting.of(headers, session.id);
     json(request.res, {
       user: { username: name, groups },
@@ -133,6 +133,13 @@ export class SessionRequests {
     this.#log({ level: "info", message: "signed in to the console", user, by });
     return cookies;
   }
+}
+
+/** The page says why the user has to sign in again. @throws ApiError */
+function endedSession(error: unknown): never {
+  if (error instanceof ApiError && error.code === 401)
+    throw ApiError.unauthorized("the server no longer accepts the token of this session");
+  throw error;
 }
 
 function usedLink(): ApiError {

@@ -34,7 +34,8 @@ export async function readSession(): Promise<void> {
     session.value = { state: "signed-in", user, ...(acting !== undefined && { acting }) };
   } catch (error) {
     const status = asStatusError(error);
-    if (status.code === 401) showSignedOut(session.peek().state === "signed-in" ? texts.signIn.ended : undefined);
+    const hasEnded = session.peek().state === "signed-in" || status.message.includes("no longer accepts");
+    if (status.code === 401) showSignedOut(hasEnded ? texts.signIn.ended : undefined);
     else session.value = { state: "unknown", error: status };
   }
 }

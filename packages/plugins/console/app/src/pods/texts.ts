@@ -1,3 +1,4 @@
+import { yamlTexts } from "../object/editor/texts.ts";
 import { texts as common } from "../texts.ts";
 
 /** Texts about pods. */
@@ -12,7 +13,7 @@ export const texts = {
     tail: "Earlier lines",
     all: "All",
     timestamps: "Timestamps",
-    wrap: common.object.yaml.wrap,
+    wrap: yamlTexts.wrap,
     search: "Search the log",
     found: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),
     copy: "Copy the lines",

@@ -1,5 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
+import type { StatusError } from "../api/client.ts";
 import type { Discovery, Resource } from "../api/discovery.ts";
+import { session } from "../api/session.ts";
 import { route, routeHash, routeTo, setQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -48,7 +50,7 @@ export function ResourceList({ found }: { readonly found: Discovery }) {
           error={found.error}
           onRetry={found.reload}
           // All who may enter a workspace may read what it serves.
-          heading={found.error.code === 403 ? texts.errors.mayNotEnter(workspace) : undefined}
+          heading={found.error.code === 403 ? denialOf(found.error, workspace) : undefined}
         />
       )}
       {found.state === "ready" && shown.length === 0 && <p class="muted">{texts.resources.none}</p>}
@@ -76,6 +78,14 @@ export function ResourceList({ found }: { readonly found: Discovery }) {
       ))}
     </nav>
   );
+}
+
+function denialOf({ message }: StatusError, workspace: string): string {
+  const { value } = session;
+  const acting = value.state === "signed-in" ? value.acting : undefined;
+  return acting !== undefined && message.includes(" cannot impersonate")
+    ? texts.errors.mayNotAct(acting.username, workspace)
+    : texts.errors.mayNotEnter(workspace);
 }
 
 /** Resources with objects that can be listed, in their preferred version; other versions only if they are searched for or shown. */

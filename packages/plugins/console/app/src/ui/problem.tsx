@@ -1,6 +1,4 @@
 import type { StatusError } from "../api/client.ts";
-import { session } from "../api/session.ts";
-import { route } from "../route.ts";
 import { texts } from "../texts.ts";
 
 interface ProblemProps {
@@ -17,7 +15,7 @@ interface ProblemProps {
 export function Problem({ error, onRetry, isRetrying = false, hint, heading }: ProblemProps) {
   return (
     <div class="problem" role="alert">
-      <strong>{notActing(error) ?? heading ?? texts.errors.failed(error.code)}</strong>
+      <strong>{heading ?? texts.errors.failed(error.code)}</strong>
       <p>{error.message}</p>
       {hint !== undefined && <p>{hint}</p>}
       {isRetrying && <p class="hint">{texts.retrying}</p>}
@@ -28,12 +26,4 @@ export function Problem({ error, onRetry, isRetrying = false, hint, heading }: P
       )}
     </div>
   );
-}
-
-/** Says that the user may not act as another one where the page is; undefined for other errors. */
-function notActing({ code, message }: StatusError): string | undefined {
-  const { value } = session;
-  if (code !== 403 || value.state !== "signed-in" || value.acting === undefined) return undefined;
-  if (!/cannot impersonate(?!-on)/.test(message)) return undefined;
-  return texts.errors.mayNotAct(value.acting.username, route.value.workspace);
 }

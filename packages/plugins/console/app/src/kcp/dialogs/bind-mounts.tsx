@@ -25,8 +25,10 @@ export function BindMounts({ workspace, onClose, undo }: BindMountsProps) {
   const path = collectionPath({ workspace, resource: BINDINGS, namespace: "" });
   const binding = liveObject<ApiBinding>(path, NAME).value.items[0];
   const conditions = (binding?.status?.conditions ?? []).filter(({ status }) => status !== "True");
-  // Users who may not read the exports of root learn it from the binding.
-  const isMissing = hasExport === false || conditions.some(({ reason }) => reason === "APIExportNotFound");
+  // All users may bind the export, so to those who may not read the exports of root the server says that it is not there.
+  const isForbidden = error?.code === 403 && /permission to bind/i.test(error.message);
+  const isMissing =
+    hasExport === false || isForbidden || conditions.some(({ reason }) => reason === "APIExportNotFound");
   const isBound = binding?.status?.phase === "Bound";
   const words = texts.mountDialog.bind;
   useEffect(() => {

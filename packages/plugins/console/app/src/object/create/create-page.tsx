@@ -11,6 +11,7 @@ import { Icon } from "../../ui/icons.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Review } from "../edit/review.tsx";
 import { areAllPlaced, problemsOf } from "../edit/server-problems.ts";
+import { changeTexts, yamlTexts } from "../editor/texts.ts";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
 import { createExactly } from "../exact-numbers.ts";
 import type { WholeObject } from "../live-object.ts";
@@ -145,7 +146,7 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
     <div class="edit">
       <div class="edit-tools">
         <button type="button" class="primary" disabled={isBusy} onClick={review}>
-          {isBusy ? texts.object.yaml.reviewing : words.review}
+          {isBusy ? yamlTexts.reviewing : words.review}
         </button>
         <button type="button" disabled={isBusy} onClick={restart}>
           {words.restart}
@@ -169,7 +170,7 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
         }}
         onSubmit={review}
       />
-      <p class="hint">{texts.object.yaml.keys}</p>
+      <p class="hint">{yamlTexts.keys}</p>
       <div class="object-notes">
         {error !== undefined && (
           <p class="object-note failed" role="alert">
@@ -188,7 +189,7 @@ function Answer({ object, onBack }: { readonly object: WholeObject; readonly onB
     <div class="edit">
       <div class="edit-tools">
         <button type="button" onClick={onBack}>
-          {texts.object.review.back}
+          {changeTexts.review.back}
         </button>
         <strong role="status">{texts.object.create.answer}</strong>
       </div>

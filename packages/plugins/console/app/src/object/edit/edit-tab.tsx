@@ -3,8 +3,8 @@ import { useMay } from "../../api/access.ts";
 import { asStatusError, type StatusError } from "../../api/client.ts";
 import type { Resource } from "../../api/discovery.ts";
 import type { ObjectAddress } from "../../api/objects.ts";
-import { texts } from "../../texts.ts";
 import { announce, confirmDone } from "../../ui/announce.tsx";
+import { yamlTexts } from "../editor/texts.ts";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
 import type { LiveObject, WholeObject } from "../live-object.ts";
 import { useSchema } from "../schema/use-schema.ts";
@@ -44,7 +44,7 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
   const mayUpdate = useMay("update", address);
   const mayEdit = canUpdate && mayUpdate && !draft.shown.value.serverFields;
   const isDirty = draft.isDirty.value;
-  const words = texts.object.yaml;
+  const words = yamlTexts;
 
   const fail = (cause: unknown) => {
     const status = asStatusError(cause);
@@ -163,7 +163,7 @@ interface EditToolsProps {
 }
 
 function EditTools({ draft, mayEdit, reason, isBusy, onReview, onDiscard }: EditToolsProps) {
-  const words = texts.object.yaml;
+  const words = yamlTexts;
   const isDirty = draft.isDirty.value;
   const shown = draft.shown.value;
   return (

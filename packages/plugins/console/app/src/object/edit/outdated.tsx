@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { texts } from "../../texts.ts";
 import { confirmDone } from "../../ui/announce.tsx";
 import { Comparison } from "../editor/comparison-view.tsx";
+import { changeTexts } from "../editor/texts.ts";
 import { pathText } from "./changes.ts";
 import type { Draft } from "./draft.ts";
 
@@ -19,7 +19,7 @@ export function Outdated({ draft, onDone, attempts }: OutdatedProps) {
     if (attempts > 0) choices.current?.querySelector<HTMLElement>("button:enabled")?.focus();
   }, [attempts]);
   const [choice, setOpen] = useState<boolean>();
-  const words = texts.object.outdated;
+  const words = changeTexts.outdated;
   // Rendered again while the user types: what overlaps changes with the text.
   const text = draft.text.value;
   const merged = draft.merged();

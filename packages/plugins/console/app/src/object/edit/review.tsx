@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { texts } from "../../texts.ts";
 import { Comparison } from "../editor/comparison-view.tsx";
+import { changeTexts } from "../editor/texts.ts";
 import type { WholeObject } from "../live-object.ts";
 import { inOrderOf, type Shown, shownPart, yamlOf } from "../yaml/object-text.ts";
 import { changesBetween, pathText } from "./changes.ts";
@@ -22,7 +22,7 @@ const MOST = 30;
 
 /** What the server would store, compared with what is there now. */
 export function Review({ before, after, shown, isNew = false, isBusy, onSave, onBack }: ReviewProps) {
-  const words = texts.object.review;
+  const words = changeTexts.review;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const { from, to, changes } = useMemo(() => {

@@ -5,6 +5,7 @@ import type { FieldSchema } from "../schema/schema.ts";
 import type { TextProblem } from "../yaml/parse.ts";
 import type { Editor, LineProblem } from "./code-mirror.ts";
 import { shadowOf } from "./shadow.ts";
+import { yamlTexts } from "./texts.ts";
 
 interface YamlEditorProps {
   /** A signal, since a text of an earlier render would undo what has been typed since. */
@@ -36,7 +37,7 @@ export const WrapSwitch = () => (
         isWrapping.value = currentTarget.checked;
       }}
     />
-    {texts.object.yaml.wrap}
+    {yamlTexts.wrap}
   </label>
 );
 
@@ -109,7 +110,7 @@ interface ProblemsProps {
 /** The problems of a text with their lines, below the editor, so that the text stays where it is. */
 function Problems({ found, onChoose }: ProblemsProps) {
   if (found.length === 0) return null;
-  const words = texts.object.yaml;
+  const words = yamlTexts;
   return (
     <ul class="line-problems" aria-label={words.problems}>
       {found.slice(0, MOST).map((one) => (

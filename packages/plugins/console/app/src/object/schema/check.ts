@@ -9,7 +9,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { texts } from "../../texts.ts";
+import { yamlTexts } from "../editor/texts.ts";
 import type { TextProblem } from "../yaml/parse.ts";
 import type { Bounds, FieldSchema } from "./schema.ts";
 
@@ -30,7 +30,7 @@ function checkName(document: Document.Parsed, problems: TextProblem[]): void {
   if (!isMap(metadata) || metadata.get("generateName")) return;
   const pair = metadata.items.find(({ key }) => isScalar(key) && key.value === "name");
   if (pair === undefined || metadata.get("name")) return;
-  add({ problems, owner: null }, pair.key as Node, texts.object.yaml.noName);
+  add({ problems, owner: null }, pair.key as Node, yamlTexts.noName);
 }
 
 interface Context {
@@ -57,8 +57,8 @@ function check(node: Node | null, schema: FieldSchema, context: Context): void {
 function checkItems(node: YAMLSeq, { item, bounds }: FieldSchema, context: Context): void {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = bounds;
   const place = context.owner ?? node;
-  if (node.items.length < minItems) add(context, place, texts.object.yaml.tooFew(minItems));
-  if (node.items.length > maxItems) add(context, place, texts.object.yaml.tooMany(maxItems));
+  if (node.items.length < minItems) add(context, place, yamlTexts.tooFew(minItems));
+  if (node.items.length > maxItems) add(context, place, yamlTexts.tooMany(maxItems));
   if (item === undefined) return;
   for (const one of node.items) check(one as Node | null, item, { ...context, owner: one as Node | null });
 }
@@ -71,10 +71,10 @@ function checkMap(node: YAMLMap, schema: FieldSchema, context: Context): void {
     found.add(name);
     const field = schema.field(name);
     if (field !== undefined) check(value as Node | null, field, { ...context, owner: key });
-    else if (schema.isClosed) add(context, key, texts.object.yaml.unknownField(name));
+    else if (schema.isClosed) add(context, key, yamlTexts.unknownField(name));
   }
   for (const name of schema.required)
-    if (!found.has(name)) add(context, context.owner ?? node, texts.object.yaml.missingField(name));
+    if (!found.has(name)) add(context, context.owner ?? node, yamlTexts.missingField(name));
 }
 
 function checkScalar(node: Scalar, schema: FieldSchema, context: Context): void {
@@ -86,7 +86,7 @@ function checkScalar(node: Scalar, schema: FieldSchema, context: Context): void 
   }
   const { values } = schema;
   if (values.length > 0 && !values.some((one) => String(one) === String(value)))
-    add(context, node, texts.object.yaml.notInEnum(values.map(String)));
+    add(context, node, yamlTexts.notInEnum(values.map(String)));
   const problem = typeof value === "string" ? textProblem(value, schema.bounds) : numberProblem(value, schema.bounds);
   if (problem !== undefined) add(context, node, problem);
 }
@@ -94,7 +94,7 @@ function checkScalar(node: Scalar, schema: FieldSchema, context: Context): void 
 function numberProblem(value: unknown, bounds: Bounds): string | undefined {
   if (typeof value !== "number" && typeof value !== "bigint") return undefined;
   const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = bounds;
-  const words = texts.object.yaml;
+  const words = yamlTexts;
   if (minimum !== undefined && (value < minimum || (exclusiveMinimum && Number(value) === minimum)))
     return exclusiveMinimum ? words.notAbove(minimum) : words.tooSmall(minimum);
   if (maximum !== undefined && (value > maximum || (exclusiveMaximum && Number(value) === maximum)))
@@ -103,7 +103,7 @@ function numberProblem(value: unknown, bounds: Bounds): string | undefined {
 }
 
 function textProblem(value: string, { minLength = 0, maxLength, pattern }: Bounds): string | undefined {
-  const words = texts.object.yaml;
+  const words = yamlTexts;
   // As the server counts: characters, not units of UTF-16.
   const length = [...value].length;
   if (length < minLength) return words.tooShort(minLength);
@@ -138,7 +138,7 @@ function wrongType(
   { context, found }: { readonly context: Context; readonly found: string },
 ): void {
   const place = isScalar(node) ? node : (context.owner ?? node);
-  add(context, place, texts.object.yaml.wrongType(schema.typeName, found));
+  add(context, place, yamlTexts.wrongType(schema.typeName, found));
 }
 
 function add({ problems }: Context, node: Node, message: string): void {

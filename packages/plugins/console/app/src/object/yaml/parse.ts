@@ -1,5 +1,5 @@
 import { type Document, isMap, isPair, isScalar, isSeq, type Node, parseAllDocuments } from "yaml";
-import { texts } from "../../texts.ts";
+import { yamlTexts } from "../editor/texts.ts";
 import { isFields } from "./object-text.ts";
 
 /** Step from a value to one in it: the key of a field, or the index of an item. */
@@ -26,12 +26,12 @@ export function parseText(text: string): ParsedText {
   const all = Array.isArray(documents) ? documents : [];
   const filled = all.filter(({ contents }) => contents !== null);
   const [first, second] = filled;
-  if (first === undefined) return { problems: [whole(text, texts.object.yaml.empty)] };
+  if (first === undefined) return { problems: [whole(text, yamlTexts.empty)] };
   if (second !== undefined) {
     const from = second.contents?.range?.[0] ?? second.range?.[0] ?? 0;
     const end = text.indexOf("\n", from);
     const to = end < 0 ? text.length : end;
-    return { problems: [{ from, to, severity: "error", message: texts.object.yaml.several(filled.length) }] };
+    return { problems: [{ from, to, severity: "error", message: yamlTexts.several(filled.length) }] };
   }
   const problems = [...first.errors, ...first.warnings].map(
     ({ pos: [from, to], message, name }): TextProblem => ({
@@ -49,7 +49,7 @@ export function parseText(text: string): ParsedText {
     // Aliases without end.
     return { document: first, problems: [whole(text, String(error))] };
   }
-  if (!isFields(value)) return { document: first, problems: [whole(text, texts.object.yaml.notObject)] };
+  if (!isFields(value)) return { document: first, problems: [whole(text, yamlTexts.notObject)] };
   return { document: first, value, problems };
 }
 
