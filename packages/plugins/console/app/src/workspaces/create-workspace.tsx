@@ -65,7 +65,11 @@ function CreateForm({ parent }: { readonly parent: string }) {
   return (
     <Dialog heading={texts.create.heading(parent)} onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
-        <Field label={texts.create.name} hint={texts.create.nameHint} error={problems.name}>
+        <Field
+          label={texts.create.name}
+          {...(problems.name === undefined && { hint: texts.create.nameHint })}
+          error={problems.name}
+        >
           {(attributes) => (
             <input
               {...attributes}
