@@ -63,7 +63,9 @@ if (peers.every((peer) => peer.front !== undefined)) {
   compare("RSS of the front proxy, idle", "MiB", ({ peer }) => frontOf(peer).rss);
   const path = ({ clusters }: Place): string => `/clusters/${clusters[0]}${CONFIG_MAPS}`;
   // The answers differ in what the front proxy decides: who the caller is, where the workspace is, and what it may not say.
-  const beside = ours.nginx && { [NGINX]: { ...(places.get(ours.name) as Place), peer: { ...ours, front: ours.nginx } } };
+  const beside = ours.nginx && {
+    [NGINX]: { ...(places.get(ours.name) as Place), peer: { ...ours, front: ours.nginx } },
+  };
   await rounds("GET through the front proxy", (place) => [frontOf(place.peer), `${path(place)}/o-1`], {
     atMost: 0.75,
     beside,

@@ -70,7 +70,8 @@ export async function compareWith({ root, names, commit, least, args }) {
       console.log(`\n${name}, against ${hash.slice(0, 12)}; above 1 is worse`);
       for (const { what, ratios, worse } of compared) {
         console.log(`  ${worse ? "WORSE" : "     "} ${ratios.map((ratio) => ratio.toFixed(2)).join("  ")}  ${what}`);
-        if (worse) console.log(`not ok: bench ${name}: ${what} is more than ${WORSE} times the older commit's in all runs`);
+        if (worse)
+          console.log(`not ok: bench ${name}: ${what} is more than ${WORSE} times the older commit's in all runs`);
       }
       if (compared.some(({ worse }) => worse)) failed++;
     }

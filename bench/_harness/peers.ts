@@ -129,7 +129,9 @@ export async function startOurs(folder: string): Promise<Peer & AsyncDisposable>
   const files = { cert: join(kcp, "apiserver.crt"), key: join(kcp, "apiserver.key") };
   const nginx = await startNginx(Number(new URL(start.url).port), files);
   const peer = {
-    ...(nginx && { nginx: stack.use(new PeerServer({ url: `https://127.0.0.1:${stack.use(nginx).port}`, tls, credentials })) }),
+    ...(nginx && {
+      nginx: stack.use(new PeerServer({ url: `https://127.0.0.1:${stack.use(nginx).port}`, tls, credentials })),
+    }),
     shard: stack.use(new PeerServer({ url: start.url, tls, credentials })),
     front: stack.use(new PeerServer({ url: front.url, tls, credentials })),
   };

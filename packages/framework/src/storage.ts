@@ -82,18 +82,11 @@ export interface ListRequest extends RequestOptions {
    * @default all objects
    */
   readonly shard?: ShardSelector;
-  /**
-   * Whether items need `kind` and `apiVersion`. A storage that forwards bytes may request them so, and state it in {@link
-   * EncodedList.typedItems}; otherwise the framework adds them.
-   * @default false
-   */
+  /** Whether items need their types: a storage may fetch them so ({@link EncodedList.typedItems}). @default false */
   readonly typedItems?: boolean;
 }
 
-/**
- * A list of items, parsed or encoded (mixed if need be). Over all logical clusters, parsed items name theirs in the
- * annotation `kcp.io/cluster`.
- */
+/** A list of items, parsed or encoded. Over all logical clusters, parsed items name theirs in the annotation `kcp.io/cluster`. */
 export interface ItemList<T extends KubeObject = KubeObject> {
   readonly items: Iterable<T | Encoded>;
   /** Version of the list as a consistent snapshot. Required of a storage with {@link Storage.changes}. */

@@ -86,7 +86,15 @@ export class WatchStream {
    */
   add(watch: EtcdWatch, exact: boolean): void {
     const start = exact ? watch.sure : watch.sure + 1;
-    const streamed: StreamedWatch = { id: ++this.#ids, watch, exact, start, before: 0, began: undefined, quietSince: 0 };
+    const streamed: StreamedWatch = {
+      id: ++this.#ids,
+      watch,
+      exact,
+      start,
+      before: 0,
+      began: undefined,
+      quietSince: 0,
+    };
     this.#streamed.set(streamed.id, streamed);
     this.#byWatch.set(watch, streamed);
     this.#asked.push(streamed);
