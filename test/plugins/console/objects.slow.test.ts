@@ -237,7 +237,7 @@ describe("tables and objects in the console", function () {
     const path = "/clusters/root:other/apis/example.dev/v1/namespaces/default/gears";
     await kubectl("--context=base", "create", "--raw", path, "-f", join(server.folder.path, "gear.json"));
     await seen(tab, "role=row >> role=cell >> text=default");
-    await tab.locator('role=region[name="Objects through the view"] >> role=link[name="root:other"]').click();
+    await tab.locator('role=region[name="Objects through the view"] >> role=link[name="root:other"]').first().click();
     await seen(tab, 'role=heading[name="other"]');
   });
 

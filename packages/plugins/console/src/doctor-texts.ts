@@ -35,17 +35,15 @@ export function indexLags(metrics: string): readonly IndexLag[] {
 
 const counted = (count: number): string => `${count} ${count === 1 ? "object" : "objects"}`;
 
-/**
- * Texts of the checks of a server, of a workspace and of a view, by check. For the command line alone.
- *
- * @internal
- */
+/** Texts of the checks of a server, of a workspace and of a view, by check: titles, results and remedies. */
 export const DOCTOR_TEXTS = {
   reached: { title: "the server is reachable and its certificate is valid" },
   ready: {
     title: "the server is ready",
     ok: "/readyz answers ok",
+    /** Result of another status code. */
     other: (status: number): string => `/readyz answers ${status}`,
+    /** Result that names the failed checks. */
     failed: (checks: readonly ReadinessCheck[]): string =>
       `not ready: ${checks.map(({ name, reason }) => `${name}: ${reason || "no reason given"}`).join("; ")}`,
     remedy:
@@ -54,6 +52,7 @@ export const DOCTOR_TEXTS = {
   },
   known: {
     title: "the server authenticates the user",
+    /** Result that names the user. */
     user: (name: string, groups: readonly string[] | undefined): string =>
       `${name}, groups: ${groups === undefined ? "none" : groups.join(", ")}`,
   },
@@ -66,20 +65,27 @@ export const DOCTOR_TEXTS = {
   synced: {
     title: "a watch syncs",
     none: "no resource there supports list and watch",
+    /** Result of a watch of a resource: its objects, and the time until they were there, in ms. */
     ok: (name: string, count: number, ms: number): string => `${name}: ${counted(count)} in ${Math.round(ms)} ms`,
+    /** Result of a watch that the user may not open. */
     forbidden: (name: string, message: string): string => `the user may not watch ${name}: ${message}`,
+    /** Result of a watch without its first state, after a time in seconds. */
     late: (name: string, seconds: number, message: string): string =>
       `a watch of ${name} has not synced within ${seconds} s${message === "" ? "" : `: ${message}`}`,
     remedy: "look for a proxy between here and the server that buffers streams or limits their duration",
   },
   indexed: {
     title: "the index of the front proxy is up to date",
+    /** Result where the user may not read metrics. */
     denied: (status: number): string => `/metrics answers ${status} to this user`,
     none: "there is no front proxy of this project at this address",
+    /** Result that lists the ages of all shards. */
     ok: (lags: readonly IndexLag[]): string =>
       lags.map(({ shard, seconds }) => `${shard} ${seconds.toFixed(1)} s`).join(", "),
+    /** Result of a shard whose age is too high. */
     late: ({ shard, seconds }: IndexLag): string =>
       `shard ${shard} has sent nothing for ${seconds} s: the index lacks its latest changes`,
+    /** Remedy for such a shard. */
     remedy: (shard: string): string =>
       `check that the shard runs, and read the front proxy's log: kubectl get shard ${shard} -o yaml`,
   },

@@ -1,5 +1,5 @@
-import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { type Signal, useSignal } from "@preact/signals";
+import { type MutableRef, useEffect, useRef } from "preact/hooks";
 import { navigate, route, routeTo, setQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -14,6 +14,18 @@ const ROW = 28;
 /** The tree of workspaces, with its search. Follows the tree pattern of WAI-ARIA. */
 export function WorkspaceTree({ onChoose }: { readonly onChoose: () => void }) {
   const { find = "" } = route.value.query;
+  const active = useSignal(rowId(route.value.workspace));
+  const wantsFocus = useRef(false);
+  const enterTree = () => {
+    const first = find === "" ? undefined : firstFound.peek();
+    const shown = document.querySelector<HTMLElement>("[role=treeitem][tabindex='0']");
+    if (first !== undefined && first !== shown?.id) {
+      active.value = first;
+      wantsFocus.current = true;
+    }
+    // At once: the next key may come before the row is rendered.
+    shown?.focus();
+  };
   return (
     <>
       <div class="tree-tools">
@@ -29,7 +41,7 @@ export function WorkspaceTree({ onChoose }: { readonly onChoose: () => void }) {
             onKeyDown={(event) => {
               if (event.key !== "ArrowDown") return;
               event.preventDefault();
-              document.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus();
+              enterTree();
             }}
           />
         </label>
@@ -40,18 +52,23 @@ export function WorkspaceTree({ onChoose }: { readonly onChoose: () => void }) {
       <p class="hint found" role="status">
         {find !== "" && texts.tree.found(foundCount.value)}
       </p>
-      <TreeRows onChoose={onChoose} />
+      <TreeRows active={active} wantsFocus={wantsFocus} onChoose={onChoose} />
     </>
   );
 }
 
-function TreeRows({ onChoose }: { readonly onChoose: () => void }) {
+interface TreeRowsProps {
+  /** Row of the tab order, by its id: rows come and go. */
+  readonly active: Signal<string>;
+  /** Whether the next rendering gives it the focus. */
+  readonly wantsFocus: MutableRef<boolean>;
+  readonly onChoose: () => void;
+}
+
+function TreeRows({ active, wantsFocus, onChoose }: TreeRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = treeRows.value;
   const current = route.value.workspace;
-  /** Row of the tab order, by its id: rows come and go. */
-  const active = useSignal(rowId(current));
-  const wantsFocus = useRef(false);
   const found = rows.findIndex((row) => row.id === active.value);
   const activeIndex = found < 0 ? 0 : found;
   const virtualizer = useVirtualRows({ count: rows.length, size: ROW, scroller, keep: activeIndex });
@@ -76,6 +93,7 @@ function TreeRows({ onChoose }: { readonly onChoose: () => void }) {
   });
 
   const moveTo = (index: number) => {
+    const rows = treeRows.peek();
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (row === undefined) return;
     wantsFocus.current = true;
