@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { type MutableRef, useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { navigate, route, routeTo, setQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -61,7 +61,7 @@ interface TreeRowsProps {
   /** Row of the tab order, by its id: rows come and go. */
   readonly active: Signal<string>;
   /** Whether the next rendering gives it the focus. */
-  readonly wantsFocus: MutableRef<boolean>;
+  readonly wantsFocus: { current: boolean };
   readonly onChoose: () => void;
 }
 
