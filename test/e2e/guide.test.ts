@@ -49,6 +49,7 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/\b\d{19}\b/g, "<version>"],
   [/(?<=\s)(\d+[ms])+$/gm, "<age>"],
   [/(?<=^Ready in )\d+\.\d\d(?= s)/gm, "<seconds>"],
+  [/(?<=#code=)(?:[\w-]+|…)/g, "<code>"],
   [/(?<=127\.0\.0\.1:)\d+/g, "<port>"],
   [/(?<=KUBECONFIG=)\/\S+(?=\/\.virtual-workspaces\/admin\.kubeconfig$)/gm, "<clone>"],
   // The boarding train depends on the time.
