@@ -194,7 +194,7 @@ describe("packed packages", function () {
         const isMain = entry.split("/").length === 2;
         if (isMain || message !== LOADED) expect(message, entry).to.include(sentence);
       }
-      expect(Object.values(messages).filter((message) => message === LOADED)).to.have.length.below(10);
+      expect(Object.values(messages).filter((message) => message === LOADED)).to.have.length.below(8);
     });
 
     it(`print one sentence as commands on Node ${version}`, async () => {

@@ -141,7 +141,7 @@ describe("default bindings where another server has the view of initializing wor
   this.timeout(60_000);
 
   it("are created through it as the workspace's creator, and the initializer is removed through it, too", async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const own = loopback();
     // Both servers start and end at different times.
     const onError = (): void => undefined;
@@ -151,7 +151,7 @@ describe("default bindings where another server has the view of initializing wor
       impersonation: () => allow(),
       log: testLog().log,
       tls: false,
-      onRequest: ({ method, path }) => void asked.push(`${method} ${path}`),
+      onRequest: ({ method, path }) => void requests.push(`${method} ${path}`),
     });
     const { url } = await views.listen({ port: 0 });
     const credential = { headers: ["Authorization", "Bearer shard"] };
@@ -170,8 +170,8 @@ describe("default bindings where another server has the view of initializing wor
     const within = `${VIEW}/${body.spec.cluster}`;
     const bindings = (await server.get(`/clusters/${body.spec.cluster}${APIS}/apibindings`, root)).body.items;
     expect(bindings).to.have.length.above(0);
-    expect(asked.filter((each) => each === `POST ${within}${APIS}/apibindings`)).to.have.length(bindings.length);
-    expect(asked).to.include(`PUT ${within}${LC}/cluster/status`);
+    expect(requests.filter((each) => each === `POST ${within}${APIS}/apibindings`)).to.have.length(bindings.length);
+    expect(requests).to.include(`PUT ${within}${LC}/cluster/status`);
   });
 });
 

@@ -89,16 +89,16 @@ class Rejoined implements AsyncIterableIterator<Buffer> {
   #first: IteratorResult<Buffer> | undefined;
   readonly #rest: AsyncIterator<Buffer>;
   readonly #into: StreamedResponse["into"];
-  readonly #asked: UpstreamRequest;
+  readonly #request: UpstreamRequest;
   readonly #fail: (error: unknown) => never;
 
-  constructor(first: IteratorResult<Buffer>, { rest, into }: Rest, asked: UpstreamRequest) {
+  constructor(first: IteratorResult<Buffer>, { rest, into }: Rest, request: UpstreamRequest) {
     this.#first = first;
     this.#rest = rest;
     this.#into = into;
-    this.#asked = asked;
+    this.#request = request;
     this.#fail = (error) => {
-      throw upstreamFailure(error, asked);
+      throw upstreamFailure(error, request);
     };
   }
 
@@ -109,7 +109,7 @@ class Rejoined implements AsyncIterableIterator<Buffer> {
     return this.#into({
       write: (piece) => sink.write(piece),
       end: () => sink.end(),
-      fail: (error) => sink.fail(upstreamFailure(error, this.#asked)),
+      fail: (error) => sink.fail(upstreamFailure(error, this.#request)),
     });
   }
 

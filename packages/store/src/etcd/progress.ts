@@ -73,10 +73,10 @@ export class Progress {
   }
 
   async #round(): Promise<void> {
-    const unasked = [...this.#wanting].filter(({ goal }) => goal === Number.POSITIVE_INFINITY);
-    if (unasked.length > 0) {
+    const unaimed = [...this.#wanting].filter(({ goal }) => goal === Number.POSITIVE_INFINITY);
+    if (unaimed.length > 0) {
       const head = await this.#reader.head(this.#members.closed);
-      for (const watch of unasked) watch.aim(head);
+      for (const watch of unaimed) watch.aim(head);
     }
     const stream = this.#stream();
     const behind = [...this.#wanting].filter(({ goal }) => goal !== undefined);
@@ -84,7 +84,7 @@ export class Progress {
     const streamed = behind.filter((watch) => stream?.follows(watch));
     if (stream === undefined || streamed.length === 0) return this.#pause(AGAIN);
     if (await stream.believed()) {
-      const isAnswered = await this.#asked(stream);
+      const isAnswered = await this.#requested(stream);
       if (!isAnswered) stream.startBy(Math.max(...behind.map(({ goal = 0 }) => goal)));
       return;
     }
@@ -93,7 +93,7 @@ export class Progress {
   }
 
   /** Requests progress and waits briefly: etcd may not answer. Returns whether it did. */
-  async #asked(stream: WatchStream): Promise<boolean> {
+  async #requested(stream: WatchStream): Promise<boolean> {
     const patience = new AbortController();
     const isAnswered = await Promise.race([
       stream.requestProgress().then(() => true),
@@ -108,7 +108,7 @@ export class Progress {
     const told = settled.map((watch) => watch.reached);
     const quiet = await Promise.all(settled.map((watch) => this.#isQuiet(watch)));
     // Gives events in flight time to arrive: etcd sends responses beside events and picks at random.
-    if (quiet.includes(true)) for (let count = 0; count < FENCES; count++) await this.#asked(stream);
+    if (quiet.includes(true)) for (let count = 0; count < FENCES; count++) await this.#requested(stream);
     for (const [index, watch] of settled.entries())
       if (quiet[index] && watch.reached === told[index] && watch.goal !== undefined) watch.progress(watch.goal, false);
   }

@@ -3,4 +3,4 @@
  *
  * @module
  */
-export { DOCTOR_TEXTS, type IndexLag, indexLags, type ReadinessCheck, readinessChecks } from "../doctor-texts.ts";
+export { DOCTOR_TEXTS, type IndexLag, indexLags, type ReadinessCheck, readinessChecks } from "../doctor.ts";
