@@ -141,6 +141,7 @@ describe("panels of plugins in the console", function () {
   it("are reached by keyboard in the tree", async () => {
     await tab.setViewportSize({ width: 1400, height: 900 });
     await open("root:spaces?open=root,root:spaces");
+    await seen(tab, "role=treeitem[name=/^spaces/][selected]");
     // The last row: those of a workspace's objects follow its workspaces.
     await seen(tab, "role=treeitem[name=/^far.*ClusterProxy/]");
     await tab.locator("[role=treeitem][tabindex='0']").focus();
@@ -148,6 +149,21 @@ describe("panels of plugins in the console", function () {
     await seen(tab, "[role=treeitem]:focus >> text=far");
     await tab.keyboard.press("Enter");
     await seen(tab, "role=tab[name=Agent][selected]");
+  });
+
+  it("take a key that comes with a new row, before effects of the row", async () => {
+    await open("root:spaces?open=root,root:spaces");
+    await seen(tab, "role=treeitem[name=/^spaces/][selected]");
+    await seen(tab, "role=treeitem[name=/^shop/]");
+    await tab.locator("[role=treeitem][tabindex='0']").focus();
+    await tab.keyboard.press("Home");
+    await seen(tab, "[role=treeitem]:focus >> text=/^root/");
+    await tab.evaluate(`new MutationObserver((_changes, observer) => {
+      observer.disconnect();
+      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
+    }).observe(document.querySelector("[role=tree]"), { childList: true })`);
+    await apply("root:spaces", { ...SPACE, metadata: { ...SPACE.metadata, name: "late" } });
+    await seen(tab, "[role=treeitem]:focus >> text=far");
   });
 
   it("act as the user as whom the tab acts", async () => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Row, TablePage } from "../api/table-query.ts";
 import { clusterOf } from "../api/types.ts";
 import { texts } from "../texts.ts";
@@ -28,7 +28,7 @@ export function ObjectTable({ label, page, columns, offset, sort, onSort, linkOf
   const wantsFocus = useRef(false);
   const [first] = page.rows;
   const firstKey = first === undefined ? "" : keyOf(first);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wantsFocus.current || firstKey === "" || page.state !== "live") return;
     wantsFocus.current = false;
     body.current?.querySelector<HTMLElement>("th a")?.focus();

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { navigate, route, routeTo, setQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -74,7 +74,8 @@ function TreeRows({ active, wantsFocus, onChoose }: TreeRowsProps) {
   const virtualizer = useVirtualRows({ count: rows.length, size: ROW, scroller, keep: activeIndex });
 
   const isFirst = useRef(true);
-  useEffect(() => {
+  // Effects of the layout, because a later one would come between a key and its rendering.
+  useLayoutEffect(() => {
     // The address of the beginning says which workspaces are open.
     if (!isFirst.current) reveal(current);
     isFirst.current = false;
@@ -86,7 +87,7 @@ function TreeRows({ active, wantsFocus, onChoose }: TreeRowsProps) {
   useEffect(() => {
     if (find !== "" && firstFound.peek() !== undefined) active.value = firstFound.peek() ?? "";
   }, [find, active]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wantsFocus.current) return;
     wantsFocus.current = false;
     scroller.current?.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus({ preventScroll: true });
