@@ -43,7 +43,7 @@ export function compareRuns(runs) {
 
 /**
  * Runs benchmarks in turns with those of a commit, and prints how each figure with a goal has changed. After `least` runs, it ends as soon as
- * no figure is worse in all of them.
+ * no figure is worse in all of them. A benchmark that the commit does not have, or that does not run there, is left out.
  *
  * @param {{ root: string, names: readonly string[], commit: string, least: number, args: readonly string[] }} options
  * @returns {Promise<{ passed: number, failed: number }>} numbers of benchmarks without and with a figure that is worse
@@ -59,14 +59,13 @@ export async function compareWith({ root, names, commit, least, args }) {
       cwd: folder,
       maxBuffer: BUFFER,
     });
-    let failed = 0;
+    let [passed, failed] = [0, 0];
     for (const name of names) {
-      const runs = [];
-      let compared;
-      do {
-        runs.push({ before: await figuresOf(folder, name, args), now: await figuresOf(root, name, args) });
-        compared = compareRuns(runs);
-      } while (runs.length < least || (runs.length < MOST && compared.some(({ worse }) => worse)));
+      const compared = await inTurns({ folder, root, name, least, args });
+      if (typeof compared === "string") {
+        console.log(`\n${name}: not compared, the benchmark of ${hash.slice(0, 12)} does not run: ${compared}`);
+        continue;
+      }
       console.log(`\n${name}, against ${hash.slice(0, 12)}; above 1 is worse`);
       for (const { what, ratios, worse } of compared) {
         console.log(`  ${worse ? "WORSE" : "     "} ${ratios.map((ratio) => ratio.toFixed(2)).join("  ")}  ${what}`);
@@ -74,11 +73,34 @@ export async function compareWith({ root, names, commit, least, args }) {
           console.log(`not ok: bench ${name}: ${what} is more than ${WORSE} times the older commit's in all runs`);
       }
       if (compared.some(({ worse }) => worse)) failed++;
+      else passed++;
     }
-    return { passed: names.length - failed, failed };
+    return { passed, failed };
   } finally {
     await run("git", ["worktree", "remove", "--force", folder], { cwd: root });
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Runs a benchmark of `root` in turns with the older one of `folder`.
+ *
+ * @param {{ folder: string, root: string, name: string, least: number, args: readonly string[] }} options
+ * @returns {Promise<Compared[] | string>} the error of the older benchmark if it does not run
+ */
+export async function inTurns({ folder, root, name, least, args }) {
+  const runs = [];
+  for (;;) {
+    let before;
+    try {
+      before = await figuresOf(folder, name, args);
+    } catch (error) {
+      const output = String(/** @type {{ stderr?: string }} */ (error).stderr || error);
+      return /^.*Error: .*$/m.exec(output)?.[0] ?? output;
+    }
+    runs.push({ before, now: await figuresOf(root, name, args) });
+    const compared = compareRuns(runs);
+    if (runs.length >= least && (runs.length === MOST || !compared.some(({ worse }) => worse))) return compared;
   }
 }
 

@@ -165,14 +165,12 @@ describe("virtual-workspaces front-proxy --workers", function () {
   it("counts failed logins of an address at all workers together", async () => {
     const guess = (): Promise<number> =>
       send(WORKSPACES, { headers: { authorization: "Bearer guessed" } }).then(({ status }) => status);
-    for (let turn = 0; turn < 10; turn++)
-      expect(await Promise.all(Array.from({ length: 10 }, guess)), `turn ${turn}`).to.deep.equal(Array(10).fill(401));
-    // One failure is forgiven each second.
-    const later = await Promise.all(Array.from({ length: 40 }, guess));
-    expect(later.filter((status) => status === 401).length).to.be.below(30);
-    expect(later).to.include(429);
-    await until(async () => (await guess()) === 429);
-    expect(await Promise.all([1, 2, 3, 4].map(guess))).to.include(429);
+    const began = performance.now();
+    const answers: number[] = [];
+    while (!answers.includes(429)) answers.push(...(await Promise.all(Array.from({ length: 10 }, guess))));
+    // One failure is forgiven each second. If each worker counted its own, there would be nearly 100 for each.
+    const forgiven = (performance.now() - began) / 1000;
+    expect(answers.filter((status) => status === 401).length).to.be.within(90, 120 + forgiven);
   });
 
   it("writes one audit log with whole lines, ends watches cleanly, and exits with all its workers on SIGTERM", async () => {

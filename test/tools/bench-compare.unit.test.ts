@@ -1,7 +1,8 @@
 // A benchmark that became slower is found, whichever direction is better, and noise in one run is not.
 import { expect } from "chai";
 import type { Figure } from "../../bench/_harness/report.ts";
-import { compareRuns } from "../../tools/bench-compare.mjs";
+import { compareRuns, inTurns } from "../../tools/bench-compare.mjs";
+import { root } from "../../tools/install.mjs";
 
 const figure = (what: string, value: number, goal: string | null): Figure => ({
   ...{ what, value, goal, unit: "ratio", rival: "bare", met: goal === null ? null : true },
@@ -43,5 +44,11 @@ describe("the comparison of benchmarks with an older commit", () => {
     const compared = compareRuns(runs);
     expect(compared.map(({ worse }) => worse)).to.deep.equal([false, false]);
     expect(compared[1]?.ratios).to.deep.equal([0.5, 0.5, 0.5]);
+  });
+
+  it("has nothing to compare with where the older commit has no such benchmark", async function () {
+    this.timeout(30_000);
+    const compared = await inTurns({ folder: root, root, name: "later", least: 1, args: [] });
+    expect(compared).to.equal("Error: no benchmark later; `npm run bench` lists them");
   });
 });
