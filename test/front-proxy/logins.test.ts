@@ -2,8 +2,10 @@
 // proxy authenticates them.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createConsole } from "@virtual-workspaces/console";
 import { expect } from "chai";
 import { TestIssuer } from "../_support/issuer.ts";
+import { until } from "../_support/until.ts";
 import { Stores, untilAt } from "../workspace-server/shards/support.ts";
 import { bind, makeWorkspace } from "../workspace-server/support/logical-clusters.ts";
 import { configure, makeType, mapped, removeConfiguration } from "../workspace-server/support/logins.ts";
@@ -41,6 +43,53 @@ describe("issuers of a workspace's type, behind a front proxy", function () {
     });
     for (const elsewhere of ["root", "root:other"])
       expect((await front.get(`/clusters/${elsewhere}${MAPS}`, { user: token })).status).to.equal(401);
+  });
+
+  it("sign in to the console, in their workspace only", async () => {
+    await using stack = new AsyncDisposableStack();
+    const stores = stack.use(new Stores());
+    const issuer = stack.use(await TestIssuer.start());
+    const shards = stack.use(await startShards(stores, { workspaceAuthentication: {} }));
+    const { pages } = createConsole();
+    const front = stack.use(await startFront(shards.url, { workspaceAuthentication: {}, pages }));
+    const without = stack.use(await startFront(shards.url, { pages: createConsole().pages }));
+    await configure(front, "a", [mapped(issuer, "a:")]);
+    await makeType(front, "of-team", ["a"]);
+    const cluster = await makeWorkspace(front, "team", "of-team");
+    const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "a:jane" };
+    for (const role of ["cluster-admin", "system:kcp:workspace:access"])
+      await bind(front, cluster, { name: `jane-${role}`, role, subject });
+    const token = issuer.token();
+    await untilAt(front, { path: `/clusters/root:team${MAPS}`, user: token }, ({ status }) => status === 200);
+    const mark = { "x-requested-with": "virtual-workspaces-console" };
+    const signIn = (at: Front, body: object) =>
+      fetch(`${at.url}/console/session`, { method: "POST", headers: mark, body: JSON.stringify(body) });
+    const statuses = async (at: Front, bodies: readonly object[]) =>
+      Promise.all(bodies.map(async (body) => (await signIn(at, body)).status));
+    // The proxy forwards callers that it does not know, but takes none of them for a user.
+    expect(
+      await statuses(front, [{ token }, { token, workspace: "root" }, { token: "guessed", workspace: "root:team" }]),
+    ).to.deep.equal([401, 401, 401]);
+    expect(await statuses(without, [{ token, workspace: "root:team" }])).to.deep.equal([401]);
+    // The shards may know the type before the proxy does.
+    let answer = await signIn(front, { token, workspace: "root:team" });
+    await until(async () => {
+      if (answer.status === 401) answer = await signIn(front, { token, workspace: "root:team" });
+      return answer.status !== 401;
+    });
+    expect(answer.status).to.equal(204);
+    const cookie = answer.headers
+      .getSetCookie()
+      .flatMap((line) => line.split(";", 1)[0] ?? [])
+      .join("; ");
+    const call = (path: string) => fetch(front.url + path, { headers: { ...mark, cookie } });
+    const session = (await (await call("/console/session")).json()) as {
+      user: { username: string };
+      workspace: string;
+    };
+    expect([session.user.username, session.workspace]).to.deep.equal(["a:jane", "root:team"]);
+    expect((await call(`/clusters/root:team${MAPS}`)).status).to.equal(200);
+    expect((await call(`/clusters/root${MAPS}`)).status).to.equal(401);
   });
 });
 

@@ -22,7 +22,7 @@ export class FrontProxy implements AsyncDisposable {
   /** @throws Error for an invalid mapping, or invalid options of a server */
   constructor(options: FrontProxyOptions) {
     const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...rest } = options;
-    const { shards: _, workspaceAuthentication: __, pathMappings: followed, ...listener } = rest;
+    const { shards: _, workspaceAuthentication: __, pathMappings: followed, pages, ...listener } = rest;
     const routes = new Routes(mapping, log);
     const clusters = clustersOf(options, routes);
     this.#routes = routes;
@@ -31,11 +31,18 @@ export class FrontProxy implements AsyncDisposable {
     this.#objects = objects;
     this.#server = createServer({
       ...listener,
+      // The shards authenticate users of workspaces; sign-ins need them here.
+      ...(pages && {
+        pages: { ...pages, ...(clusters && { authenticationAt: ({ cluster = "" }) => clusters.loginsOf(cluster) }) },
+      }),
       ...(clusters && { retarget: (request) => inClusterTarget(request, { routes, virtualWorkspaces }) }),
       virtualWorkspaces: [
         ...virtualWorkspaces,
         ...(clusters === undefined ? [] : [clusters.view]),
-        ...mappedViews(routes, (path) => [...(clusters?.logins(path) ?? []), unknownCallers]),
+        ...mappedViews(routes, (path) => [
+          ...(clusters?.loginsOf(routes.of(path)?.clusterIn(path) ?? "") ?? []),
+          unknownCallers,
+        ]),
       ],
       authentication: [
         ...authentication.map((one) => withGroupFilter(one, groups)),

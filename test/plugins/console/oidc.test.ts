@@ -60,7 +60,8 @@ function notes(): VirtualWorkspace {
   });
 }
 
-async function start(audience = "vw") {
+/** @param knows whether the server knows the issuer, or only the workspace `shop` */
+async function start(audience = "vw", knows: "server" | "workspace" = "server") {
   const issuer = await TestIssuer.start();
   const { log, records } = testLog();
   const authority = createAuthority();
@@ -71,9 +72,17 @@ async function start(audience = "vw") {
   const accepted = issuer.config({
     issuer: { url: issuer.url, audiences: [audience], certificateAuthority: issuer.authority.cert },
   });
+  const known = jwt([accepted], { log });
   const server = createServer({
-    virtualWorkspaces: [notes()],
-    authentication: [jwt([accepted], { log })],
+    virtualWorkspaces: [
+      notes(),
+      defineVirtualWorkspace({
+        ...{ name: "workspaces", prefix: "/clusters", path: "/:cluster", authorize: authenticated() },
+        authentication: ({ cluster }) => (cluster === "shop" && knows === "workspace" ? [known] : []),
+        resources: [Note.serve(Note.collection())],
+      }),
+    ],
+    authentication: knows === "server" ? [known] : [],
     tls: authority.server,
     log,
     pages: page.pages,
@@ -89,8 +98,8 @@ async function start(audience = "vw") {
   return {
     ...{ issuer, url, get, records, authority, requests },
     /** Goes to the issuer and back, like a browser. */
-    signIn: async (session = ""): Promise<{ readonly callback: string; readonly cookie: string }> => {
-      const begun = await get("sign-in/0", session === "" ? {} : { cookie: session });
+    signIn: async (session = "", query = ""): Promise<{ readonly callback: string; readonly cookie: string }> => {
+      const begun = await get(`sign-in/0${query}`, session === "" ? {} : { cookie: session });
       const back = await call(begun.location, issuer.authority.cert);
       return { callback: back.location.slice(`${url}/console/`.length), cookie: cookieOf(begun.cookies) };
     },
@@ -120,6 +129,24 @@ describe("signing in to the console by OpenID Connect", () => {
     const session = await it.get("session", { cookie: cookieOf(ended.cookies), ...MARK });
     expect(session.body.user).to.deep.equal({ username: "jane", groups: ["readers", "system:authenticated"] });
     expect(it.records.map(({ message }) => message)).to.include("signed in to the console");
+  });
+
+  it("begins the session of the workspace that knows the issuer, if the server does not", async () => {
+    await using it = await start("vw", "workspace");
+    for (const [query, location] of [
+      ["?workspace=shop", "./"],
+      ["?workspace=other", "./#sign-in=rejected"],
+      ["?workspace=../services/notes", "./#sign-in=rejected"],
+      ["", "./#sign-in=rejected"],
+    ] as const) {
+      const { callback, cookie } = await it.signIn("", query);
+      const ended = await it.get(callback, { cookie });
+      expect(ended.location, query).to.equal(location);
+      if (location !== "./") continue;
+      const { body } = await it.get("session", { cookie: cookieOf(ended.cookies), ...MARK });
+      expect([body.user.username, body.workspace]).to.deep.equal(["jane", "shop"]);
+    }
+    expectFault(/token of the console's issuer rejected/);
   });
 
   it("needs the browser that began, its state, and a code that was not used", async () => {

@@ -17,11 +17,15 @@ export interface PageRequest {
   readonly panels: readonly ServedPanel[];
   /**
    * Authenticates the request by the server's authenticators, and then by {@link Pages.authentication}, as if it had this
-   * `Authorization` header. Counts as an attempt of the client's address. May be called once.
+   * `Authorization` header. Counts as an attempt of the client's address. May be called again after a 401.
    *
-   * @throws ApiError 401, 429 or 503
+   * Security: a user whom only a view recognizes may have rights only there. Do not take the user for one of the server.
+   *
+   * @param at path of a view, `/clusters/root:shop`, whose authenticators are tried after the server's
+   * @default no view
+   * @throws ApiError 401, also for a caller whom the view takes for anonymous; 429 or 503
    */
-  authenticate(authorization: string): Promise<User>;
+  authenticate(authorization: string, at?: string): Promise<User>;
 }
 
 /** Header values that replace those of a request, and what follows its end. */
@@ -58,6 +62,14 @@ export interface Pages {
    * @default none
    */
   readonly authentication?: readonly Authenticator[];
+  /**
+   * Returns authenticators for {@link PageRequest.authenticate} at a path of a view, which are tried before those of the view: for one
+   * that forwards unknown callers to its upstreams.
+   *
+   * @param params of the path, such as `cluster`
+   * @default none
+   */
+  authenticationAt?(params: Readonly<Record<string, string>>): readonly Authenticator[];
   /**
    * Panels that no virtual workspace of the server has: of views that other servers serve. `for` is required.
    * @default none

@@ -68,10 +68,20 @@ function orFurther(exchange: Exchange, known: Verdict, further: FurtherAuthentic
   return verdict.then((late) => settled(exchange, late, own));
 }
 
+/** Place of a request: the view that serves it, and the parts of its path. */
+type Place = Partial<Pick<Exchange, "mounted">> & Pick<Exchange, "params" | "prefix" | "tail">;
+
 function viewsOwn(exchange: Exchange): readonly Authenticator[] {
+  return authenticatorsAt(exchange, exchange);
+}
+
+/** Returns the authenticators of the view at a place. */
+export function authenticatorsAt(
+  exchange: Exchange,
+  { mounted, params, prefix, tail }: Place,
+): readonly Authenticator[] {
   // A path without a view has no authenticators.
-  const view = exchange.mounted?.workspace;
-  const { params, prefix, tail } = exchange;
+  const view = mounted?.workspace;
   try {
     return view?.authentication?.(params, { prefix, tail }) ?? [];
   } catch (error) {

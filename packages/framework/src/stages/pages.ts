@@ -1,12 +1,28 @@
 import type { IncomingMessage } from "node:http";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "../core.ts";
 import type { Exchange } from "../exchange.ts";
 import type { PageCredentials, Pages } from "../hooks/pages.ts";
 import { Http1Request } from "../listener/connections.ts";
+import { UNAUTHENTICATED } from "../request/user.ts";
 import type { VirtualWorkspace } from "../virtual-workspace.ts";
-import { authenticateBy, bounded } from "./authenticate.ts";
+import { authenticateBy, authenticatorsAt, bounded } from "./authenticate.ts";
 
-const attempt = bounded((exchange) => authenticateBy(exchange, ({ core }) => core.pages?.authentication ?? []));
+/** Authenticates the caller by the server's authenticators, those at the path `at`, and those of the pages. */
+const attempt = (exchange: Exchange, at: string | undefined): void | Promise<void> =>
+  bounded(async () => {
+    await authenticateBy(exchange, ({ core: { pages, matcher } }) => {
+      const everywhere = pages?.authentication ?? [];
+      const found = at === undefined ? undefined : matcher.match(at);
+      if (found?.kind !== "match") return everywhere;
+      const own = authenticatorsAt(exchange, { ...found, mounted: found.view });
+      return [...(pages?.authenticationAt?.(found.params) ?? []), ...own, ...everywhere];
+    });
+    if (exchange.user?.groups.includes(UNAUTHENTICATED) !== true) return;
+    // Security: a view that forwards unknown callers takes any token.
+    exchange.user = undefined;
+    throw ApiError.unauthorized();
+  })(exchange);
 
 /** Answers a request for the pages of the server, before authentication. */
 export function answerPages(exchange: Exchange): void | Promise<void> {
@@ -18,9 +34,9 @@ export function answerPages(exchange: Exchange): void | Promise<void> {
   return core.pages.answer({
     ...{ req, res, search, panels: core.panels },
     path: path.slice(core.pages.path.length),
-    authenticate: async (authorization) => {
+    authenticate: async (authorization, at) => {
       replaceHeaders(req, { authorization: [authorization] });
-      await attempt(exchange);
+      await attempt(exchange, at);
       if (exchange.user === undefined) throw new Error("the request is not authenticated");
       return exchange.user;
     },

@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { deriveRequest } from "@virtual-workspaces/framework/request";
 import { WorkspaceAuthentication } from "@virtual-workspaces/kcp/authentication";
-import { type GroupFilter, unknownCallers, withGroupFilter } from "../callers.ts";
+import { unknownCallers, withGroupFilter } from "../callers.ts";
 import type { Routes } from "../forwarding/routes.ts";
 import { ShardServers } from "../forwarding/shard-servers.ts";
 import { CLUSTERS_PATH } from "../mapping/mapping.ts";
@@ -24,8 +24,11 @@ export interface ClustersPath {
   readonly servers: ShardServers;
   readonly destinations: Destinations;
   readonly view: VirtualWorkspace;
-  /** Returns the workspace's authenticators for another path. */
-  readonly logins: (path: string) => readonly Authenticator[];
+  /**
+   * Returns the authenticators of a workspace, by its type, which upstreams of other paths cannot know. Returns none for a mount, and
+   * for a path without a workspace.
+   */
+  readonly loginsOf: (cluster: string) => readonly Authenticator[];
 }
 
 /** @returns `undefined` if `/clusters/` is not mapped @throws Error for options that need each other */
@@ -50,8 +53,11 @@ export function clustersOf(options: FrontProxyOptions, routes: Routes): Clusters
     (shard) => places.shardURL(shard),
   );
   const destinations = new Destinations({ places, servers, routes });
-  const logins = workspaceAuthentication ? workspaceLogins({ places, routes, groups }) : () => [];
-  return { places, servers, destinations, view: clustersView(destinations), logins };
+  const loginsOf: ClustersPath["loginsOf"] = (cluster) => {
+    if (!workspaceAuthentication || cluster === "" || cluster.startsWith("system:")) return [];
+    return places.logins(cluster).map((logins) => withGroupFilter(logins, groups));
+  };
+  return { places, servers, destinations, view: clustersView(destinations), loginsOf };
 }
 
 interface PlacesOptions extends Pick<FrontProxyOptions, "log"> {
@@ -93,23 +99,4 @@ function clustersView(destinations: Destinations): VirtualWorkspace {
         server.upgrade(req, socket, deriveRequest(request, { prefix })),
       ),
   });
-}
-
-/** Sources of authenticators for workspaces. */
-interface WorkspaceLoginsOptions {
-  readonly places: Places;
-  readonly routes: Routes;
-  readonly groups: GroupFilter;
-}
-
-/**
- * Returns the authenticators of the workspace at `{cluster}` of a mapped path, by its type, which upstreams cannot know.
- * Returns none for a path without a workspace, or with a mount.
- */
-function workspaceLogins({ places, routes, groups }: WorkspaceLoginsOptions): ClustersPath["logins"] {
-  return (path) => {
-    const cluster = routes.of(path)?.clusterIn(path);
-    if (cluster === undefined || cluster.startsWith("system:")) return [];
-    return places.logins(cluster).map((logins) => withGroupFilter(logins, groups));
-  };
 }

@@ -3,7 +3,7 @@ import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
 import type { Configuration, DiscoveryRequestOptions } from "openid-client";
 import { SAFE_HEADERS } from "./page-files.ts";
 import type { Sealed } from "./sealed.ts";
-import { pairsOf } from "./sessions.ts";
+import { type IssuedToken, isWorkspacePath, pairsOf } from "./sessions.ts";
 
 /** Client of an OpenID Connect issuer that signs users in: authorization code with PKCE. */
 export interface OidcClient {
@@ -35,6 +35,8 @@ interface Login {
   readonly redirect: string;
   /** Time of its end, ms since 1970. */
   readonly expires: number;
+  /** Path of the workspace from which the user has come: its type may name the issuer. */
+  readonly workspace?: string;
   /** Session of the browser at the beginning: the issuer, another site, leads back without its cookie. */
   readonly replaces?: string;
 }
@@ -51,10 +53,7 @@ interface OidcParts {
   /** Returns the name of a request's session. */
   readonly sessionOf: (headers: PageRequest["req"]["headers"]) => string | undefined;
   /** Begins the session of a token, and ends the one that it replaces. @returns cookies @throws ApiError */
-  readonly begin: (
-    request: PageRequest,
-    { authorization, replaces }: { readonly authorization: string; readonly replaces: string | undefined },
-  ) => Promise<readonly string[]>;
+  readonly begin: (request: PageRequest, token: IssuedToken) => Promise<readonly string[]>;
 }
 
 /** Sign-ins by OpenID Connect. */
@@ -78,7 +77,9 @@ export class OidcSignIns {
     if (client === undefined || req.method !== "GET") throw ApiError.notFoundPath();
     // Security: a page of another site must not replace the session, not even by that of the same person at the issuer.
     if (/^(cross|same)-site$/.test(String(req.headers["sec-fetch-site"]))) return go(res, "../", []);
-    const redirect = `${this.#pageOf(req.headers.host, new URLSearchParams(search).get("page"))}callback`;
+    const query = new URLSearchParams(search);
+    const redirect = `${this.#pageOf(req.headers.host, query.get("page"))}callback`;
+    const workspace = query.get("workspace");
     const oidc = await import("openid-client");
     const configuration = await this.#configuration(issuer, client);
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
@@ -90,7 +91,11 @@ export class OidcSignIns {
     });
     const replaces = this.#parts.sessionOf(req.headers);
     const expires = Date.now() + PATIENCE * 1000;
-    const login: Login = { issuer, state, nonce, verifier, redirect, expires, ...(replaces && { replaces }) };
+    const login: Login = {
+      ...{ issuer, state, nonce, verifier, redirect, expires },
+      ...(isWorkspacePath(workspace) && { workspace }),
+      ...(replaces && { replaces }),
+    };
     go(res, target.href, [cookieOf(this.#parts.sealed.seal(JSON.stringify(login), COOKIE), PATIENCE)]);
   }
 
@@ -119,7 +124,11 @@ export class OidcSignIns {
     }
     let cookies: readonly string[];
     try {
-      cookies = await this.#parts.begin(request, { authorization, replaces: login.replaces });
+      cookies = await this.#parts.begin(request, {
+        authorization,
+        workspace: login.workspace,
+        replaces: login.replaces,
+      });
     } catch (error) {
       this.#parts.log({
         level: "warn",

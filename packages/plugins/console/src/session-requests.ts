@@ -1,9 +1,19 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { User } from "@virtual-workspaces/framework";
 import { readBody } from "@virtual-workspaces/framework/request";
 import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
 import { json, SAFE_HEADERS } from "./page-files.ts";
 import type { PanelFiles } from "./panel-files.ts";
-import { type ConsoleMemory, isFromPage, MARK, newCode, type Sessions } from "./sessions.ts";
+import {
+  type ConsoleMemory,
+  type IssuedToken,
+  isFromPage,
+  isWorkspacePath,
+  MARK,
+  newCode,
+  type Session,
+  type Sessions,
+} from "./sessions.ts";
 
 /** Maximum size of a sign-in, in bytes. */
 const LARGEST = 64 * 1024;
@@ -76,7 +86,7 @@ export class SessionRequests {
     if (req.method !== "GET") throw ApiError.methodNotAllowed({ group: "", resource: "panels" }, req.method ?? "");
     const session = this.#sessions.of(req.headers);
     if (session === undefined) throw ApiError.unauthorized();
-    await request.authenticate(session.authorization);
+    await authenticateIn(request, session);
     json(res, { panels: await this.#panels.list(request.panels) });
   }
 
@@ -84,27 +94,29 @@ export class SessionRequests {
     const { headers } = request.req;
     const session = this.#sessions.of(headers);
     if (session === undefined) throw ApiError.unauthorized();
-    const { name, groups } = await request.authenticate(session.authorization).catch(endedSession);
+    const { name, groups } = await authenticateIn(request, session).catch(endedSession);
     const acting = this.#sessions.acting.of(headers, session.id);
     json(request.res, {
       user: { username: name, groups },
       expires: new Date(session.expires).toISOString(),
+      ...(session.workspace !== undefined && { workspace: session.workspace }),
       // The page learns from its absence that its text is of another session.
       ...(acting !== undefined && acting !== "invalid" && { acting }),
     });
   }
 
   async #signIn(request: PageRequest): Promise<void> {
-    const { token, code, replace } = await signInOf(request);
+    const { token, code, replace, workspace } = await signInOf(request);
     const authorization = code === undefined ? `Bearer ${token}` : await this.#memory.find(code);
     if (authorization === undefined) throw usedLink();
-    const { name } = await request.authenticate(authorization);
+    const found = await authenticateWhere(request, authorization, workspace);
+    const { user: name } = found;
     const current = this.#sessions.of(request.req.headers);
     // Security: a link of another party must not make the browser act as that party without the user's knowledge.
     if (code !== undefined && current !== undefined && current.user !== name && replace !== true)
       throw ApiError.conflict({ group: "", resource: "sessions" }, name, `the browser is signed in as ${current.user}`);
     if (code !== undefined && !(await this.#memory.take(code))) throw usedLink();
-    const cookies = this.#begin(authorization, name, code === undefined ? "token" : "link");
+    const cookies = this.#begin({ ...found, authorization }, code === undefined ? "token" : "link");
     if (current !== undefined) this.#sessions.end(request.req.headers);
     done(request, cookies);
   }
@@ -115,23 +127,49 @@ export class SessionRequests {
    * @returns the cookies to set
    * @throws ApiError 400, 401, 429, 503
    */
-  async begin(
-    request: PageRequest,
-    { authorization, replaces }: { readonly authorization: string; readonly replaces: string | undefined },
-  ): Promise<readonly string[]> {
-    const { name } = await request.authenticate(authorization);
-    const cookies = this.#begin(authorization, name, "issuer");
+  async begin(request: PageRequest, { authorization, workspace, replaces }: IssuedToken): Promise<readonly string[]> {
+    const found = await authenticateWhere(request, authorization, workspace);
+    const cookies = this.#begin({ ...found, authorization }, "issuer");
     const current = this.#sessions.of(request.req.headers)?.id;
     for (const session of [current, replaces]) if (session !== undefined) this.#memory.end(session);
     return cookies;
   }
 
-  #begin(authorization: string, user: string, by: string): readonly string[] {
-    const cookies = this.#sessions.begin(authorization, user);
+  #begin(session: Parameters<Sessions["begin"]>[0], by: string): readonly string[] {
+    const cookies = this.#sessions.begin(session);
     if (cookies === undefined)
       throw ApiError.badRequest("the token is too long for a session: use one of at most 11,000 characters");
-    this.#log({ level: "info", message: "signed in to the console", user, by });
+    const { user, workspace } = session;
+    this.#log({
+      ...{ level: "info", message: "signed in to the console", user, by },
+      ...(workspace !== undefined && { workspace }),
+    });
     return cookies;
+  }
+}
+
+/** Authenticates the token of a session where the session has begun. @throws ApiError 401, 429, 503 */
+function authenticateIn(request: PageRequest, { authorization, workspace }: Session): Promise<User> {
+  return request.authenticate(authorization, workspace === undefined ? undefined : `/clusters/${workspace}`);
+}
+
+/**
+ * Authenticates a token by the server, or else by the issuers of a workspace's type.
+ *
+ * @returns the user, and the workspace if only that knows the token
+ * @throws ApiError 401, 429, 503
+ */
+async function authenticateWhere(
+  request: PageRequest,
+  authorization: string,
+  workspace: string | undefined,
+): Promise<{ readonly user: string; readonly workspace?: string }> {
+  try {
+    return { user: (await request.authenticate(authorization)).name };
+  } catch (error) {
+    if (workspace === undefined || !(error instanceof ApiError) || error.code !== 401) throw error;
+    const { name } = await request.authenticate(authorization, `/clusters/${workspace}`);
+    return { user: name, workspace };
   }
 }
 
@@ -160,17 +198,22 @@ interface SignIn {
   readonly code?: string;
   /** Whether a link may replace the session of another user. */
   readonly replace?: boolean;
+  /** Path of a workspace that may know the token. */
+  readonly workspace?: string;
 }
 
 /** @throws ApiError 400, 413, 415 */
 async function signInOf(request: PageRequest): Promise<SignIn> {
-  const { token, code, replace } = (await bodyOf(request)) as SignIn;
+  const { token, code, replace, workspace } = (await bodyOf(request)) as SignIn;
   const given = [token, code].filter((one) => one !== undefined);
   if (given.length !== 1 || typeof given[0] !== "string" || !/^[\x21-\x7e]+$/.test(given[0]))
     throw ApiError.badRequest(
       'invalid sign-in: send {"token": "…"} with a bearer token, or {"code": "…"} with that of a link',
     );
+  if (workspace !== undefined && !isWorkspacePath(workspace))
+    throw ApiError.badRequest("invalid workspace: use the path of a workspace, such as root:shop");
   return {
+    ...(workspace !== undefined && { workspace }),
     ...(token !== undefined && { token }),
     ...(code !== undefined && { code }),
     replace: replace === true,

@@ -15,6 +15,8 @@ const LONGEST = 3_800;
 const MOST_COOKIES = 4;
 /** Maximum number of ended sessions and of codes to remember. */
 const MOST_KEPT = 10_000;
+/** Maximum length of the path of a workspace. */
+const LONGEST_PATH = 1_000;
 /** Longest time of a timer, ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
@@ -25,8 +27,20 @@ export interface Session {
   readonly authorization: string;
   /** Name of the user when the session began. */
   readonly user: string;
+  /** Path of the only workspace that accepts the token; undefined for a token that the server accepts. */
+  readonly workspace?: string | undefined;
   /** Time of its end, ms since 1970. */
   readonly expires: number;
+}
+
+/** Token of an issuer, for a session. */
+export interface IssuedToken {
+  /** Value of `Authorization`. */
+  readonly authorization: string;
+  /** Path of the workspace from which the user has come, if any. */
+  readonly workspace: string | undefined;
+  /** Session that it replaces. */
+  readonly replaces: string | undefined;
 }
 
 export interface SessionsOptions {
@@ -52,11 +66,11 @@ export class Sessions {
   }
 
   /** Begins a session. @returns the cookies to set, or `undefined` for a token that is too long for cookies */
-  begin(authorization: string, user: string): readonly string[] | undefined {
+  begin({ authorization, user, workspace }: Omit<Session, "id" | "expires">): readonly string[] | undefined {
     const { lifetime, sealed } = this.#options;
     const expires = Date.now() + lifetime;
     const id = randomBytes(16).toString("base64url");
-    const text = sealed.seal(JSON.stringify({ id, authorization, user, expires } satisfies Session), COOKIE);
+    const text = sealed.seal(JSON.stringify({ id, authorization, user, workspace, expires } satisfies Session), COOKIE);
     const parts = Array.from({ length: Math.ceil(text.length / LONGEST) }, (_none, at) =>
       text.slice(at * LONGEST, (at + 1) * LONGEST),
     );
@@ -230,6 +244,11 @@ function remember<T>(kept: Map<string, T>, name: string, value: T): void {
 
 function cookieOf(at: number, value: string, age: number): string {
   return `${COOKIE}-${at}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Strict`;
+}
+
+/** Whether a value is the path of a workspace: one segment of a URL. */
+export function isWorkspacePath(value: unknown): value is string {
+  return typeof value === "string" && value.length <= LONGEST_PATH && /^[a-z0-9-]+(:[a-z0-9-]+)*$/.test(value);
 }
 
 /** Returns the cookies of a header. */

@@ -30,6 +30,11 @@ export const texts = {
     ended: "Your session has ended: the server no longer accepts its token. Sign in again.",
     signedOut: "You have signed out, in all tabs.",
     unknownToken: "The server does not know this token.",
+    unknownTokenIn: (workspace: string) => `Neither the server nor the workspace ${workspace} knows this token.`,
+    workspace: "Workspace",
+    workspaceHint:
+      "Only for a token whose issuer is known in one workspace and not to the whole server. Its path, such as root:shop.",
+    onlyIn: (workspace: string) => `You are signed in to the workspace ${workspace} only.`,
     at: (issuer: string) => `Sign in with ${issuer}`,
     or: "or with a token",
     issuer: {

@@ -1,4 +1,4 @@
-import { effect, signal, untracked } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { texts } from "../texts.ts";
 import { isActing, setActing } from "./acting-text.ts";
 import { asStatusError, request, type StatusError, unauthorizedAnswers } from "./client.ts";
@@ -19,19 +19,36 @@ export type Session =
       readonly user: User;
       /** User as whom this tab acts. */
       readonly acting?: User;
+      /** Path of the only workspace that accepts the user's token. */
+      readonly workspace?: string;
     };
 
 const PATH = "console/session";
 
 export const session = signal<Session>({ state: "unknown" });
 
+/** Path of the only workspace of this session; undefined for a session of the whole server. */
+export const onlyWorkspace = computed(() =>
+  session.value.state === "signed-in" ? session.value.workspace : undefined,
+);
+
+interface SessionAnswer {
+  readonly user: User;
+  readonly acting?: User;
+  readonly workspace?: string;
+}
+
 /** Reads the session that the cookie names, and as whom this tab acts. */
 export async function readSession(): Promise<void> {
   try {
-    const { user, acting } = await request<{ readonly user: User; readonly acting?: User }>(PATH);
+    const { user, acting, workspace } = await request<SessionAnswer>(PATH);
     // What another session has sealed has no effect in this one.
     if (acting === undefined) setActing(undefined);
-    session.value = { state: "signed-in", user, ...(acting !== undefined && { acting }) };
+    session.value = {
+      ...{ state: "signed-in", user },
+      ...(acting !== undefined && { acting }),
+      ...(workspace !== undefined && { workspace }),
+    };
   } catch (error) {
     const status = asStatusError(error);
     const hasEnded = session.peek().state === "signed-in" || status.message.includes("no longer accepts");
@@ -48,7 +65,8 @@ changes.onmessage = ({ data }) => {
 };
 
 type Credential =
-  | { readonly token: string }
+  /** `workspace`: path of a workspace whose type may name the issuer of the token. */
+  | { readonly token: string; readonly workspace?: string }
   /** Code of a one-time link. `replace`: also if another user is signed in. */
   | { readonly code: string; readonly replace?: boolean };
 
@@ -107,11 +125,12 @@ export async function readIssuers(): Promise<readonly Issuer[]> {
 /** Name in the storage of the tab: the hash of the page to show after a sign-in at an issuer. */
 const AFTER = "after-sign-in";
 
-/** Leads to an issuer, which leads back. */
-export function signInAt({ path }: Issuer): void {
+/** Leads to an issuer, which leads back. @param workspace path of a workspace whose type may name the issuer, or "" */
+export function signInAt({ path }: Issuer, workspace: string): void {
   sessionStorage.setItem(AFTER, location.hash);
   const page = new URL(".", document.baseURI).href;
-  location.assign(`${page}${path}?page=${encodeURIComponent(page)}`);
+  const query = new URLSearchParams({ page, ...(workspace !== "" && { workspace }) });
+  location.assign(`${page}${path}?${query}`);
 }
 
 /** Failures of a sign-in at an issuer, as the server names them. */
@@ -145,7 +164,19 @@ function onUnauthorized(): void {
   if (session.peek().state !== "signed-in") return;
   // The session may be another one by now, which does not act as that user.
   if (isActing()) void beginAgain();
+  // Other workspaces do not know the user, but the session goes on.
+  else if (onlyWorkspace.peek() !== undefined) void checkSession();
   else session.value = { state: "signed-out", notice: texts.signIn.ended };
+}
+
+let isChecking = false;
+
+/** Reads the session again, once at a time: its own answer may be a 401, too. */
+async function checkSession(): Promise<void> {
+  if (isChecking) return;
+  isChecking = true;
+  await readSession();
+  isChecking = false;
 }
 
 /** Signs in with the code of the address, if there is one, and removes it from the address first. */

@@ -1,12 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import { asStatusError } from "../api/client.ts";
+import type { KubeconfigToken } from "../api/kubeconfig.ts";
 import { type Issuer, readIssuers, signIn, signInAt } from "../api/session.ts";
+import { route } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Field } from "./field.tsx";
 
 /** The page for users without a session. */
 export function SignInPage({ notice }: { readonly notice?: string | undefined }) {
   const [text, setText] = useState("");
+  // A link to a workspace says which one it is.
+  const [workspace, setWorkspace] = useState(location.hash.startsWith("#/") ? route.peek().workspace : "");
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const [issuers, setIssuers] = useState<readonly Issuer[]>([]);
@@ -14,11 +18,15 @@ export function SignInPage({ notice }: { readonly notice?: string | undefined })
   const submit = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
+    let place = "";
     try {
-      await signIn({ token: await tokenOf(text) });
+      const { token, workspace: own } = await tokenOf(text);
+      place = workspace.trim() || own || "";
+      await signIn({ token, ...(place !== "" && { workspace: place }) });
     } catch (cause) {
       const { code, message } = asStatusError(cause);
-      setError(code === 401 ? texts.signIn.unknownToken : message);
+      const unknown = place === "" ? texts.signIn.unknownToken : texts.signIn.unknownTokenIn(place);
+      setError(code === 401 ? unknown : message);
       setBusy(false);
     }
   };
@@ -32,7 +40,7 @@ export function SignInPage({ notice }: { readonly notice?: string | undefined })
           </p>
         )}
         {issuers.map((issuer) => (
-          <button type="button" key={issuer.path} class="primary" onClick={() => signInAt(issuer)}>
+          <button type="button" key={issuer.path} class="primary" onClick={() => signInAt(issuer, workspace.trim())}>
             {texts.signIn.at(issuer.name)}
           </button>
         ))}
@@ -66,6 +74,17 @@ export function SignInPage({ notice }: { readonly notice?: string | undefined })
           </dl>
           <p class="hint">{texts.signIn.operator}</p>
         </details>
+        <Field label={texts.signIn.workspace} hint={texts.signIn.workspaceHint}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              value={workspace}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={({ currentTarget }) => setWorkspace(currentTarget.value)}
+            />
+          )}
+        </Field>
         <button type="submit" class="primary" disabled={isBusy}>
           {isBusy ? texts.signIn.busy : texts.signIn.submit}
         </button>
@@ -75,12 +94,12 @@ export function SignInPage({ notice }: { readonly notice?: string | undefined })
 }
 
 /** The token itself, or that of the current context of a kubeconfig. Throws an error for readers. */
-async function tokenOf(text: string): Promise<string> {
+async function tokenOf(text: string): Promise<KubeconfigToken> {
   const trimmed = text.trim();
   if (trimmed === "") throw new Error(texts.signIn.empty);
   if (isKubeconfig(trimmed)) return (await import("../api/kubeconfig.ts")).tokenOfKubeconfig(trimmed);
   if (/\s/.test(trimmed)) throw new Error(texts.signIn.notToken);
-  return trimmed;
+  return { token: trimmed };
 }
 
 const isKubeconfig = (text: string): boolean =>

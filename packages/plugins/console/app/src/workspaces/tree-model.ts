@@ -1,4 +1,5 @@
 import { computed } from "@preact/signals";
+import { onlyWorkspace } from "../api/session.ts";
 import { type ShownObject, shownObjects } from "../panels/tree-objects.ts";
 import { navigate, route, withQuery } from "../route.ts";
 import {
@@ -45,8 +46,8 @@ export const openPaths = computed<ReadonlySet<string>>(() => {
   return new Set(query.open.split(","));
 });
 
-/** Tops of the tree: root, and that of the current workspace if it is elsewhere. */
-const tops = computed(() => [...new Set(["root", topOf(route.value.workspace)])]);
+/** Tops of the tree: root, or the only workspace of the session, and that of the current workspace if it is elsewhere. */
+const tops = computed(() => [...new Set([onlyWorkspace.value ?? "root", topOf(route.value.workspace)])]);
 
 const search = computed(() => (route.value.query.find ?? "").trim().toLowerCase());
 

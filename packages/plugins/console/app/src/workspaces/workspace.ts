@@ -1,6 +1,7 @@
 import { workspacePath } from "../api/base.ts";
 import type { LiveList } from "../api/live-list.ts";
 import { liveList } from "../api/live-list.ts";
+import { onlyWorkspace } from "../api/session.ts";
 import type { Condition, KubernetesObject } from "../api/types.ts";
 import { texts } from "../texts.ts";
 
@@ -46,8 +47,10 @@ export function parentOf(path: string): string | undefined {
   return parts.length > top ? parts.slice(0, -1).join(":") : undefined;
 }
 
-/** The topmost path that can be a workspace: the home workspaces of users begin with two parts. */
+/** The topmost path that can be a workspace: the home workspaces of users begin with two parts, and some sessions have one workspace. */
 export function topOf(path: string): string {
+  const only = onlyWorkspace.value;
+  if (only !== undefined && (path === only || path.startsWith(`${only}:`))) return only;
   const [first = "", second] = path.split(":");
   return first === "user" && second !== undefined ? `${first}:${second}` : first;
 }
