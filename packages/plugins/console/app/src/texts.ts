@@ -33,7 +33,7 @@ export const texts = {
     unknownTokenIn: (workspace: string) => `Neither the server nor the workspace ${workspace} knows this token.`,
     workspace: "Workspace",
     workspaceHint:
-      "Only for a token whose issuer is known in one workspace and not to the whole server. Its path, such as root:shop.",
+      "Only for a token that one workspace accepts and the server does not: the path of the workspace, such as root:shop.",
     onlyIn: (workspace: string) => `You are signed in to the workspace ${workspace} only.`,
     at: (issuer: string) => `Sign in with ${issuer}`,
     or: "or with a token",
