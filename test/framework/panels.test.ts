@@ -41,6 +41,9 @@ describe("panels", () => {
     ["a file by its path", { files: ["/etc/passwd"] }, /invalid files.*below the folder/],
     ["a hidden file", { files: ["parts/.env"] }, /invalid files.*below the folder/],
     ["half a subject", { for: { group: "test.dev" } }, /invalid for.*set group and resource, or virtualWorkspace/],
+    ["the name of the core group", { for: { group: "core", resource: "pods" } }, /invalid for.*the core group is ""/],
+    ["an unknown member", { file: ["chart.js"] }, /unknown member "file" of panel "notes".*use name, .*files, tree/],
+    ["a path of another server", { path: "https://evil.test/" }, /invalid path.*use a path of a server/],
     ["a tree without a resource", { tree: { version: "v1" } }, /invalid tree.*set group and resource/],
     [
       "a tree whose phase is no path",

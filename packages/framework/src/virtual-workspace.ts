@@ -271,7 +271,7 @@ export function defineVirtualWorkspace<const Path extends string>(
   return Object.freeze(options) as unknown as VirtualWorkspace;
 }
 
-/** Returns the path of a view below its server, with parameters in braces, as OpenAPI writes them. */
+/** Returns the path of a virtual workspace below its server, with parameters in braces, as OpenAPI writes them: `/services/quotes/clusters/{cluster}`. */
 export function templateOf({
   name,
   prefix = `/services/${name}`,

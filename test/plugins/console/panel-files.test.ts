@@ -142,7 +142,7 @@ describe("panels of the console", () => {
     expect((await fetch(`${own.server.url}${before}`)).status).to.equal(404);
     writeFileSync(join(own.folder.path, "panel.ts"), "export const mount = (: ;\n");
     const { panels } = await own.listed();
-    expect(panels[1]?.error).to.match(/the panel "notes" cannot be served/);
+    expect(panels[1]?.error).to.match(/the panel "notes" cannot be served: line 1 of panel[.]ts: /);
     expect(panels[1]?.module).to.equal(undefined);
   });
 });

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Console, ConsoleOptions, OidcClient } from "@virtual-workspaces/console";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Panel } from "@virtual-workspaces/framework/panel";
-import type { Log } from "@virtual-workspaces/framework/server";
+import { type Log, templateOf } from "@virtual-workspaces/framework/server";
 import type { CONSOLE_FLAGS, CONSOLE_OIDC_FLAGS, TOKEN_FLAGS } from "../flags/servers.ts";
 import type { Values } from "../flags/table.ts";
 import { Failure, problemOf, UsageError } from "../process/failure.ts";
@@ -156,5 +156,7 @@ function panelsOf(value: unknown): readonly Panel[] {
   if (module !== undefined) return [value as Panel];
   if (name === undefined || panels === undefined || panels.length === 0)
     throw new Failure(`its default export has no panel. ${NO_PANEL_REMEDY}`);
-  return panels.map((panel) => ({ ...panel, for: panel.for ?? { virtualWorkspace: name } }));
+  // Another server may serve the view.
+  const path = templateOf(value as VirtualWorkspace);
+  return panels.map((panel) => (panel.for === undefined ? { ...panel, path, for: { virtualWorkspace: name } } : panel));
 }

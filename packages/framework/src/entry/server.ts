@@ -22,4 +22,4 @@ export { type Metrics, type MetricsOptions, metrics } from "../observe/metrics/m
 export { processFamilies } from "../observe/metrics/server-families.ts";
 export { panelFiles } from "../panel/check-panel.ts";
 export { FileWatch } from "../util/file-watch.ts";
-export type { MetricDistribution, MetricFamily, MetricSample } from "../virtual-workspace.ts";
+export { type MetricDistribution, type MetricFamily, type MetricSample, templateOf } from "../virtual-workspace.ts";

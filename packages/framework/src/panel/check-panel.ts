@@ -2,6 +2,16 @@ import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Panel } from "./panel.ts";
 
+const MEMBERS: ReadonlySet<string> = new Set([
+  "name",
+  "title",
+  "for",
+  "path",
+  "module",
+  "files",
+  "tree",
+] satisfies (keyof Panel)[]);
+
 /**
  * Checks a panel, but not whether its files exist.
  *
@@ -13,6 +23,11 @@ export function checkPanel(panel: Panel, where: string): void {
   if (typeof name !== "string" || !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
     const what = `invalid name ${JSON.stringify(name)} of a panel of ${where}`;
     throw new Error(`${what}: use at most 63 lower-case letters, digits and dashes`);
+  }
+  const strange = Object.keys(panel).find((member) => !MEMBERS.has(member));
+  if (strange !== undefined) {
+    const what = `unknown member ${JSON.stringify(strange)} of panel "${name}" of ${where}`;
+    throw new Error(`${what}: use ${[...MEMBERS].join(", ")}`);
   }
   const own = (field: string): string => `${field} of panel "${name}"`;
   const fault = (field: string, value: unknown, remedy: string): Error =>
@@ -30,6 +45,10 @@ export function checkPanel(panel: Panel, where: string): void {
   const subject = panel.for;
   if (subject !== undefined && !isSubject(subject))
     throw fault("for", subject, "set group and resource, or virtualWorkspace");
+  if (subject !== undefined && "group" in subject && subject.group === "core")
+    throw fault("for", subject, 'the core group is ""');
+  if (panel.path !== undefined && !/^\/[^?#]*$/.test(panel.path))
+    throw fault("path", panel.path, "use a path of a server, as in /services/quotes/clusters/{cluster}");
   if (tree === undefined) return;
   if (subject === undefined || !("resource" in subject))
     throw fault("tree", tree, "set group and resource in for, or leave tree out");

@@ -36,6 +36,12 @@ export interface Panel {
   /** Where it is shown. @default the page of the virtual workspace that has the panel */
   readonly for?: PanelSubject;
   /**
+   * Path of the virtual workspace that it is for, with parameters in braces, if another server serves that:
+   * `/services/quotes/clusters/{cluster}`. The client of the panel uses it as its API.
+   * @default that of the virtual workspace of this server, if it has one of the name
+   */
+  readonly path?: string;
+  /**
    * The module, a file: `new URL("./quotes-panel.js", import.meta.url)`. TypeScript (`.ts`) is served without its types, as Node.js
    * runs it.
    */
@@ -49,6 +55,4 @@ export interface Panel {
 /** A panel of a server, for its pages. */
 export interface ServedPanel extends Panel {
   readonly for: PanelSubject;
-  /** Path of the virtual workspace that it is for, if the server has it, with parameters in braces: `/services/quotes/clusters/{cluster}`. */
-  readonly path?: string;
 }

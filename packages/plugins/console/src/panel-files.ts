@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import module from "node:module";
-import { extname } from "node:path";
+import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { ServedPanel } from "@virtual-workspaces/framework/panel";
@@ -101,7 +101,12 @@ async function build({ name, module: { href } }: ServedPanel, urls: readonly URL
       files.set(url.href.slice(folder.length), await pageFile(bytesOf(path, await readFile(path)), typeOf(path)));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw ApiError.serviceUnavailable(`the panel "${name}" cannot be served: ${why}`, 1);
+      // Errors of TypeScript begin with the line, and say it nowhere else.
+      const line = error instanceof SyntaxError ? /^:(\d+)$/m.exec(error.stack ?? "")?.[1] : undefined;
+      throw ApiError.serviceUnavailable(
+        `the panel "${name}" cannot be served: ${line === undefined ? "" : `line ${line} of ${basename(path)}: `}${why}`,
+        1,
+      );
     }
   }
   const version = hash("sha256", [...files].map(([file, { tag }]) => `${file} ${tag}`).join("\n"), "base64url");

@@ -56,6 +56,7 @@ export const panelFixtures = (other: string): Readonly<Record<string, string>> =
   "throws.js": 'export function mount() { throw new Error("thrown at once"); }\n',
   "empty.js": "export const nothing = 1;\n",
   "broken.js": "export function mount( {\n",
+  "unlisted.js": 'import "./chart.js"; export function mount() {}\n',
   "foreign.js": `export async function mount() { await import("${other}/module.js"); }\n`,
   "inline.js": `export function mount(element) {
   element.innerHTML = '<img src="x" onerror="globalThis.broken = true"><p style="color: red">inline</p>';

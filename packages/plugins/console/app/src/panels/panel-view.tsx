@@ -48,7 +48,7 @@ interface MountedProps extends PanelProps {
 
 function Mounted({ panel, workspace, cluster, object, attempt, onRetry }: MountedProps) {
   const place = useRef<HTMLDivElement>(null);
-  const [failure, setFailure] = useState<{ readonly message: string }>();
+  const [failure, setFailure] = useState<{ readonly message: string; readonly place: string | undefined }>();
   const [isMounted, setMounted] = useState(false);
   const live = useSignal(object);
   useEffect(() => {
@@ -72,7 +72,7 @@ function Mounted({ panel, workspace, cluster, object, attempt, onRetry }: Mounte
       },
       (error) => {
         element.replaceChildren();
-        setFailure({ message: error instanceof Error ? error.message : String(error) });
+        setFailure({ message: error instanceof Error ? error.message : String(error), place: placeOf(error) });
       },
     );
     void running.mount(element, attempt).then(() => setMounted(true));
@@ -86,6 +86,7 @@ function Mounted({ panel, workspace, cluster, object, attempt, onRetry }: Mounte
         <div class="problem" role="alert">
           <strong>{texts.failed(panel.title)}</strong>
           <p>{failure.message}</p>
+          {failure.place !== undefined && <p>{texts.at(failure.place)}</p>}
           <p class="hint">{texts.goesOn}</p>
           <button type="button" onClick={onRetry}>
             {texts.again}
@@ -94,6 +95,16 @@ function Mounted({ panel, workspace, cluster, object, attempt, onRetry }: Mounte
       )}
     </div>
   );
+}
+
+/** Returns the file of a panel, with line and column, in which an error was thrown. */
+function placeOf(error: unknown): string | undefined {
+  return error instanceof Error
+    ? /\/panels\/[^/]+\/[^/]+\/([^?\s)]+?)(?:\?\S*?)?(:\d+:\d+)/
+        .exec(error.stack ?? "")
+        ?.slice(1)
+        .join("")
+    : undefined;
 }
 
 /** Path of the API of a panel: that of its virtual workspace, if that needs no more than the logical cluster. */

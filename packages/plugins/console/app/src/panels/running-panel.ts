@@ -88,7 +88,10 @@ export class RunningPanel {
     try {
       loaded = (await import(/* @vite-ignore */ url.href)) as PanelModule;
     } catch (cause) {
-      throw new Error(texts.notLoaded(cause instanceof Error ? cause.message : String(cause)), { cause });
+      const message = cause instanceof Error ? cause.message : String(cause);
+      // A syntax error has its own name.
+      const remedy = cause instanceof TypeError ? `. ${texts.orImported}` : "";
+      throw new Error(`${texts.notLoaded(message)}${remedy}`, { cause });
     }
     const mount = loaded.mount ?? loaded.default;
     if (typeof mount !== "function") throw new Error(texts.noMount);
@@ -136,6 +139,8 @@ export class RunningPanel {
   #fail(error: unknown): void {
     if (this.#stop.signal.aborted) return;
     this.end();
+    // biome-ignore lint/suspicious/noConsole: for the author of the panel, with the place of the error.
+    console.error(error);
     this.#onFailure(error);
   }
 }

@@ -2,7 +2,7 @@ import "../object/object.css";
 import "./views.css";
 import { apiUrl } from "../api/base.ts";
 import { clusterOf } from "../api/types.ts";
-import { panelsOfView } from "../panels/panel-list.ts";
+import { panelList, panelsOfView } from "../panels/panel-list.ts";
 import { routeHash, routeTo } from "../route.ts";
 import { logicalCluster } from "../workspaces/logical-cluster.ts";
 import { CheckSections } from "./check/check-sections.tsx";
@@ -14,7 +14,8 @@ import { ViewActions } from "./view-actions.tsx";
 /** All virtual workspaces of the server, seen from a workspace, and the URLs that objects publish. */
 export function ViewsPage({ workspace }: { readonly workspace: string }) {
   const [own] = logicalCluster(workspace).value.items;
-  const { views, isLoading, error, reload } = useServerViews(own?.metadata.uid);
+  const { views: known, isLoading, error, reload } = useServerViews(own?.metadata.uid);
+  const views = isLoading ? known : [...known, ...viewsOfPanels(known)];
   const cluster = (own === undefined ? "" : clusterOf(own)) || workspace;
   return (
     <div class="object-page views-page">
@@ -52,6 +53,17 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
       <PublishedUrls workspace={workspace} />
     </div>
   );
+}
+
+/** Views of other servers that panels are for: behind a front proxy the server does not list them. */
+function viewsOfPanels(known: readonly ServerView[]): readonly ServerView[] {
+  const found = new Map<string, ServerView>();
+  for (const { for: subject, path } of panelList().value.panels) {
+    if (path === undefined || !("virtualWorkspace" in subject)) continue;
+    const name = subject.virtualWorkspace;
+    if (!known.some((view) => view.name === name)) found.set(name, { name, path });
+  }
+  return [...found.values()];
 }
 
 interface ViewRowProps {

@@ -83,7 +83,7 @@ function ObjectRow({ shown: { route: target, name, namespace, kind, phase } }: {
         {name}
       </a>
       <span class="type">{kind}</span>
-      {phase !== "" && phase !== "Ready" && <span class="badge warning">{phase}</span>}
+      {phase !== "" && phase !== "Ready" && <span class="badge">{phase}</span>}
     </>
   );
 }
