@@ -5,7 +5,7 @@ export interface InProcessRequest {
   readonly method: string;
   /** Path and query, byte for byte. */
   readonly path: string;
-  /** Flat pairs, name and value in turn, a character for each byte. */
+  /** Flat pairs, name and value in turn, a character for each byte. What is read from a frozen array is kept with it. */
   readonly headers: readonly string[];
   readonly body: Buffer | string | AsyncIterable<Buffer> | null;
 }
