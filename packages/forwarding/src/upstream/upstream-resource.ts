@@ -47,7 +47,7 @@ export interface SettledScope extends Scope {
 type AskedScope = Scope & Partial<SettledScope>;
 
 /** Request to the upstream. */
-export interface ResourceRequest extends Pick<Outgoing, "signal" | "deadlines" | "long" | "limit"> {
+export interface ResourceRequest extends Pick<Outgoing, "signal" | "cancellation" | "deadlines" | "long" | "limit"> {
   readonly scope: AskedScope;
   /** HTTP method. @default "GET" */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -143,12 +143,13 @@ export class UpstreamResource implements UpstreamRequest {
   }
 
   async #asked<R>(question: ResourceRequest, ask: (outgoing: Outgoing) => Promise<R>): Promise<R> {
-    const { signal, method = "GET" } = question;
+    const { signal, cancellation, method = "GET" } = question;
     const outgoing = this.#outgoing(question);
     try {
       return await ask(outgoing);
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
+      if (cancellation?.cancelled === true) throw cancellation.reason;
       throw upstreamFailure(error, { origin: this.origin, writes: method !== "GET" });
     }
   }

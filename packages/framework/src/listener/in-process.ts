@@ -7,6 +7,7 @@ import type {
   InProcessResponse,
   ResponseHeaders,
 } from "@virtual-workspaces/transport";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import { Http1Request } from "./connections.ts";
 
 /** Bytes that wait for a reader before writers have to wait. */
@@ -129,7 +130,9 @@ type Callback = (error?: Error | null) => void;
 type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 /** A response that goes to a caller in the same process as it is written. */
-class InProcessAnswer extends ServerResponse {
+export class InProcessAnswer extends ServerResponse {
+  /** Object whose bytes are the body, for a caller that needs no parsing then. */
+  object: Encoded | undefined;
   readonly #to: InProcessResponse;
   readonly #isBodiless: boolean;
   #isHeadSent = false;
@@ -214,10 +217,26 @@ class InProcessAnswer extends ServerResponse {
     if (!this.headersSent && !this.hasHeader("content-length") && !this.#isBodiless)
       this.setHeader("content-length", bytes?.length ?? 0);
     if (ended !== undefined) this.once("finish", ended as () => void);
+    if (!this.#isHeadSent && this.#to.whole !== undefined) return this.#endWhole(this.#to.whole, bytes);
     this.flushHeaders();
     if (bytes !== undefined && bytes.length > 0) this.#put({ bytes, written: undefined });
     (this as unknown as Written).finished = true;
     this.#deliverEnd();
+    return this;
+  }
+
+  /** Gives a response that is complete at once. Its writer may reuse the memory of other bodies than objects. */
+  #endWhole(take: NonNullable<InProcessResponse["whole"]>, bytes: Buffer | undefined): this {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    this.#isHeadSent = true;
+    (this as unknown as Written).finished = true;
+    const { object } = this;
+    const status = this.statusCode;
+    const headers = headersOf(this);
+    if (bytes === undefined || this.#isBodiless) take({ status, headers, body: NO_BODY });
+    else if (object?.bytes === bytes) take({ status, headers, body: bytes, object });
+    else take({ status, headers, body: Buffer.from(bytes) });
+    this.#over();
     return this;
   }
 
@@ -282,14 +301,20 @@ class InProcessAnswer extends ServerResponse {
 
   #deliverEnd(): void {
     if (!this.writableEnded || this.#isDelivered || this.destroyed || this.#queue.length > 0) return;
-    this.#isDelivered = true;
     this.#to.end();
+    this.#over();
+  }
+
+  #over(): void {
+    this.#isDelivered = true;
     process.nextTick(() => {
       this.emit("finish");
       this.close();
     });
   }
 }
+
+const NO_BODY: Buffer = Buffer.alloc(0);
 
 function bytesOf(chunk: string | Uint8Array, encoding: unknown): Buffer {
   if (typeof chunk === "string")

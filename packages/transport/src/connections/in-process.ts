@@ -1,6 +1,12 @@
 import type { Dispatcher } from "undici";
 import type { ResponseHeaders } from "../http/headers.ts";
-import type { InProcessCall, InProcessRequest, InProcessResponse, InProcessServer } from "../http/in-process.ts";
+import type {
+  InProcessCall,
+  InProcessRequest,
+  InProcessResponse,
+  InProcessServer,
+  InProcessWhole,
+} from "../http/in-process.ts";
 import type { HttpConnection } from "./connection.ts";
 
 /** Heads of requests to a server of the same process, with the headers that an HTTP client adds. */
@@ -76,18 +82,31 @@ export class InProcessConnection implements HttpConnection {
   }
 }
 
+/** Handler that takes a complete response at once. */
+export interface WholeHandler extends Dispatcher.DispatchHandler {
+  onWhole(response: InProcessWhole): void;
+}
+
 /** A response for a handler of undici, which also controls it. */
 class Received implements InProcessResponse, Dispatcher.DispatchController {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #connection: InProcessConnection;
   #call: InProcessCall | undefined;
   #isOver = false;
+  readonly whole: ((response: InProcessWhole) => void) | undefined;
   paused = false;
 
   constructor(handler: Dispatcher.DispatchHandler, connection: InProcessConnection) {
     this.#handler = handler;
     this.#connection = connection;
+    this.whole = "onWhole" in handler ? this.#whole : undefined;
   }
+
+  readonly #whole = (response: InProcessWhole): void => {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    (this.#handler as WholeHandler).onWhole(response);
+  };
 
   send(server: InProcessServer, request: InProcessRequest): void {
     this.#handler.onRequestStart?.(this, undefined);
