@@ -1,8 +1,8 @@
 import { type ImpersonationMode, onOf } from "../authn/constrained-impersonation.ts";
 import { type Impersonation, impersonatedUser } from "../authn/headers.ts";
-import { type Decision, decide, deny } from "../authz/authorization.ts";
+import { type Decision, decide, deny, type ImpersonationRequest } from "../authz/authorization.ts";
 import type { AuthenticatedExchange } from "../exchange.ts";
-import { AuthorizeQuestion } from "../hooks/hooks.ts";
+import { AuthorizeQuestion, HookRequest } from "../hooks/hooks.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import { AUTHENTICATED, UNAUTHENTICATED, type User } from "../request/user.ts";
 import type { Awaitable } from "../util/awaitable.ts";
@@ -167,8 +167,17 @@ function firstDenied(
 function confined(exchange: AuthenticatedExchange, impersonated: User): Awaitable<User> {
   const { become } = exchange.core.impersonation;
   if (become === undefined) return impersonated;
-  const { params, signal } = exchange;
-  const user = become({ user: exchange.user, impersonated, params, signal });
+  const user = become(new BecomeRequest(exchange, impersonated));
   // Security: a promise of another implementation is no user either.
   return "then" in user ? Promise.resolve(user) : user;
+}
+
+/** Argument of a rule's `become`. */
+class BecomeRequest extends HookRequest implements ImpersonationRequest {
+  readonly impersonated: User;
+
+  constructor(exchange: AuthenticatedExchange, impersonated: User) {
+    super(exchange);
+    this.impersonated = impersonated;
+  }
 }
