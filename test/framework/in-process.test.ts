@@ -10,6 +10,7 @@ import {
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { Encoded } from "@virtual-workspaces/framework/storage";
 import { isUpgraded, lines, type Outgoing, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
@@ -53,7 +54,11 @@ class Own implements AsyncDisposable {
           res.write("begun");
           res.destroy();
         } else if (tail === "/many") await writeMany(res);
-        else if (tail === "/early") res.end("enough");
+        else if (tail === "/reused") {
+          written++;
+          REUSED.write(String(written));
+          res.end(REUSED);
+        } else if (tail === "/early") res.end("enough");
       },
       upgrade: (_, socket: Duplex) => {
         socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n");
@@ -93,6 +98,8 @@ class Own implements AsyncDisposable {
 const MANY = 200;
 const PIECE = Buffer.alloc(32 * 1024, "x");
 let written = 0;
+/** Memory that each response overwrites. */
+const REUSED = Buffer.alloc(1);
 
 async function writeMany(res: NodeJS.WritableStream): Promise<void> {
   written = 0;
@@ -195,6 +202,28 @@ describe("a request within the process", () => {
     ]);
     const other = await own.within.send({ path: "/services/raw/who", headers: ["Impersonate-User", "carol"] });
     expect(JSON.parse(other.body.toString()).name).to.equal("carol");
+  });
+
+  it("has the object that its whole response encodes, and copies of other bodies", async () => {
+    await using own = await Own.start();
+    const labels = { of: "a" };
+    const body = JSON.stringify({ ...noteOf("a"), metadata: { name: "a", labels } });
+    await own.within.send({ method: "POST", path: NOTES, headers: JSON_BODY, body });
+    const found = await own.within.send({ path: `${NOTES}/a` });
+    const object = found.object as Encoded;
+    expect(object.bytes).to.equal(found.body);
+    expect(object).to.deep.include({ labels, key: { cluster: "", namespace: "", name: "a" } });
+    const other = ["application/yaml", "application/json;as=Table;g=meta.k8s.io;v=v1", "application/cbor"];
+    for (const accept of other)
+      expect((await own.within.send({ path: `${NOTES}/a`, headers: ["Accept", accept] })).object).to.equal(undefined);
+    expect((await own.within.send({ path: NOTES })).object).to.equal(undefined);
+    expect((await own.connected.send({ path: `${NOTES}/a` })).object).to.equal(undefined);
+
+    written = 0;
+    const answers = await Promise.all([1, 2].map(() => own.within.send({ path: "/services/raw/reused" })));
+    expect(answers.map((answer) => answer.body.toString())).to.deep.equal(["1", "2"]);
+    const long = await own.within.send({ path: `${NOTES}/a`, limit: 10 }).catch((error: unknown) => error);
+    expect(long).to.include({ code: "tooLarge" });
   });
 
   it("is a watch whose events arrive one by one, and which ends on both sides", async () => {

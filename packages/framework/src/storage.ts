@@ -127,8 +127,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
   get?(scope: Scope, key: ObjectKey, options: GetOptions): Awaitable<T | Encoded | undefined>;
   /**
    * Returns an object before a write, where {@link get} or {@link cache} may be older than the source. A write that would
-   * change nothing ends with it.
-   * @default `get`, otherwise the cache
+   * change nothing ends with it. @default `get`, otherwise the cache
    */
   getCurrent?(scope: Scope, key: ObjectKey, options: RequestOptions): Awaitable<T | Encoded | undefined>;
   /** Lists objects. Without {@link appliesSelectors} the framework filters the result by namespace and selectors. */
@@ -156,16 +155,11 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * @default false
    */
   readonly appliesSelectors?: boolean;
-  /**
-   * Whether `get` uses its options as they are, and does not copy them: then their signal is made when it is read first, and
-   * there is a `cancellation`. A copy would lack both.
-   * @default false
-   */
+  /** Whether `get` does not copy its options: they have a `cancellation`, and a `signal` made on first read. @default false */
   readonly keepsOptions?: boolean;
   /**
-   * Whether its versions, or its objects, are valid in this process only, as those of a collection or a view. Where several
-   * processes serve the same virtual workspace, one of them then serves it: `CoreOptions.peers`.
-   * @default false, any process can answer
+   * Whether its versions, or its objects, are valid in this process only, as those of a collection or a view. Where several processes
+   * serve the same virtual workspace, one of them then serves it: `CoreOptions.peers`. @default false, any process can answer
    */
   readonly local?: boolean;
   /** Returns the watch cache of a storage with its own history (a collection, a view); `changes` is then never called. */
