@@ -4,6 +4,7 @@ import { forward } from "@virtual-workspaces/forwarding";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
+import { until } from "../_support/until.ts";
 import { misbehaving } from "./misbehaving.ts";
 import { MEMOS, Memo, type MemoContent } from "./upstream.ts";
 
@@ -57,6 +58,34 @@ async function start() {
     },
   };
 }
+
+describe("a forwarded GET of one object", () => {
+  it("ends at the upstream when its caller disconnects", async () => {
+    const arrived = Promise.withResolvers<void>();
+    await using behind = await misbehaving(() => arrived.resolve());
+    await using memos = forward<MemoContent>({
+      resource: Memo,
+      upstream: { url: behind.url },
+      onError: () => undefined,
+    });
+    const view = defineVirtualWorkspace({
+      name: "memos",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
+      resources: [Memo.serve(memos)],
+    });
+    await using front = await startPlain([view]);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const headers = { authorization: "Bearer alice" };
+    const call = fetch(`${front.url}${PATH}/x`, { headers, signal }).catch(String);
+    await arrived.promise;
+    expect(await behind.open).to.equal(1);
+    leaving.abort();
+    await call;
+    await until(async () => (await behind.open) === 0);
+  });
+});
 
 describe("a response of a hostile upstream", () => {
   for (const code of [201, 206, 302, 307, 401, 407, 600, 999])

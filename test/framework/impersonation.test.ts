@@ -263,6 +263,11 @@ describe("impersonation", () => {
     });
   }
 
+  it("is not requested by the value of another header", async () => {
+    await using server = await start();
+    expect((await server.ask("User-Agent: impersonate-test")).name).to.equal("admin");
+  });
+
   it("requires authentication", async () => {
     await using server = await start(yes);
     using wire = await Wire.open(server.port);

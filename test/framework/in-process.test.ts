@@ -6,9 +6,11 @@ import {
   createServer,
   defineResource,
   defineVirtualWorkspace,
+  deny,
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import type { Encoded } from "@virtual-workspaces/framework/storage";
 import { isUpgraded, lines, type Outgoing, Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
@@ -17,6 +19,7 @@ import { until } from "../_support/until.ts";
 const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster" });
 const NOTES = "/services/notes/apis/test.dev/v1/notes";
 const noteOf = (name: string) => ({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name } });
+const CREDENTIAL = Object.freeze({ headers: Object.freeze(["Authorization", "Bearer token"]) });
 const JSON_BODY = ["Content-Type", "application/json"];
 
 /** Connections, which differ by nature. */
@@ -26,6 +29,8 @@ class Own implements AsyncDisposable {
   readonly server: Server;
   readonly ready = Promise.withResolvers<void>();
   readonly signals: AbortSignal[] = [];
+  readonly asked: string[] = [];
+  mayImpersonate = true;
   readonly within: Upstream;
   readonly connected: Upstream;
   readonly #notes = Note.collection();
@@ -36,8 +41,10 @@ class Own implements AsyncDisposable {
     });
     const raw = defineVirtualWorkspace({
       ...{ name: "raw", path: "/", authorize: () => allow() },
-      handle: async (req, res, { tail, signal }) => {
+      handle: async (req, res, { tail, signal, user: { name, groups } }) => {
         this.signals.push(signal);
+        const { "user-agent": _, ...headers } = req.headers;
+        if (tail === "/who") res.end(JSON.stringify({ name, groups, headers }));
         if (tail === "/echo") {
           const pieces: Buffer[] = [];
           for await (const piece of req) pieces.push(piece);
@@ -47,7 +54,11 @@ class Own implements AsyncDisposable {
           res.write("begun");
           res.destroy();
         } else if (tail === "/many") await writeMany(res);
-        else if (tail === "/early") res.end("enough");
+        else if (tail === "/reused") {
+          written++;
+          REUSED.write(String(written));
+          res.end(REUSED);
+        } else if (tail === "/early") res.end("enough");
       },
       upgrade: (_, socket: Duplex) => {
         socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n");
@@ -57,10 +68,14 @@ class Own implements AsyncDisposable {
     this.server = createServer({
       ...{ virtualWorkspaces: [notes, raw], log: testLog().log, closeTimeout: 1000 },
       authentication: [staticTokens({ token: { name: "alice" } })],
+      impersonation: ({ resource, name }) => {
+        this.asked.push(`${resource} ${name}`);
+        return this.mayImpersonate ? allow() : deny("not now");
+      },
     });
     const options = {
       url: "http://own",
-      credentials: { get: () => ({ headers: ["Authorization", "Bearer token"] }) },
+      credentials: { get: () => CREDENTIAL },
       dial: async () => this.server.connect(),
     };
     this.within = new Upstream({ ...options, inProcess: this.server.inProcess(this.ready.promise) });
@@ -83,6 +98,8 @@ class Own implements AsyncDisposable {
 const MANY = 200;
 const PIECE = Buffer.alloc(32 * 1024, "x");
 let written = 0;
+/** Memory that each response overwrites. */
+const REUSED = Buffer.alloc(1);
 
 async function writeMany(res: NodeJS.WritableStream): Promise<void> {
   written = 0;
@@ -151,6 +168,62 @@ describe("a request within the process", () => {
     await using anonymous = new Upstream({ url: "http://own", inProcess: own.server.inProcess(Promise.resolve()) });
     expect((await anonymous.send({ path: NOTES })).status).to.equal(401);
     await own[Symbol.asyncDispose]();
+  });
+
+  it("is authorized each time for the user that its repeated headers name, and loses no header to the request before", async () => {
+    await using own = await Own.start();
+    const headers = Object.freeze([
+      "Impersonate-User",
+      "bob",
+      "Impersonate-Group",
+      "writers",
+      "X-Forwarded-For",
+      "1.2.3.4",
+    ]);
+    const seen = [];
+    for (own.mayImpersonate of [true, true, false, true]) {
+      const { status, body } = await own.within.send({ path: "/services/raw/who", headers });
+      seen.push(status === 200 ? JSON.parse(body.toString()) : status);
+    }
+    const bob = {
+      name: "bob",
+      groups: ["writers", "system:authenticated"],
+      headers: { host: "own", "x-forwarded-for": "1.2.3.4" },
+    };
+    expect(seen).to.deep.equal([bob, bob, 403, bob]);
+    expect(own.asked).to.deep.equal([
+      "users bob",
+      "groups writers",
+      "users bob",
+      "groups writers",
+      "users bob",
+      "users bob",
+      "groups writers",
+    ]);
+    const other = await own.within.send({ path: "/services/raw/who", headers: ["Impersonate-User", "carol"] });
+    expect(JSON.parse(other.body.toString()).name).to.equal("carol");
+  });
+
+  it("has the object that its whole response encodes, and copies of other bodies", async () => {
+    await using own = await Own.start();
+    const labels = { of: "a" };
+    const body = JSON.stringify({ ...noteOf("a"), metadata: { name: "a", labels } });
+    await own.within.send({ method: "POST", path: NOTES, headers: JSON_BODY, body });
+    const found = await own.within.send({ path: `${NOTES}/a` });
+    const object = found.object as Encoded;
+    expect(object.bytes).to.equal(found.body);
+    expect(object).to.deep.include({ labels, key: { cluster: "", namespace: "", name: "a" } });
+    const other = ["application/yaml", "application/json;as=Table;g=meta.k8s.io;v=v1", "application/cbor"];
+    for (const accept of other)
+      expect((await own.within.send({ path: `${NOTES}/a`, headers: ["Accept", accept] })).object).to.equal(undefined);
+    expect((await own.within.send({ path: NOTES })).object).to.equal(undefined);
+    expect((await own.connected.send({ path: `${NOTES}/a` })).object).to.equal(undefined);
+
+    written = 0;
+    const answers = await Promise.all([1, 2].map(() => own.within.send({ path: "/services/raw/reused" })));
+    expect(answers.map((answer) => answer.body.toString())).to.deep.equal(["1", "2"]);
+    const long = await own.within.send({ path: `${NOTES}/a`, limit: 10 }).catch((error: unknown) => error);
+    expect(long).to.include({ code: "tooLarge" });
   });
 
   it("is a watch whose events arrive one by one, and which ends on both sides", async () => {

@@ -42,6 +42,7 @@ const LONGEST_RETRY = 5_000;
 export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSource<T>, AsyncDisposable {
   readonly resource: TypedDefinition<T>;
   readonly appliesSelectors = true;
+  readonly keepsOptions = true;
   readonly lifecycle = "storage";
   /** Write methods: only deletes for a `transform` without `keep`. */
   declare readonly create?: NonNullable<Storage<ObjectOf<T>>["create"]>;

@@ -1,3 +1,5 @@
+import type { Impersonation } from "@virtual-workspaces/client/http";
+import { type Identity, User } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { OutboundIdentity } from "./upstream/identity.ts";
 
@@ -50,7 +52,16 @@ export interface Workspaces {
 }
 
 /** Value of {@link Workspaces.identity} for a server that both authenticates callers and has the objects. */
-export const sameCaller: Workspaces["identity"] = ({ name, uid, groups, extra }) => ({
-  ...{ name, groups, extra },
-  ...(uid === "" ? {} : { uid }),
-});
+export const sameCaller: Workspaces["identity"] = (caller) => {
+  const { name, uid, groups, extra } = caller;
+  let same = SAME.get(caller);
+  if (same === undefined) {
+    same = Object.freeze({ name, groups, extra, ...(uid === "" ? {} : { uid }) });
+    // A `User` and all of its parts are frozen; other identities are not kept.
+    if (caller instanceof User) SAME.set(caller, same);
+  }
+  return same;
+};
+
+/** One object for each user, so that its headers are made once. */
+const SAME = new WeakMap<Identity, Impersonation>();

@@ -3,6 +3,7 @@ import { timerDelay } from "@virtual-workspaces/transport";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { IdentityHeaders } from "./authn/headers.ts";
 import { IgnoredIdentities } from "./authn/ignored-identities.ts";
+import { KnownImpersonations } from "./authn/known-impersonations.ts";
 import { deny, type ImpersonationRule } from "./authz/authorization.ts";
 import { YamlReader } from "./body/yaml/yaml-reader.ts";
 import { DiscoveryDocuments } from "./discovery/discovery-documents.ts";
@@ -151,6 +152,7 @@ export class ServerCore implements AsyncDisposable {
   readonly identityHeaders: IdentityHeaders;
   readonly ignoredIdentities: IgnoredIdentities;
   readonly impersonation: ImpersonationRule;
+  readonly impersonations: KnownImpersonations = new KnownImpersonations();
   readonly takesCallersTokens: boolean;
   /** Origins of pages that may use the server, if there are any. */
   readonly origins: AllowedOrigins | undefined;

@@ -193,10 +193,12 @@ class Dispatch {
 
   /** @param begun resolves when the response has begun */
   async until(begun: Promise<void>): Promise<void> {
-    const { signal } = this.#request;
+    const { cancellation } = this.#request;
+    const signal = cancellation === undefined ? this.#request.signal : undefined;
     const { res } = this.#exchange;
-    if (signal.aborted) this.#abort();
-    else signal.addEventListener("abort", this.#abort, { once: true });
+    if (cancellation?.cancelled === true || signal?.aborted === true) this.#abort();
+    cancellation?.on(this.#abort);
+    signal?.addEventListener("abort", this.#abort, { once: true });
     try {
       await Promise.race([begun, this.#over.promise]);
       if (res.writableEnded || res.destroyed) return;
@@ -205,7 +207,8 @@ class Dispatch {
       if (this.#exchange.watch !== undefined) this.#followEnding(this.#request.ending);
       await this.#over.promise;
     } finally {
-      signal.removeEventListener("abort", this.#abort);
+      cancellation?.off(this.#abort);
+      signal?.removeEventListener("abort", this.#abort);
     }
   }
 
@@ -218,7 +221,7 @@ class Dispatch {
 
   readonly #abort = (): void => {
     const { res, watch } = this.#exchange;
-    const { reason } = this.#request.signal;
+    const { reason } = this.#request.cancellation ?? this.#request.signal;
     if (!res.headersSent) {
       this.#exchange.expire(reason);
       this.#over.reject(reason);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { KubeObject, ObjectKey, ObjectMeta, Status } from "@virtual-workspaces/apimachinery";
 import type { FieldValidation, Preconditions, PropagationPolicy } from "@virtual-workspaces/apimachinery/requests";
 import type { FieldSelector, LabelSelector, ShardSelector } from "@virtual-workspaces/apimachinery/selectors";
-import type { BodySink, SinkControl } from "@virtual-workspaces/transport";
+import type { BodySink, Cancellation, SinkControl } from "@virtual-workspaces/transport";
 import type { KindVersions, ResourceDefinition } from "./definition.ts";
 import type { Identity, User } from "./request/user.ts";
 import type { Awaitable } from "./util/awaitable.ts";
@@ -65,6 +65,8 @@ export interface RequestOptions {
 export interface GetOptions extends RequestOptions {
   /** The oldest version the caller accepts; `0`: any version. @default the current version */
   readonly resourceVersion?: string;
+  /** Ends the request as `signal` does, at a fraction of its cost. @default only the signal, without {@link Storage.keepsOptions} */
+  readonly cancellation?: Cancellation;
 }
 
 /** Options of a list: a page, a version (Kubernetes' `ListOptions`). */
@@ -125,8 +127,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
   get?(scope: Scope, key: ObjectKey, options: GetOptions): Awaitable<T | Encoded | undefined>;
   /**
    * Returns an object before a write, where {@link get} or {@link cache} may be older than the source. A write that would
-   * change nothing ends with it.
-   * @default `get`, otherwise the cache
+   * change nothing ends with it. @default `get`, otherwise the cache
    */
   getCurrent?(scope: Scope, key: ObjectKey, options: RequestOptions): Awaitable<T | Encoded | undefined>;
   /** Lists objects. Without {@link appliesSelectors} the framework filters the result by namespace and selectors. */
@@ -154,10 +155,11 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * @default false
    */
   readonly appliesSelectors?: boolean;
+  /** Whether `get` does not copy its options: they have a `cancellation`, and a `signal` made on first read. @default false */
+  readonly keepsOptions?: boolean;
   /**
-   * Whether its versions, or its objects, are valid in this process only, as those of a collection or a view. Where several
-   * processes serve the same virtual workspace, one of them then serves it: `CoreOptions.peers`.
-   * @default false, any process can answer
+   * Whether its versions, or its objects, are valid in this process only, as those of a collection or a view. Where several processes
+   * serve the same virtual workspace, one of them then serves it: `CoreOptions.peers`. @default false, any process can answer
    */
   readonly local?: boolean;
   /** Returns the watch cache of a storage with its own history (a collection, a view); `changes` is then never called. */

@@ -195,7 +195,7 @@ export class Upstream implements AsyncDisposable {
     if (known !== undefined) return known;
     const lines = onTheWire(headers);
     if (!isNamed(headers, "user-agent")) lines.unshift("User-Agent", this.#userAgent);
-    if (Object.isFrozen(headers)) this.#known.set(headers, lines);
+    if (Object.isFrozen(headers)) this.#known.set(headers, Object.freeze(lines));
     return lines;
   }
 

@@ -75,11 +75,14 @@ export class ForeignUpstream extends Upstream {
 }
 
 function kept(headers: ResponseHeaders): ResponseHeaders {
-  return { ...Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_ORIGIN.has(name))), ...SANDBOX };
+  const passed: Record<string, string | string[] | undefined> = {};
+  for (const name in headers) if (!OF_ORIGIN.has(name)) passed[name] = headers[name];
+  return Object.assign(passed, SANDBOX);
 }
 
 function withoutCookies<R extends Outgoing | OutgoingUpgrade>(request: R): R {
   const { headers = [] } = request;
-  const kept = headers.filter((_, at) => (headers[at - (at % 2)] ?? "").toLowerCase() !== "cookie");
-  return { ...request, headers: kept };
+  const isCookie = (at: number): boolean => headers[at]?.length === 6 && headers[at].toLowerCase() === "cookie";
+  if (!headers.some((_, at) => at % 2 === 0 && isCookie(at))) return request;
+  return { ...request, headers: headers.filter((_, at) => !isCookie(at - (at % 2))) };
 }

@@ -35,12 +35,13 @@ export async function readObject(
   at: ObjectTarget,
   options: GetOptions,
 ): Promise<Encoded | undefined> {
-  const { resourceVersion, signal, warn } = options;
+  const { resourceVersion, warn, cancellation } = options;
+  const ends = cancellation === undefined ? { signal: options.signal } : { cancellation };
   const { scope, key } = at;
   if (!isName(key.name)) return undefined;
   const place = scope.namespace === key.namespace ? scope : { ...scope, namespace: key.namespace };
   const query = resourceVersion === undefined ? undefined : { resourceVersion };
-  const answer = await resource.send({ scope: place, name: key.name, signal, limit: LARGEST, query });
+  const answer = await resource.send({ scope: place, name: key.name, ...ends, limit: LARGEST, query });
   passWarnings(answer.headers, warn);
   return found(resource, at, answer);
 }
@@ -53,7 +54,7 @@ function found(resource: UpstreamResource, { scope, key }: ObjectTarget, answer:
     throw error;
   }
   checkJson(answer.headers, resource);
-  const object = objectOf(answer.body, { definition, scope });
+  const object = objectOf(answer.body, { definition, scope }, answer.object);
   if (beginsWithKind(object.bytes, { kind: definition.kind, apiVersion: apiVersionOf(definition) })) return object;
   try {
     return EncodedBytes.checked(object.bytes, { definition, scope });

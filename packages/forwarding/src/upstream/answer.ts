@@ -1,7 +1,14 @@
-import { ApiError, isErrorCode, isJsonObject, type Status, statusFrom } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isErrorCode,
+  isJsonObject,
+  type Status,
+  statusFrom,
+  WILDCARD,
+} from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { type AskedUpstream, lostWrite, upstreamFault } from "@virtual-workspaces/framework/proxy";
-import { type BytesContext, EncodedBytes } from "@virtual-workspaces/framework/storage";
+import { type BytesContext, type Encoded, EncodedBytes } from "@virtual-workspaces/framework/storage";
 import {
   header,
   type ResponseHeaders,
@@ -31,9 +38,15 @@ export function checkJson(headers: ResponseHeaders, { origin, writes = false }: 
   throw make(origin, `answered ${JSON.stringify(type.slice(0, 60))} instead of JSON`);
 }
 
-/** Returns the object in a response, undecoded. */
-export function objectOf(body: Buffer, context: BytesContext): EncodedBytes {
+/** Returns the object in a response, undecoded. @param object as a server of the same process has it */
+export function objectOf(body: Buffer, context: BytesContext, object?: unknown): EncodedBytes {
+  // The context of all logical clusters reads the one of the object from its bytes.
+  if (isEncodedIn(object, body) && context.scope.cluster !== WILDCARD) return EncodedBytes.known(object, context);
   return new EncodedBytes(body.at(-1) === LINE_FEED ? body.subarray(0, -1) : body, context);
+}
+
+function isEncodedIn(object: unknown, body: Buffer): object is Encoded {
+  return typeof object === "object" && object !== null && "bytes" in object && object.bytes === body;
 }
 
 /** Forwards warnings of the upstream. */

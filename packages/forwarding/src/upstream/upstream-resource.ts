@@ -6,7 +6,7 @@ import { causeOfFault, FailureStreaks, upstreamFailure } from "@virtual-workspac
 import type { EncodedList, Scope } from "@virtual-workspaces/framework/storage";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
 import type { UpstreamRequest } from "./answer.ts";
-import { type OutboundIdentity, outboundHeaders, outboundIdentity } from "./identity.ts";
+import { isImmutable, type OutboundIdentity, outboundHeaders, outboundIdentity } from "./identity.ts";
 import { pathOf, type Query, searchOf } from "./path.ts";
 
 const SETTLED: unique symbol = Symbol("settled");
@@ -47,7 +47,7 @@ export interface SettledScope extends Scope {
 type AskedScope = Scope & Partial<SettledScope>;
 
 /** Request to the upstream. */
-export interface ResourceRequest extends Pick<Outgoing, "signal" | "deadlines" | "long" | "limit"> {
+export interface ResourceRequest extends Pick<Outgoing, "signal" | "cancellation" | "deadlines" | "long" | "limit"> {
   readonly scope: AskedScope;
   /** HTTP method. @default "GET" */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -84,7 +84,7 @@ export class UpstreamResource implements UpstreamRequest {
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
   readonly #spells: FailureStreaks;
-  readonly #sentHeaders = new WeakMap<Scope["identity"], SentHeaders>();
+  readonly #sentHeaders = new WeakMap<object, SentHeaders>();
 
   constructor(options: UpstreamResourceOptions) {
     const { definition, upstream, labels, unserved, resourceIdentity } = options;
@@ -143,12 +143,13 @@ export class UpstreamResource implements UpstreamRequest {
   }
 
   async #asked<R>(question: ResourceRequest, ask: (outgoing: Outgoing) => Promise<R>): Promise<R> {
-    const { signal, method = "GET" } = question;
+    const { signal, cancellation, method = "GET" } = question;
     const outgoing = this.#outgoing(question);
     try {
       return await ask(outgoing);
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
+      if (cancellation?.cancelled === true) throw cancellation.reason;
       throw upstreamFailure(error, { origin: this.origin, writes: method !== "GET" });
     }
   }
@@ -167,16 +168,19 @@ export class UpstreamResource implements UpstreamRequest {
     };
   }
 
-  /** Cached per caller, whose identity is immutable; a function is called each time. */
+  /** Cached per caller, whose identity is immutable; a function is called each time, and an immutable result is cached. */
   #lines(scope: AskedScope, accept: string): readonly string[] {
     const { identity: caller, hops, via, [SETTLED]: settled } = scope;
     const { identity, headers } = this.#options;
     if (settled !== undefined) return ["Accept", accept, ...outboundHeaders(scope, () => settled.as, headers)];
-    if (typeof identity === "function") return ["Accept", accept, ...outboundHeaders(scope, identity, headers)];
-    const known = this.#sentHeaders.get(caller);
+    const given = typeof identity === "function" ? identity(caller, scope) : undefined;
+    const how = typeof identity === "function" ? () => given : identity;
+    const key = typeof identity === "function" ? given : caller;
+    const known = key && this.#sentHeaders.get(key);
     if (known !== undefined && known.hops === hops && known.via === via && known.accept === accept) return known.lines;
-    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, identity, headers)]);
-    this.#sentHeaders.set(caller, { hops, via, accept, lines });
+    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, how, headers)]);
+    if (key !== undefined && (key === caller || isImmutable(key)))
+      this.#sentHeaders.set(key, { hops, via, accept, lines });
     return lines;
   }
 }

@@ -14,8 +14,8 @@ import {
 export interface ImpersonationMode {
   /** Verb for the parts of the identity, such as `impersonate:user-info`; recorded in audit events. */
   readonly verb: string;
-  /** Authorization request for the request itself, with the verb `impersonate-on:<mode>:<verb>`. */
-  readonly on: RequestInfo;
+  /** Mode, such as `user-info`. */
+  readonly kind: string;
   /** Reason why no permission is enough, and the part that it is about. */
   readonly forbidden: { readonly question: RequestInfo; readonly reason: string } | undefined;
   /** Alternatives for the parts of the identity: for each, one of the lists of authorization requests must be allowed. */
@@ -31,16 +31,12 @@ const NODE_NAME = "authentication.kubernetes.io/node-name";
 const MASTERS = "system:masters";
 
 /** Returns the modes that apply, in Kubernetes' order. Security: which ones do depends on the identity, never on permissions. */
-export function impersonationModes(
-  { user, parts }: Impersonation,
-  requestor: User,
-  request: RequestInfo,
-): ImpersonationMode[] {
+export function impersonationModes({ user, parts }: Impersonation, requestor: User): ImpersonationMode[] {
   const { name, uid, groups, extra } = parts;
   const isPlain = uid === undefined && groups.length === 0 && Object.keys(extra).length === 0;
   const [node, account] = [nodeOf(name), serviceAccountOf(name)];
   const mode = (kind: string, as: User, named: RequestInfo): ImpersonationMode => ({
-    ...{ verb: verbOf(kind), on: onOf(kind, request), forbidden: undefined, parts: [[[named]]], user: as },
+    ...{ verb: verbOf(kind), kind, forbidden: undefined, parts: [[[named]]], user: as },
   });
   if (node !== undefined) {
     if (!isPlain) return [];
@@ -49,13 +45,13 @@ export function impersonationModes(
     // As the permission is for whatever node the account runs on, Kubernetes asks about all.
     return [...(runsOn(requestor, node) ? [nodes("associated-node", "*")] : []), nodes("arbitrary-node", node)];
   }
-  if (account === undefined) return [userInfo(parts, request, user)];
+  if (account === undefined) return [userInfo(parts, user)];
   const kind = "serviceaccount";
   const { namespace, name: named } = account;
   return isPlain ? [mode(kind, user, part(kind, "serviceaccounts", { namespace, name: named }))] : [];
 }
 
-function userInfo(parts: ImpersonatedParts, request: RequestInfo, user: User): ImpersonationMode {
+function userInfo(parts: ImpersonatedParts, user: User): ImpersonationMode {
   const kind = "user-info";
   const { name, uid, groups, extra } = parts;
   const values = Object.entries(extra).flatMap(([subresource, all]) =>
@@ -76,7 +72,7 @@ function userInfo(parts: ImpersonatedParts, request: RequestInfo, user: User): I
         reason: "impersonating the system:masters group is not allowed",
       }
     : unknownExtra(extra);
-  return { verb: verbOf(kind), on: onOf(kind, request), forbidden, parts: each, user };
+  return { verb: verbOf(kind), kind, forbidden, parts: each, user };
 }
 
 function unknownExtra(extra: ImpersonatedParts["extra"]): ImpersonationMode["forbidden"] {
@@ -106,7 +102,8 @@ function orAll(each: readonly RequestInfo[], all: RequestInfo): readonly (readon
 
 const verbOf = (kind: string): string => `impersonate:${kind}`;
 
-function onOf(kind: string, request: RequestInfo): RequestInfo {
+/** Returns the authorization request of a mode for the request itself. */
+export function onOf({ kind }: Pick<ImpersonationMode, "kind">, request: RequestInfo): RequestInfo {
   return { ...request, verb: `impersonate-on:${kind}:${request.verb}` };
 }
 

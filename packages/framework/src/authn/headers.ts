@@ -268,6 +268,12 @@ const EXTRA = "impersonate-extra-";
 const MOST = 2500;
 const SERVICE_ACCOUNT = "system:serviceaccount:";
 
+/** Whether a request has an `Impersonate-*` header. Names stand at even indexes. */
+export function namesImpersonation(rawHeaders: readonly string[]): boolean {
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isImpersonation(rawHeaders[at] as string)) return true;
+  return false;
+}
+
 /**
  * Returns the impersonation that the `Impersonate-*` headers request, as Kubernetes reads them. Nearly all requests have none
  * (`undefined`), so this is checked first.
@@ -275,7 +281,7 @@ const SERVICE_ACCOUNT = "system:serviceaccount:";
  * @throws ApiError 400 on headers that contradict each other, are empty, not UTF-8 or too many
  */
 export function impersonationOf(rawHeaders: readonly string[]): Impersonation | undefined {
-  if (!rawHeaders.some(isImpersonation)) return undefined;
+  if (!namesImpersonation(rawHeaders)) return undefined;
   const name = headerText(rawHeaders, USER);
   const uid = headerText(rawHeaders, UID);
   const groups = [...new Set(headerTexts(rawHeaders, GROUP))];
@@ -309,7 +315,7 @@ export const AUTHENTICATION = "authentication.k8s.io";
 
 /** Returns the `Impersonate-*` headers as flat pairs, for an upstream. @throws ApiError 400 if one is not UTF-8 */
 export function impersonationLines(rawHeaders: readonly string[]): readonly string[] | undefined {
-  if (!rawHeaders.some(isImpersonation)) return undefined;
+  if (!namesImpersonation(rawHeaders)) return undefined;
   const lines: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
@@ -323,7 +329,6 @@ function refuseMany(header: string, named: readonly unknown[]): void {
     throw ApiError.badRequest(`header "${header}" has ${named.length} different values: send at most ${MOST}`);
 }
 
-/** Names stand at even indexes. A value that begins like this costs only a closer look. */
 function isImpersonation(text: string): boolean {
   return (text[0] === "I" || text[0] === "i") && text.slice(0, 12).toLowerCase() === "impersonate-";
 }

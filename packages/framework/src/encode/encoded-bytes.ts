@@ -35,6 +35,14 @@ export class EncodedBytes implements Encoded {
     this.#context = context;
   }
 
+  /** Creates an object whose metadata is known: that of a server of the same process, which has the object. */
+  static known(object: Pick<Encoded, "bytes" | keyof Facts>, context: BytesContext): EncodedBytes {
+    const encoded = new EncodedBytes(object.bytes, context);
+    const { key, resourceVersion, uid, labels } = object;
+    encoded.#facts = { key: { ...key, cluster: context.scope.cluster }, resourceVersion, uid, labels };
+    return encoded;
+  }
+
   /**
    * Creates an object and validates it at once: complete JSON of the right kind, with a name and a resource version.
    *

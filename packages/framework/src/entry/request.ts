@@ -7,6 +7,7 @@
 export { type ReadBodyOptions, readBody } from "../body/read.ts";
 export { deriveRequest, type RequestChanges } from "../request/derive-request.ts";
 export type { DispatchedRequest } from "../request/dispatched.ts";
+export { cancellationOf } from "../request/handled-request.ts";
 export type { PeerForwarder, PeerQuestion, Peers } from "../request/raw-request.ts";
 export {
   HOPS_HEADER,

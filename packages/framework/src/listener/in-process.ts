@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { type IncomingHttpHeaders, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type {
   InProcessCall,
@@ -7,6 +7,7 @@ import type {
   InProcessResponse,
   ResponseHeaders,
 } from "@virtual-workspaces/transport";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import { Http1Request } from "./connections.ts";
 
 /** Bytes that wait for a reader before writers have to wait. */
@@ -15,6 +16,22 @@ const HIGH = 64 * 1024;
 /** Members of Node's messages that their parsers use. */
 interface Parsed {
   _addHeaderLines(lines: readonly string[], length: number): void;
+}
+
+/** Headers of frozen lines, parsed once. */
+class ParsedHeads {
+  readonly #known = new WeakMap<readonly string[], IncomingHttpHeaders>();
+
+  /** Gives a message its lines. */
+  set(req: Http1Request, lines: readonly string[]): void {
+    (req as unknown as Parsed)._addHeaderLines(lines, lines.length);
+    if (!Object.isFrozen(lines)) return;
+    const known = this.#known.get(lines);
+    // A copy: the server removes headers of a request.
+    if (known !== undefined) req.headers = { ...known };
+    else if (Object.values(req.headers).every((value) => typeof value === "string"))
+      this.#known.set(lines, { ...req.headers });
+  }
 }
 
 interface Written {
@@ -59,23 +76,26 @@ class NoSocket extends EventEmitter {
 class InProcessMessage extends Http1Request {
   readonly #body: AsyncIterator<Buffer> | undefined;
 
-  constructor(socket: NoSocket, { method, path, headers, body }: InProcessRequest) {
+  constructor(socket: NoSocket, { method, path, headers, body }: InProcessRequest, heads: ParsedHeads) {
     super(socket as unknown as Socket);
     this.method = method;
     this.url = path;
     this.httpVersion = "1.1";
     this.httpVersionMajor = 1;
     this.httpVersionMinor = 1;
-    (this as unknown as Parsed)._addHeaderLines(headers, headers.length);
+    heads.set(this, headers);
     if (body !== null && typeof body === "object" && !Buffer.isBuffer(body)) this.#body = body[Symbol.asyncIterator]();
     else {
       if (body !== null && body.length > 0) this.push(body);
-      this.#complete();
+      this.complete = true;
+      // Most requests without a body are never read.
+      if (body !== null) this.push(null);
     }
   }
 
   override _read(size: number): void {
     super._read(size); // lets the stream read on by itself
+    if (this.#body === undefined && !this.readableEnded) this.push(null);
     const next = this.#body?.next();
     if (next === undefined) return;
     next.then(
@@ -110,7 +130,9 @@ type Callback = (error?: Error | null) => void;
 type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 /** A response that goes to a caller in the same process as it is written. */
-class InProcessAnswer extends ServerResponse {
+export class InProcessAnswer extends ServerResponse {
+  /** Object whose bytes are the body, for a caller that needs no parsing then. */
+  object: Encoded | undefined;
   readonly #to: InProcessResponse;
   readonly #isBodiless: boolean;
   #isHeadSent = false;
@@ -195,10 +217,26 @@ class InProcessAnswer extends ServerResponse {
     if (!this.headersSent && !this.hasHeader("content-length") && !this.#isBodiless)
       this.setHeader("content-length", bytes?.length ?? 0);
     if (ended !== undefined) this.once("finish", ended as () => void);
+    if (!this.#isHeadSent && this.#to.whole !== undefined) return this.#endWhole(this.#to.whole, bytes);
     this.flushHeaders();
     if (bytes !== undefined && bytes.length > 0) this.#put({ bytes, written: undefined });
     (this as unknown as Written).finished = true;
     this.#deliverEnd();
+    return this;
+  }
+
+  /** Gives a response that is complete at once. Its writer may reuse the memory of other bodies than objects. */
+  #endWhole(take: NonNullable<InProcessResponse["whole"]>, bytes: Buffer | undefined): this {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    this.#isHeadSent = true;
+    (this as unknown as Written).finished = true;
+    const { object } = this;
+    const status = this.statusCode;
+    const headers = headersOf(this);
+    if (bytes === undefined || this.#isBodiless) take({ status, headers, body: NO_BODY });
+    else if (object?.bytes === bytes) take({ status, headers, body: bytes, object });
+    else take({ status, headers, body: Buffer.from(bytes) });
+    this.#over();
     return this;
   }
 
@@ -233,9 +271,13 @@ class InProcessAnswer extends ServerResponse {
   close(): void {
     if (this.destroyed) return;
     this.destroyed = true;
+    if (this.#queue.length > 0) this.#drop();
+    process.nextTick(() => this.emit("close"));
+  }
+
+  #drop(): void {
     const cut = new Error("the caller has left");
     for (const { written } of this.#queue.splice(0)) if (written !== undefined) process.nextTick(written, cut);
-    process.nextTick(() => this.emit("close"));
   }
 
   #put(chunk: Chunk): void {
@@ -259,14 +301,20 @@ class InProcessAnswer extends ServerResponse {
 
   #deliverEnd(): void {
     if (!this.writableEnded || this.#isDelivered || this.destroyed || this.#queue.length > 0) return;
-    this.#isDelivered = true;
     this.#to.end();
+    this.#over();
+  }
+
+  #over(): void {
+    this.#isDelivered = true;
     process.nextTick(() => {
       this.emit("finish");
       this.close();
     });
   }
 }
+
+const NO_BODY: Buffer = Buffer.alloc(0);
 
 function bytesOf(chunk: string | Uint8Array, encoding: unknown): Buffer {
   if (typeof chunk === "string")
@@ -287,6 +335,7 @@ function headersOf(res: ServerResponse): ResponseHeaders {
 export class InProcessRequests {
   readonly #handle: (req: Http1Request, res: ServerResponse) => void;
   readonly #open = new Set<ServerResponse>();
+  readonly #heads = new ParsedHeads();
   #idle: (() => void) | undefined;
 
   constructor(handle: (req: Http1Request, res: ServerResponse) => void) {
@@ -295,7 +344,7 @@ export class InProcessRequests {
 
   readonly serve = (request: InProcessRequest, response: InProcessResponse): InProcessCall => {
     const socket = new NoSocket(() => res.destroy());
-    const req = new InProcessMessage(socket, request);
+    const req = new InProcessMessage(socket, request, this.#heads);
     const res = new InProcessAnswer(req, response);
     this.#open.add(res);
     const leave = (): void => {

@@ -9,7 +9,7 @@ import {
   type UpgradedResponse,
   Upstream,
 } from "@virtual-workspaces/transport";
-import { HandledRequest } from "../request/handled-request.ts";
+import { cancellationOf } from "../request/handled-request.ts";
 import type { RawRequest } from "../request/raw-request.ts";
 import { HOPS_HEADER, requestInfo } from "../request/request-info.ts";
 import type { ForwardingHandlers } from "../resource/served.ts";
@@ -231,10 +231,6 @@ export function proxy(options: ProxyOptions): ReverseProxy {
 
 function asItCame({ prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): string {
   return prefix + tail;
-}
-
-function cancellationOf(request: RawRequest<unknown>): Cancellation | undefined {
-  return request instanceof HandledRequest ? request.cancellation : undefined;
 }
 
 /** Returns whether a request has ended, and why. */

@@ -1,3 +1,4 @@
+import type { Cancellation } from "@virtual-workspaces/transport";
 import { HandledRequest } from "./handled-request.ts";
 import type { RawRequest, WorkspaceRequest } from "./raw-request.ts";
 
@@ -5,7 +6,11 @@ import type { RawRequest, WorkspaceRequest } from "./raw-request.ts";
  * Changes of a derived request: path, query, user, parameters, its end, or the head of an upgrade. A getter stays one and
  * runs on first read.
  */
-export type RequestChanges = Partial<RawRequest<unknown>> & { readonly head?: Buffer };
+export type RequestChanges = Partial<RawRequest<unknown>> & {
+  readonly head?: Buffer;
+  /** Ends with the changed `signal`, for those who can do without a signal. */
+  readonly cancellation?: Cancellation;
+};
 
 /**
  * Derives a request with another path, query, user or cluster: `changes`, and all other members of `request`. Members made on

@@ -4,10 +4,11 @@ import { groupResourceOf } from "../definition.ts";
 import { negotiate, type Presented, type Wanted } from "../encode/representation.ts";
 import { respond, respondDocument } from "../encode/respond.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
+import { InProcessAnswer } from "../listener/in-process.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { CacheLease } from "../storage.ts";
+import type { CacheLease, GetOptions } from "../storage.ts";
 import { type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
-import { freshen, isCached, leaseOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import { freshen, isCached, LateOptions, leaseOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous when the storage is. */
 export function serveGet(exchange: AuthorizedExchange, resource: ServedResource): void | Promise<void> {
@@ -29,12 +30,17 @@ export function readObject(exchange: AuthorizedExchange, resource: ServedResourc
       return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion, use }));
     return readLease(exchange, resource, { lease, key, resourceVersion, use });
   }
-  const request = requestOptions(exchange);
-  const options = resourceVersion === undefined ? request : { ...request, resourceVersion };
+  const options =
+    storage.keepsOptions === true ? new LateOptions(exchange, resourceVersion) : getOptions(exchange, resourceVersion);
   const found = storage.get(scopeOf(exchange), key, options);
   if (found instanceof Promise)
     return found.then((object) => use(exchange, resource, there(exchange, resource, object)));
   return use(exchange, resource, there(exchange, resource, found));
+}
+
+function getOptions(exchange: AuthorizedExchange, resourceVersion: string | undefined): GetOptions {
+  const request = requestOptions(exchange);
+  return resourceVersion === undefined ? request : { ...request, resourceVersion };
 }
 
 const NO_OPTIONS: { readonly resourceVersion?: string } = {};
@@ -104,6 +110,7 @@ export function answerObject(
   exchange.answered = true;
   const { contentType, object: render } = core.representations.of(presented, wanted, exchange);
   const body = render(encoded);
+  if (res instanceof InProcessAnswer) res.object = encoded;
   if (wanted.format === "yaml") respondDocument(res, { code, json: body, format: "yaml" });
   else respond(res, { code, contentType, body });
 }

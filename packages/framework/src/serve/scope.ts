@@ -1,10 +1,12 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { ApiError, type GroupResource, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { FieldSelector } from "@virtual-workspaces/apimachinery/selectors";
-import { timerDelay } from "@virtual-workspaces/transport";
+import { type Cancellation, timerDelay } from "@virtual-workspaces/transport";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
+import type { User } from "../request/user.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { CacheLease, RequestOptions, Scope } from "../storage.ts";
+import type { CacheLease, GetOptions, RequestOptions, Scope } from "../storage.ts";
 import type { ReadableCache } from "../watch/cache/cache-event.ts";
 import { everything } from "../watch/selection.ts";
 
@@ -44,6 +46,37 @@ function refuseEverywhere({ info }: AuthorizedExchange, resource: GroupResource)
 /** Returns the options that belong to this request alone. */
 export function requestOptions({ user, requestId, signal, warn, audited, req }: AuthorizedExchange): RequestOptions {
   return { user, requestId, signal, warn, audit: audited, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
+}
+
+/** Options of a get whose signal is made on first read. A class, as a getter of its own would give each request a hidden class. */
+export class LateOptions implements GetOptions {
+  readonly user: User;
+  readonly requestId: string;
+  readonly warn: GetOptions["warn"];
+  readonly audit: GetOptions["audit"];
+  readonly acceptEncoding: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  declare readonly resourceVersion?: string;
+  readonly #exchange: AuthorizedExchange;
+
+  constructor(exchange: AuthorizedExchange, resourceVersion: string | undefined) {
+    this.user = exchange.user;
+    this.requestId = exchange.requestId;
+    this.warn = exchange.warn;
+    this.audit = exchange.audited;
+    this.acceptEncoding = acceptEncodingOf(exchange.req);
+    this.headers = exchange.req.headers;
+    if (resourceVersion !== undefined) this.resourceVersion = resourceVersion;
+    this.#exchange = exchange;
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#exchange.cancellation;
+  }
 }
 
 function acceptEncodingOf({ headers }: AuthorizedExchange["req"]): string | undefined {

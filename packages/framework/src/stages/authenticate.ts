@@ -1,16 +1,11 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import { explainUnrecognized } from "../authn/bearer-tokens.ts";
-import { type ImpersonationMode, impersonationModes } from "../authn/constrained-impersonation.ts";
-import { type Impersonation, impersonatedUser, impersonationOf } from "../authn/headers.ts";
+import { namesImpersonation } from "../authn/headers.ts";
 import { REMOTE_USER } from "../authn/ignored-identities.ts";
-import { type Decision, decide, deny } from "../authz/authorization.ts";
 import type { AuthenticatedExchange, Exchange, Stage } from "../exchange.ts";
-import { AuthorizeQuestion } from "../hooks/hooks.ts";
-import type { RequestInfo } from "../request/request-info.ts";
-import { AUTHENTICATED, UNAUTHENTICATED, type User } from "../request/user.ts";
-import type { Awaitable } from "../util/awaitable.ts";
-import { enforce } from "./authorize.ts";
+import { UNAUTHENTICATED, type User } from "../request/user.ts";
+import { act, become } from "./impersonate.ts";
 
 type Verdict = User | undefined;
 
@@ -172,96 +167,7 @@ export function audit(exchange: Exchange): void | Promise<void> {
 /** Impersonates a user, if the server's rule allows the caller every part of it. Skipped for views that forward impersonation. */
 export function impersonate(exchange: AuthenticatedExchange): void | Promise<void> {
   if (exchange.mounted.workspace.passesImpersonation === true) return;
-  const { dispatched } = exchange;
+  const { dispatched, req } = exchange;
   if (dispatched !== undefined) return act(exchange, dispatched.user);
-  const wanted = impersonationOf(exchange.req.rawHeaders);
-  if (wanted !== undefined) return become(exchange, wanted);
-}
-
-/** Impersonates the caller of a server that acts for it, and may act for any user. */
-function act(exchange: AuthenticatedExchange, caller: User): void | Promise<void> {
-  const isComplete = caller.in(AUTHENTICATED) || caller.in(UNAUTHENTICATED);
-  const settled = confined(exchange, isComplete ? caller : impersonatedUser(caller));
-  exchange.impersonator = exchange.user;
-  if (!(settled instanceof Promise)) {
-    exchange.user = settled;
-    return;
-  }
-  return settled.then((late) => {
-    exchange.user = late;
-  });
-}
-
-async function become(exchange: AuthenticatedExchange, impersonation: Impersonation): Promise<void> {
-  const settled = await confined(exchange, impersonation.user);
-  const { mode, denial } = await constrained(exchange, impersonation);
-  const denied = mode === undefined ? await firstDenied(exchange, impersonation.questions) : undefined;
-  if (denied !== undefined) {
-    // Kubernetes reports the first mode that it tried.
-    const { question, decision } = denial ?? denied;
-    enforce(exchange, question, decision);
-  }
-  exchange.decision = undefined; // that decision was about impersonation, not the request
-  exchange.impersonator = exchange.user;
-  exchange.impersonationConstraint = mode?.verb;
-  exchange.user =
-    mode === undefined || mode.user === impersonation.user ? settled : await confined(exchange, mode.user);
-}
-
-interface Denied {
-  readonly question: RequestInfo;
-  readonly decision: Decision;
-}
-
-/** Returns the first constrained mode that the caller may use, or the denial of the first one that applies. */
-async function constrained(
-  exchange: AuthenticatedExchange,
-  impersonation: Impersonation,
-): Promise<{ readonly mode?: ImpersonationMode; readonly denial?: Denied }> {
-  if (exchange.core.impersonation.constrained !== true) return {};
-  let denial: Denied | undefined;
-  for (const mode of impersonationModes(impersonation, exchange.user, exchange.info)) {
-    const denied = await deniedMode(exchange, mode);
-    if (denied === undefined) return { mode };
-    denial ??= denied;
-  }
-  return denial === undefined ? {} : { denial };
-}
-
-async function deniedMode(
-  exchange: AuthenticatedExchange,
-  { on, forbidden, parts }: ImpersonationMode,
-): Promise<Denied | undefined> {
-  const denied = await firstDenied(exchange, [on]);
-  if (denied !== undefined) return denied;
-  if (forbidden !== undefined) return { question: forbidden.question, decision: deny(forbidden.reason) };
-  for (const alternatives of parts) {
-    let last: Denied | undefined;
-    for (const questions of alternatives) {
-      last = await firstDenied(exchange, questions);
-      if (last === undefined) break;
-    }
-    if (last !== undefined) return last;
-  }
-  return undefined;
-}
-
-/** Returns the first authorization request that the server's rule denies. */
-async function firstDenied(
-  exchange: AuthenticatedExchange,
-  questions: readonly RequestInfo[],
-): Promise<Denied | undefined> {
-  for (const question of questions) {
-    const decision = await decide(exchange.core.impersonation, new AuthorizeQuestion(exchange, question));
-    if (!decision.allowed) return { question, decision };
-  }
-  return undefined;
-}
-
-/** Returns the impersonated user as the rule adjusts it. */
-function confined(exchange: AuthenticatedExchange, impersonated: User): Awaitable<User> {
-  const { become } = exchange.core.impersonation;
-  if (become === undefined) return impersonated;
-  const { params, signal } = exchange;
-  return become({ user: exchange.user, impersonated, params, signal });
+  if (namesImpersonation(req.rawHeaders)) return become(exchange);
 }

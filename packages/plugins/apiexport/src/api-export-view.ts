@@ -1,7 +1,7 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "@virtual-workspaces/client/http";
-import { impersonated, type OutboundIdentity } from "@virtual-workspaces/forwarding";
-import { defineVirtualWorkspace, type Identity, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { impersonated, type OutboundIdentity, sameCaller } from "@virtual-workspaces/forwarding";
+import { defineVirtualWorkspace, type Identity, User, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { contentWarrant, withWarrant } from "@virtual-workspaces/kcp/users";
 import { exportAccess, exportOf, located } from "./access.ts";
 import { ApiModel } from "./model/api-model.ts";
@@ -70,11 +70,25 @@ function warn(error: unknown): void {
  * admission see the provider.
  */
 function throughExport(asked: OutboundIdentity): Exclude<OutboundIdentity, string> {
+  // What depends on nothing but the caller, who is immutable, is kept.
+  const known = asked === "impersonate" || asked === sameCaller ? new WeakMap<Identity, Warranted>() : undefined;
   return (caller, scope) => {
     if (scope === undefined || scope.cluster === WILDCARD) return undefined;
+    const { cluster } = scope;
+    const last = known?.get(caller);
+    if (last?.cluster === cluster) return last.as;
     const as = asCaller(asked, caller, scope);
-    return as && warranted(as, scope.cluster);
+    if (as === undefined) return undefined;
+    const made = warranted(as, cluster);
+    if (caller instanceof User) known?.set(caller, { cluster, as: made });
+    return made;
   };
+}
+
+/** User of the last request of a caller. */
+interface Warranted {
+  readonly cluster: string;
+  readonly as: Impersonation;
 }
 
 function asCaller(
@@ -86,7 +100,10 @@ function asCaller(
   return asked === "impersonate" ? impersonated(caller) : asked(caller, scope);
 }
 
+/** Returns an immutable user. */
 function warranted(as: Impersonation, cluster: string): Impersonation {
   const { name, uid = "", groups = [], extra = {} } = as;
-  return { ...as, extra: withWarrant({ name, uid, groups, extra }, contentWarrant(cluster)).extra };
+  const { extra: more } = withWarrant({ name, uid, groups, extra }, contentWarrant(cluster));
+  const values = Object.entries(more).map(([key, texts]) => [key, Object.freeze([...texts])] as const);
+  return Object.freeze({ ...as, groups: Object.freeze([...groups]), extra: Object.freeze(Object.fromEntries(values)) });
 }

@@ -6,6 +6,8 @@ export class Authentication {
   readonly #credentials: Credentials | undefined;
   /** The last headers, if they are frozen. */
   #encoded: Encoded | undefined;
+  /** Lines of frozen requests with the credential that was sent last. */
+  readonly #joined = new WeakMap<readonly string[], Joined>();
   /** Credentials that the source knows as rejected. */
   readonly #refused = new WeakSet<Credential>();
 
@@ -37,13 +39,19 @@ export class Authentication {
 
   /**
    * Returns the header lines of a request with the credential's. Security: removes the request's own lines of these names, so
-   * that none of them can name another identity.
+   * that none of them can name another identity. Frozen lines with the same frozen credential result in the same frozen lines.
    */
   headers(own: readonly string[], credential: Credential): readonly string[] {
     if (this.#credentials === undefined) return own;
-    const { names, lines } = this.#encodedOf(credential);
+    const encoded = this.#encodedOf(credential);
+    const known = this.#joined.get(own);
+    if (known?.by === encoded) return known.lines;
+    const { names, lines } = encoded;
     const others = without(own, names);
-    return lines.length === 0 ? others : [...others, ...lines];
+    const joined = lines.length === 0 ? others : [...others, ...lines];
+    if (encoded === this.#encoded && Object.isFrozen(own))
+      this.#joined.set(own, { by: encoded, lines: Object.freeze(joined) });
+    return joined;
   }
 
   /** Encodes the headers of a credential once. */
@@ -62,6 +70,11 @@ interface Encoded {
   readonly of: readonly string[];
   /** Names that a request's own lines must not have, in lower case. */
   readonly names: ReadonlySet<string>;
+  readonly lines: readonly string[];
+}
+
+interface Joined {
+  readonly by: Encoded;
   readonly lines: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { Call } from "../calls/call.ts";
 import { failureOf } from "../transport-error.ts";
 import { Connection, type HttpConnection } from "./connection.ts";
 import { Connector, type ConnectorOptions, type Opened } from "./connector.ts";
-import { InProcessConnection } from "./in-process.ts";
+import { InProcessConnection, InProcessHeads } from "./in-process.ts";
 
 export interface ConnectionsOptions extends Omit<ConnectorOptions, "cert" | "key"> {
   /** Maximum number of concurrent short requests. */
@@ -42,9 +42,11 @@ export class Connections {
   /** Credential of the last request, which is often that of the next one. */
   #last: Credential | undefined;
   #short = 0;
+  readonly #heads: InProcessHeads;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
+    this.#heads = new InProcessHeads(options.url.host);
     // Reports invalid options at once.
     this.#current({});
   }
@@ -153,9 +155,10 @@ export class Connections {
       this.#opening.delete(cancel);
       call.stopsBy(undefined);
     }
-    const { origin, host } = this.#options.url;
     const connection =
-      "server" in opened ? new InProcessConnection(opened.server, host) : new Connection(origin, opened);
+      "server" in opened
+        ? new InProcessConnection(opened.server, this.#heads)
+        : new Connection(this.#options.url.origin, opened);
     this.#all.add(connection);
     void connection.closed.then(() => {
       this.#all.delete(connection);

@@ -9,6 +9,7 @@ import type { TransportError } from "../transport-error.ts";
 import { failureOf } from "../transport-error.ts";
 import type { Lease } from "./connections.ts";
 import { ignored } from "./connector.ts";
+import type { WholeHandler } from "./in-process.ts";
 
 export interface ExchangeOptions {
   readonly call: Call;
@@ -149,6 +150,10 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
     return this.#lease.connection.lent;
   }
 
+  protected get isOver(): boolean {
+    return this.#over;
+  }
+
   /** Ends the exchange. @param whole whether the connection can be used again */
   protected over(whole = false): void {
     this.#over = true;
@@ -160,7 +165,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
 }
 
 /** Exchange that reads the whole response. */
-export class WholeExchange extends Exchange<WholeResponse> {
+export class WholeExchange extends Exchange<WholeResponse> implements WholeHandler {
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
   #length = 0;
@@ -169,6 +174,19 @@ export class WholeExchange extends Exchange<WholeResponse> {
   constructor(options: ExchangeOptions & { readonly limit: number }) {
     super(options);
     this.#limit = options.limit;
+  }
+
+  onWhole(response: WholeResponse): void {
+    if (this.isOver) return;
+    this.begun = true;
+    this.call.answered();
+    if (response.body.length > this.#limit) {
+      this.#tooLong();
+      return;
+    }
+    this.over(true);
+    this.call.finish();
+    this.settle(response);
   }
 
   protected begin(_controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void {
@@ -180,9 +198,12 @@ export class WholeExchange extends Exchange<WholeResponse> {
   protected take(piece: Buffer): void {
     this.patience.begin();
     this.#length += piece.length;
-    if (this.#length > this.#limit)
-      this.fail(this.failure("tooLarge", `the answer is longer than ${this.#limit} bytes`));
+    if (this.#length > this.#limit) this.#tooLong();
     else this.#pieces.push(piece);
+  }
+
+  #tooLong(): void {
+    this.fail(this.failure("tooLarge", `the answer is longer than ${this.#limit} bytes`));
   }
 
   protected complete(): void {

@@ -5,13 +5,25 @@ export interface InProcessRequest {
   readonly method: string;
   /** Path and query, byte for byte. */
   readonly path: string;
-  /** Flat pairs, name and value in turn, a character for each byte. */
+  /** Flat pairs, name and value in turn, a character for each byte. What is read from a frozen array is kept with it. */
   readonly headers: readonly string[];
   readonly body: Buffer | string | AsyncIterable<Buffer> | null;
 }
 
+/** Complete response to an {@link InProcessRequest}. */
+export interface InProcessWhole {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** Body, whose memory is not overwritten. */
+  readonly body: Buffer;
+  /** Immutable object that `body` encodes, if the server has it. */
+  readonly object?: unknown;
+}
+
 /** Receives the response to an {@link InProcessRequest}. */
 export interface InProcessResponse {
+  /** Takes a complete response instead of the other calls. @default the other calls */
+  readonly whole?: ((response: InProcessWhole) => void) | undefined;
   /** Takes the head, once. */
   head(status: number, headers: ResponseHeaders): void;
   /** Takes a chunk, whose memory may be overwritten after the call. Not called between `pause` and `resume`. */

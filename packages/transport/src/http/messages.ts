@@ -90,6 +90,8 @@ interface Response {
 /** Response with its whole body. */
 export interface WholeResponse extends Response {
   readonly body: Buffer;
+  /** Immutable object that `body` encodes, from a server of the same process that has it. @default none */
+  readonly object?: unknown;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Identity } from "@virtual-workspaces/framework";
+import { type Identity, User } from "@virtual-workspaces/framework";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from "@virtual-workspaces/framework/authn";
 import type { Named } from "@virtual-workspaces/framework/authz";
 import {
@@ -31,10 +31,21 @@ export function isInScope(identity: Identity, cluster: string): boolean {
  */
 export function effectiveUsers(identity: Identity, cluster: string): readonly Named[] {
   if (isPlain(identity)) return [identity];
-  const found: Named[] = [];
-  collect(identity, cluster, found);
-  return found;
+  const known = KNOWN.get(identity);
+  if (known?.cluster === cluster) return known.users;
+  const users: Named[] = [];
+  collect(identity, cluster, users);
+  if (identity instanceof User) KNOWN.set(identity, { cluster, users });
+  return users;
 }
+
+interface Effective {
+  readonly cluster: string;
+  readonly users: readonly Named[];
+}
+
+/** Names and groups of users in the logical cluster of their last request. They follow from the user alone, who is immutable. */
+const KNOWN = new WeakMap<Identity, Effective>();
 
 function isPlain(identity: Identity): boolean {
   const { extra } = identity;

@@ -11,8 +11,8 @@ import {
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { authenticatedUser, callersTokenHeaders } from "@virtual-workspaces/framework/authn";
-import type { DispatchedRequest } from "@virtual-workspaces/framework/request";
-import { type InProcessServer, Upstream } from "@virtual-workspaces/transport";
+import { cancellationOf, type DispatchedRequest } from "@virtual-workspaces/framework/request";
+import { type Cancellation, type InProcessServer, Upstream } from "@virtual-workspaces/transport";
 
 /** User of loopback requests that name no other identity (Kubernetes' `user.APIServerUser`). */
 const SELF = authenticatedUser({ name: "system:apiserver", groups: ["system:masters"] });
@@ -198,6 +198,10 @@ class Dispatched implements DispatchedRequest {
 
   get signal(): AbortSignal {
     return this.#request.signal;
+  }
+
+  get cancellation(): Cancellation | undefined {
+    return cancellationOf(this.#request);
   }
 
   get ending(): AbortSignal {

@@ -1,6 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { RawRequest } from "@virtual-workspaces/framework";
-import { deriveRequest } from "@virtual-workspaces/framework/request";
+import { cancellationOf, deriveRequest } from "@virtual-workspaces/framework/request";
+import { Cancellation } from "@virtual-workspaces/transport";
 import type { MountTarget } from "./targets.ts";
 
 type Request = RawRequest<Readonly<Record<string, string>>>;
@@ -42,18 +43,23 @@ export class OpenMount implements AsyncDisposable {
 class PassedRequest<R extends Request> implements Disposable {
   readonly derived: R;
   readonly #request: R;
-  readonly #cut = new AbortController();
+  readonly #cut = new Cancellation();
   #ending: AbortController | undefined;
 
   constructor(request: R, prefix: string) {
     this.#request = request;
-    const { signal } = request;
-    signal.addEventListener("abort", this.#gone, { once: true });
-    if (signal.aborted) this.#gone();
+    const cancellation = cancellationOf(request);
+    if (cancellation === undefined) request.signal.addEventListener("abort", this.#gone, { once: true });
+    else cancellation.on(this.#gone);
+    if (cancellation?.cancelled ?? request.signal.aborted) this.#gone();
     const ending = (): AbortSignal => this.#endingOf();
+    const cut = this.#cut;
     this.derived = deriveRequest(request, {
       prefix,
-      signal: this.#cut.signal,
+      cancellation: cut,
+      get signal() {
+        return cut.signal;
+      },
       get ending() {
         return ending();
       },
@@ -72,14 +78,19 @@ class PassedRequest<R extends Request> implements Disposable {
 
   end(reason: ApiError): void {
     this.#closing();
-    this.#cut.abort(reason);
+    this.#cut.cancel(reason);
   }
 
   [Symbol.dispose](): void {
-    this.#request.signal.removeEventListener("abort", this.#gone);
+    const cancellation = cancellationOf(this.#request);
+    if (cancellation === undefined) this.#request.signal.removeEventListener("abort", this.#gone);
+    else cancellation.off(this.#gone);
     if (this.#ending !== undefined) this.#request.ending.removeEventListener("abort", this.#closing);
   }
 
-  readonly #gone = (): void => this.#cut.abort(this.#request.signal.reason);
+  readonly #gone = (): void => {
+    const { reason } = cancellationOf(this.#request) ?? this.#request.signal;
+    this.#cut.cancel(reason);
+  };
   readonly #closing = (): void => this.#ending?.abort();
 }

@@ -40,6 +40,7 @@ type Writes = Required<Pick<Storage, "create" | "update" | "pass" | "patch" | "d
 export class ClaimedObjects implements Storage {
   readonly resource: ResourceDefinition;
   readonly appliesSelectors = true;
+  readonly keepsOptions = true;
   readonly lifecycle = "storage";
   readonly #objects: Forwarded<object>;
   readonly #writes: Writes;
