@@ -172,7 +172,8 @@ export class Binder {
   async #takeLocks(cluster: string, requests: readonly LockRequest[]): Promise<void> {
     const { objects, state, crds, now } = this.#options;
     await modify(objects.of(LogicalCluster), logicalClusterKey(cluster), (logicalCluster) => {
-      const { annotations } = logicalCluster.metadata;
+      const { metadata } = logicalCluster;
+      const { annotations } = metadata;
       const text = annotations?.[RESOURCE_BINDINGS_ANNOTATION];
       const holders = holdersIn(cluster, { state, crds });
       let locks = cleanedLocks(text, holders, now());
@@ -181,8 +182,8 @@ export class Binder {
         locks = taken.locks;
         request.conflicts = taken.conflicts;
       }
-      logicalCluster.metadata.annotations = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: formatLocks(locks) };
-      return logicalCluster;
+      const locked = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: formatLocks(locks) };
+      return { ...logicalCluster, metadata: { ...metadata, annotations: locked } };
     });
   }
 
