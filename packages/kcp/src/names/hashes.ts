@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/** Digits that are taken off at a time: the largest number of them that is a safe integer. */
+/** Digits that are converted at a time: the largest number of them that is a safe integer. */
 const CHUNK = 8;
 const CHUNK_SIZE = BigInt(DIGITS.length ** CHUNK);
 const HEX = "hex";

@@ -13,7 +13,7 @@ import {
 import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { IsAllowed } from "../../authz/access.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
-import { follow } from "../../controllers/sources.ts";
+import { filterUpdates, follow } from "../../controllers/sources.ts";
 import type { OwnServices } from "../../loopback/own-services.ts";
 import type { ShardController } from "../../state/context.ts";
 import { modify } from "../../state/modify.ts";
@@ -69,9 +69,11 @@ export class DefaultBindings implements ShardController {
   constructor(options: DefaultBindingsOptions) {
     const { state, onError } = options;
     this.#options = { ...options, bound: new BoundByDefault(options) };
+    // One that has just been initialized is no longer held.
+    const needsPass = (there: LogicalClusterObject): boolean => this.#held.has(clusterOf(there)) || this.#waits(there);
     this.#controller = controller<LogicalClusterObject>({
       name: "default-apibindings",
-      sources: [{ informer: state.logicalClusters }],
+      sources: [{ informer: filterUpdates(state.logicalClusters, needsPass) }],
       reconcile: options.known(state.logicalClusters, (key, { object }) => this.#reconcile(key, object)),
       onError,
       workers: 4,
