@@ -26,8 +26,11 @@ export interface InitializeOptions {
 
 const INITIALIZED = "APIBindingsInitialized";
 
-/** Time that bindings get before the workspace reports that it waits for them, in milliseconds. Most need a hundredth of it. */
-const REPORTED_AFTER = 2_000;
+/**
+ * Time that bindings get before the workspace reports that it waits for them, in milliseconds. Most need a hundredth of it,
+ * and a second or two among a hundred new workspaces.
+ */
+const REPORTED_AFTER = 5_000;
 
 /**
  * Creates a workspace's default bindings as its creator, and removes the initializer when all are bound.
