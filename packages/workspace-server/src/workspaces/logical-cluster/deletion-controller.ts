@@ -61,9 +61,11 @@ export function deletionController(shard: ShardContext, options: DeletionOptions
   };
 }
 
+/** Only once its phase is written: then no initializer creates content that this controller would not see. */
 function isToBeEmptied({ metadata, status }: LogicalCluster): boolean {
   return (
     metadata.deletionTimestamp !== undefined &&
+    status?.phase === "Deleting" &&
     metadata.finalizers?.includes(LOGICAL_CLUSTER_DELETION_FINALIZER) === true &&
     (status?.terminators ?? []).length === 0
   );

@@ -48,7 +48,9 @@ export function universalInitializer(
 }
 
 function waits(cluster: LogicalCluster): boolean {
-  return phaseOf(cluster) === "Initializing" && cluster.status?.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
+  const { metadata, status } = cluster;
+  if (metadata.deletionTimestamp !== undefined || phaseOf(cluster) !== "Initializing") return false;
+  return status?.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
 }
 
 function without(cluster: LogicalCluster): LogicalCluster {
