@@ -180,7 +180,7 @@ describe("default bindings where another server has the view of initializing wor
 describe("new workspaces", function () {
   this.timeout(60_000);
 
-  /** Starts a server with the views of workspace lifecycles. */
+  /** Starts a server with the views of initializing and terminating workspaces. */
   async function start(store: Store = memoryStore()) {
     const own = loopback();
     const virtualWorkspaces = lifecycleViews({ upstream: own.upstream });

@@ -157,7 +157,15 @@ export class LockController implements ShardController {
     });
     this.started = this.#controller.started;
     const changed = (_: unknown, { cluster }: ObjectKey): void => this.#controller.add(logicalClusterKey(cluster));
-    this.#stack.use(follow(state.apiBindings, changed, ({ metadata }) => metadata.uid));
+    // A new binding releases no lock.
+    this.#stack.use(
+      state.apiBindings.on({
+        updated: (binding, before, { key }) => {
+          if (binding.metadata.uid !== before.metadata.uid) changed(binding, key);
+        },
+        deleted: (binding, { key }) => changed(binding, key),
+      }),
+    );
     this.#stack.use(follow(crds, changed, ({ status }) => hasCondition(status, "Established")));
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure, type ReconcileResult } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework/server";
@@ -69,8 +70,10 @@ export class DefaultBindings implements ShardController {
   constructor(options: DefaultBindingsOptions) {
     const { state, onError } = options;
     this.#options = { ...options, bound: new BoundByDefault(options) };
-    // One that has just been initialized is no longer held.
-    const needsPass = (there: LogicalClusterObject): boolean => this.#held.has(clusterOf(there)) || this.#waits(there);
+    // Locks and labels do not matter to those that wait. One that has just been initialized is no longer held.
+    const needsPass = (there: LogicalClusterObject, before: LogicalClusterObject): boolean =>
+      isOlder(there, options.exports) ||
+      ((this.#held.has(clusterOf(there)) || this.#waits(there)) && !isDeepStrictEqual(there.status, before.status));
     this.#controller = controller<LogicalClusterObject>({
       name: "default-apibindings",
       sources: [{ informer: filterUpdates(state.logicalClusters, needsPass) }],
@@ -82,7 +85,9 @@ export class DefaultBindings implements ShardController {
     this.#stack.use(
       follow(
         state.apiBindings,
-        (_, { cluster }) => {
+        ({ metadata, status }, { cluster }) => {
+          // A new binding of our own: its first conditions follow.
+          if (status?.conditions === undefined && metadata.deletionTimestamp === undefined) return;
           const there = state.logicalCluster(cluster);
           if (there !== undefined && this.#waits(there)) this.#controller.add(logicalClusterKey(cluster));
         },

@@ -58,7 +58,7 @@ export async function initialize(
     return undefined;
   }
   // Events of the bindings continue this: they become bound, or report why not.
-  if (missing.length > 0) return undefined;
+  if (missing.length > 0) return { requeueAfter: REPORTED_AFTER };
   const pending = bound.pending(key.cluster, wanted);
   if (pending.length > 0) {
     const left = bound.newest(key.cluster, wanted) + REPORTED_AFTER - options.now().getTime();
