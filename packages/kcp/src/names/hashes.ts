@@ -1,7 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const BASE = BigInt(DIGITS.length);
+/** Digits that are converted at a time: the largest number of them that is a safe integer. */
+const CHUNK = 8;
+const CHUNK_SIZE = BigInt(DIGITS.length ** CHUNK);
 const HEX = "hex";
 
 const numberOf = (bytes: Uint8Array): bigint => BigInt(`0x0${Buffer.from(bytes).toString(HEX)}`);
@@ -10,10 +12,17 @@ const numberOf = (bytes: Uint8Array): bigint => BigInt(`0x0${Buffer.from(bytes).
 export function base62(bytes: Uint8Array): string {
   let rest = numberOf(bytes);
   let text = "";
+  for (; rest >= CHUNK_SIZE; rest /= CHUNK_SIZE) text = digitsOf(Number(rest % CHUNK_SIZE)).padStart(CHUNK, "0") + text;
+  return digitsOf(Number(rest)) + text;
+}
+
+function digitsOf(number: number): string {
+  let text = "";
+  let rest = number;
   do {
-    text = DIGITS.charAt(Number(rest % BASE)) + text;
-    rest /= BASE;
-  } while (rest > 0n);
+    text = DIGITS.charAt(rest % DIGITS.length) + text;
+    rest = Math.floor(rest / DIGITS.length);
+  } while (rest > 0);
   return text;
 }
 
@@ -25,10 +34,10 @@ export function base36(bytes: Uint8Array): string {
 }
 
 /** Returns the SHA-224 of bytes, or of a string as UTF-8. */
-export const sha224 = (input: string | Uint8Array): Buffer => createHash("sha224").update(input).digest();
+export const sha224 = (input: string | Uint8Array): Buffer => hash("sha224", input, "buffer");
 
 /** Returns the SHA-256 of bytes, or of a string as UTF-8. */
-const sha256 = (input: string | Uint8Array): Buffer => createHash("sha256").update(input).digest();
+const sha256 = (input: string | Uint8Array): Buffer => hash("sha256", input, "buffer");
 
 /** Encodes JSON byte for byte as Go's encoding/json, which escapes five more characters. */
 export const goJson = (value: unknown): string =>

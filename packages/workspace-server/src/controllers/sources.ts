@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client/queue";
+import type { Keyed, Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client/queue";
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
@@ -34,7 +34,11 @@ export class AllShardsSource<T extends KubeObject> implements Source<T> {
   }
 }
 
-/** Wraps a source so that irrelevant updates are dropped. @param matters reports whether an update is relevant */
+/**
+ * Wraps a source so that irrelevant updates are dropped.
+ *
+ * @param matters reports whether an update is relevant. If it throws, the update is kept, and the reconcile reports the error
+ */
 export function filterUpdates<T extends KubeObject>(
   source: Source<T>,
   matters: (object: T, before: T) => boolean,
@@ -46,10 +50,46 @@ export function filterUpdates<T extends KubeObject>(
       source.on({
         ...handlers,
         updated: (object, before, event) => {
-          if (matters(object, before)) handlers.updated?.(object, before, event);
+          if (isTrueOrThrows(() => matters(object, before))) handlers.updated?.(object, before, event);
         },
       }),
   };
+}
+
+/**
+ * Wraps a controller's own source so that an object is queued only in a state that needs a reconcile: most controllers of
+ * LogicalClusters have work in one state of many. Deletions are kept.
+ *
+ * @param needs reports whether the controller has work for the object. If it throws, the object is queued, and the
+ * reconcile reports the error
+ */
+export function filterStates<T extends KubeObject>(
+  source: Source<T>,
+  needs: (object: T, key: ObjectKey) => boolean,
+): Source<T> {
+  const isNeeded = (object: T, { key }: Keyed): boolean => isTrueOrThrows(() => needs(object, key));
+  return {
+    synced: source.synced,
+    store: source.store,
+    on: (handlers) =>
+      source.on({
+        ...handlers,
+        added: (object, event) => {
+          if (isNeeded(object, event)) handlers.added?.(object, event);
+        },
+        updated: (object, before, event) => {
+          if (isNeeded(object, event)) handlers.updated?.(object, before, event);
+        },
+      }),
+  };
+}
+
+function isTrueOrThrows(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return true;
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { ApiError, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { TypedDefinition } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework/resource";
 import { decodeObject } from "@virtual-workspaces/framework/storage";
@@ -91,7 +92,15 @@ export class NamespaceContents implements ShardController {
     } else if (space === ACCOUNTS) this.#account(key);
     // The initial ones are reconciled with their namespaces.
     else if (space === CONFIG_MAPS && key.name === ROOT_CA_CONFIG_MAP && this.#context.feed.isSynced)
-      this.#namespace(key);
+      this.#rootCa(key, bytes);
+  }
+
+  /** Most events of these ConfigMaps are of our own writes. A reconcile reports one that is unreadable. */
+  #rootCa(key: ObjectKey, bytes: Buffer): void {
+    try {
+      if (this.#defaults.isCurrent(key, parseOwnJson(bytes.toString("utf8")) as KubeObject)) return;
+    } catch {}
+    this.#namespace(key);
   }
 
   #deleted({ space, key }: StoredPlace): void {
@@ -132,7 +141,7 @@ export class NamespaceContents implements ShardController {
   }
 }
 
-function placeOf({ cluster, namespace }: ObjectKey): string {
+function placeOf({ cluster, namespace }: Pick<ObjectKey, "cluster" | "namespace">): string {
   return `${cluster}/${namespace}`;
 }
 
@@ -143,10 +152,18 @@ const KINDS = { configmaps: ConfigMap, secrets: Secret, serviceaccounts: Service
 /** Returns the objects of a shard with the writes that service account controllers need. */
 function keptObjects(objects: ShardObjects): KeptObjects {
   const collection = ({ resource }: KeptKey): Writable<object> => objects.of(KINDS[resource]);
+  /** Checks under way, by namespace: objects of one are created together. */
+  const checks = new Map<string, Promise<void>>();
+  const check = (key: KeptKey): Promise<void> => {
+    const place = placeOf(key);
+    const checking = checks.get(place) ?? checkNamespace(objects, key).finally(() => checks.delete(place));
+    checks.set(place, checking);
+    return checking;
+  };
   return {
     get: (key) => read(collection(key), key),
     create: async (key, { apiVersion: _version, kind: _kind, metadata, ...content }) => {
-      await checkNamespace(objects, key);
+      await check(key);
       const { annotations, labels } = metadata;
       const kept = { ...(annotations && { annotations }), ...(labels && { labels }) };
       await create(collection(key), key, { ...content, metadata: kept } as Draft<object>);

@@ -51,6 +51,11 @@ export class NamespaceDefaults {
       if (outcome.status === "rejected") throw outcome.reason;
   }
 
+  /** Whether the ConfigMap `kube-root-ca.crt` needs no write: so an event of it needs no call of {@link reconcile}. */
+  isCurrent(key: Pick<KeptKey, "namespace" | "name">, configMap: KubeObject): boolean {
+    return equalJson(configMap, rootCaConfigMap(key, configMap, this.#rootCa()));
+  }
+
   async #ensure(key: KeptKey, wanted: (key: KeptKey, now: KubeObject | undefined) => KubeObject): Promise<void> {
     const now = await this.#objects.get(key);
     const object = wanted(key, now);
@@ -64,7 +69,11 @@ export class NamespaceDefaults {
 }
 
 /** Returns the desired object; other metadata stays. */
-function rootCaConfigMap({ name, namespace }: KeptKey, now: KubeObject | undefined, ca: string): KubeObject {
+function rootCaConfigMap(
+  { name, namespace }: Pick<KeptKey, "namespace" | "name">,
+  now: KubeObject | undefined,
+  ca: string,
+): KubeObject {
   const { metadata = {} } = now ?? {};
   const annotations = { ...metadata.annotations, [DESCRIPTION]: WHAT_FOR };
   return {

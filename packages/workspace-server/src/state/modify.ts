@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   apiVersionOf,
+  CLUSTER_ANNOTATION,
   FOREGROUND_FINALIZER,
   formatTime,
   isApiError,
@@ -33,6 +34,8 @@ export type Draft<T extends object> = T & {
  * Admission is skipped. An object under deletion goes with its last finalizer. If `change` returns an unchanged object or
  * nothing, nothing is written.
  *
+ * @param change returns a new object and leaves the given one unchanged, or changes the given one and returns it, which
+ * costs a second parse
  * @returns the resulting object; `undefined` when it does not exist or is gone
  */
 export async function modify<T extends object>(
@@ -43,9 +46,10 @@ export async function modify<T extends object>(
   for (;;) {
     const encoded = await collection.get(scopeOf(key), key);
     if (encoded === undefined) return undefined;
-    const before = decodeObject(encoded) as ObjectOf<T>;
-    // Parsing again takes half the time of a clone.
-    const next = change(decodeObject(encoded) as ObjectOf<T>);
+    const object = decodeObject(encoded) as ObjectOf<T>;
+    const next = change(object);
+    // Changed in place: parsing again takes half the time of a clone.
+    const before = next === object ? (decodeObject(encoded) as ObjectOf<T>) : object;
     if (next === undefined || isDeepStrictEqual(next, before)) return before;
     try {
       return await replace(collection, key, { before, next });
@@ -79,8 +83,10 @@ export async function create<T extends object>(
   key: ObjectKey,
   content: Draft<T>,
 ): Promise<ObjectOf<T>> {
-  const encoded = await collection.create(scopeOf(key), stamped(collection.resource, key, content));
-  return decodeObject(encoded) as ObjectOf<T>;
+  const object = stamped(collection.resource, key, content);
+  const { resourceVersion } = await collection.create(scopeOf(key), object);
+  // Not parsed again, as in `replace`.
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
 /**
@@ -189,7 +195,7 @@ function isRespecified(before: KubeObject, next: KubeObject): boolean {
 
 function stamped<T extends object>(
   resource: ResourceDefinition,
-  { namespace, name }: ObjectKey,
+  { cluster, namespace, name }: ObjectKey,
   { metadata, ...content }: Draft<T>,
 ): ObjectOf<T> {
   return {
@@ -198,6 +204,7 @@ function stamped<T extends object>(
     ...content,
     metadata: {
       ...metadata,
+      annotations: { ...metadata?.annotations, [CLUSTER_ANNOTATION]: cluster },
       name,
       ...(namespace === "" ? {} : { namespace }),
       uid: randomUUID(),

@@ -149,7 +149,7 @@ export class Binder {
     { cluster, name }: ObjectKey,
     wanted: readonly WantedResource[],
   ): Promise<ReadonlyMap<string, Lock> | undefined> {
-    const resources: GroupResource[] = wanted.map(({ resource: { group, name: resource } }) => ({ group, resource }));
+    const resources = wanted.map(({ resource }) => groupResourceIn(resource));
     const request: LockRequest = { name, resources, conflicts: undefined };
     const batch = this.#locking.get(cluster) ?? this.#lockSoon(cluster);
     batch.requests.push(request);
@@ -157,7 +157,7 @@ export class Binder {
     return request.conflicts;
   }
 
-  /** Takes the locks of all bindings that request some in this turn of the event loop: a new workspace has several. */
+  /** Takes the locks of all bindings that request some in this turn of the event loop, and of those that soon will. */
   #lockSoon(cluster: string): LockBatch {
     const requests: LockRequest[] = [];
     const written = setImmediate().then(() => {
@@ -172,17 +172,36 @@ export class Binder {
   async #takeLocks(cluster: string, requests: readonly LockRequest[]): Promise<void> {
     const { objects, state, crds, now } = this.#options;
     await modify(objects.of(LogicalCluster), logicalClusterKey(cluster), (logicalCluster) => {
-      const { annotations } = logicalCluster.metadata;
+      const { metadata } = logicalCluster;
+      const { annotations } = metadata;
       const text = annotations?.[RESOURCE_BINDINGS_ANNOTATION];
       const holders = holdersIn(cluster, { state, crds });
       let locks = cleanedLocks(text, holders, now());
-      for (const request of requests) {
+      for (const request of [...requests, ...this.#expected(cluster, requests)]) {
         const taken = takeLocks(locks, request, { crds: holders.crds, now: now() });
         locks = taken.locks;
         request.conflicts = taken.conflicts;
       }
-      logicalCluster.metadata.annotations = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: formatLocks(locks) };
-      return logicalCluster;
+      const locked = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: formatLocks(locks) };
+      return { ...logicalCluster, metadata: { ...metadata, annotations: locked } };
+    });
+  }
+
+  /**
+   * Returns the requests that new bindings of the logical cluster will make: one write has the locks of all bindings of a
+   * new workspace, however busy the controller is.
+   */
+  #expected(cluster: string, requests: readonly LockRequest[]): LockRequest[] {
+    const { state, exports } = this.#options;
+    return state.apiBindings.store.list(cluster).flatMap((binding): LockRequest[] => {
+      const { metadata, spec, status } = binding;
+      const { name = "" } = metadata;
+      if (metadata.deletionTimestamp !== undefined || (status?.phase ?? "") !== "") return [];
+      const found = spec.reference.export && exports.find(spec.reference.export, cluster);
+      if (found === undefined || !found.status?.identityHash || requests.some((each) => each.name === name)) return [];
+      const resources = found.spec?.resources ?? [];
+      if (resources.some(({ schema }) => exports.schema(clusterOf(found), schema) === undefined)) return [];
+      return [{ name, resources: resources.map(groupResourceIn), conflicts: undefined }];
     });
   }
 
@@ -225,6 +244,10 @@ export class Binder {
       throw error;
     }
   }
+}
+
+function groupResourceIn({ group, name }: ExportedResource): GroupResource {
+  return { group, resource: name };
 }
 
 const INVALID = "Invalid APIExport. Please contact the APIExport owner to resolve";

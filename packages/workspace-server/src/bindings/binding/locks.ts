@@ -3,7 +3,7 @@ import { type Controller, controller, type ReconcileFailure } from "@virtual-wor
 import { LogicalCluster, type LogicalCluster as LogicalClusterObject } from "@virtual-workspaces/kcp";
 import { RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { Known } from "../../controllers/shard-controllers.ts";
-import { follow } from "../../controllers/sources.ts";
+import { filterUpdates, follow } from "../../controllers/sources.ts";
 import { type CrdContent, hasCondition } from "../../crds/definition/definition.ts";
 import type { ShardController } from "../../state/context.ts";
 import type { Informer } from "../../state/informers/informer.ts";
@@ -132,6 +132,13 @@ interface LockControllerOptions {
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
+/** Whether an update concerns the locks: they have changed, or one may have expired. */
+function mayChange(object: LogicalClusterObject, before: LogicalClusterObject): boolean {
+  const locksOf = ({ metadata }: LogicalClusterObject): string | undefined =>
+    metadata.annotations?.[RESOURCE_BINDINGS_ANNOTATION];
+  return locksOf(object) !== locksOf(before) || locksOf(object)?.includes('"e":') !== false;
+}
+
 /** Maintains the annotation of LogicalClusters that lists the holders of resources (kcp's `logicalclustercleanup`). */
 export class LockController implements ShardController {
   readonly started: Promise<void>;
@@ -144,13 +151,21 @@ export class LockController implements ShardController {
     this.#options = options;
     this.#controller = controller({
       name: "resource-bindings",
-      sources: [{ informer: state.logicalClusters }],
+      sources: [{ informer: filterUpdates(state.logicalClusters, mayChange) }],
       reconcile: options.known(state.logicalClusters, (key) => this.#reconcile(key)),
       onError,
     });
     this.started = this.#controller.started;
     const changed = (_: unknown, { cluster }: ObjectKey): void => this.#controller.add(logicalClusterKey(cluster));
-    this.#stack.use(follow(state.apiBindings, changed, ({ metadata }) => metadata.uid));
+    // A new binding releases no lock.
+    this.#stack.use(
+      state.apiBindings.on({
+        updated: (binding, before, { key }) => {
+          if (binding.metadata.uid !== before.metadata.uid) changed(binding, key);
+        },
+        deleted: (binding, { key }) => changed(binding, key),
+      }),
+    );
     this.#stack.use(follow(crds, changed, ({ status }) => hasCondition(status, "Established")));
   }
 
@@ -165,10 +180,12 @@ export class LockController implements ShardController {
     if (seen === undefined) return;
     const { annotations: known } = seen.metadata;
     if (known?.[RESOURCE_BINDINGS_ANNOTATION] === this.#text(key, known)) return;
-    await modify(objects.of(LogicalCluster), key, (current) => {
-      const { annotations } = current.metadata;
-      current.metadata.annotations = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: this.#text(key, annotations) };
-      return current;
+    await modify(objects.of(LogicalCluster), key, ({ metadata, ...rest }) => {
+      const annotations = {
+        ...metadata.annotations,
+        [RESOURCE_BINDINGS_ANNOTATION]: this.#text(key, metadata.annotations),
+      };
+      return { ...rest, metadata: { ...metadata, annotations } };
     });
   }
 

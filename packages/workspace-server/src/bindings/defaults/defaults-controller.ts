@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure, type ReconcileResult } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework/server";
@@ -13,7 +14,7 @@ import {
 import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { IsAllowed } from "../../authz/access.ts";
 import type { Known } from "../../controllers/shard-controllers.ts";
-import { follow } from "../../controllers/sources.ts";
+import { filterUpdates, follow } from "../../controllers/sources.ts";
 import type { OwnServices } from "../../loopback/own-services.ts";
 import type { ShardController } from "../../state/context.ts";
 import { modify } from "../../state/modify.ts";
@@ -69,9 +70,13 @@ export class DefaultBindings implements ShardController {
   constructor(options: DefaultBindingsOptions) {
     const { state, onError } = options;
     this.#options = { ...options, bound: new BoundByDefault(options) };
+    // Locks and labels do not matter to those that wait. One that has just been initialized is no longer held.
+    const needsPass = (there: LogicalClusterObject, before: LogicalClusterObject): boolean =>
+      isOlder(there, options.exports) ||
+      ((this.#held.has(clusterOf(there)) || this.#waits(there)) && !isDeepStrictEqual(there.status, before.status));
     this.#controller = controller<LogicalClusterObject>({
       name: "default-apibindings",
-      sources: [{ informer: state.logicalClusters }],
+      sources: [{ informer: filterUpdates(state.logicalClusters, needsPass) }],
       reconcile: options.known(state.logicalClusters, (key, { object }) => this.#reconcile(key, object)),
       onError,
       workers: 4,
@@ -80,7 +85,9 @@ export class DefaultBindings implements ShardController {
     this.#stack.use(
       follow(
         state.apiBindings,
-        (_, { cluster }) => {
+        ({ metadata, status }, { cluster }) => {
+          // A new binding of our own: its first conditions follow.
+          if (status?.conditions === undefined && metadata.deletionTimestamp === undefined) return;
           const there = state.logicalCluster(cluster);
           if (there !== undefined && this.#waits(there)) this.#controller.add(logicalClusterKey(cluster));
         },

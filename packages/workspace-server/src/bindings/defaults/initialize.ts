@@ -26,8 +26,11 @@ export interface InitializeOptions {
 
 const INITIALIZED = "APIBindingsInitialized";
 
-/** Time that bindings get before the workspace reports that it waits for them, in milliseconds. Most need a hundredth of it. */
-const REPORTED_AFTER = 2_000;
+/**
+ * Time that bindings get before the workspace reports that it waits for them, in milliseconds. Most need a hundredth of it,
+ * and a second or two among a hundred new workspaces.
+ */
+const REPORTED_AFTER = 5_000;
 
 /**
  * Creates a workspace's default bindings as its creator, and removes the initializer when all are bound.
@@ -55,7 +58,7 @@ export async function initialize(
     return undefined;
   }
   // Events of the bindings continue this: they become bound, or report why not.
-  if (missing.length > 0) return undefined;
+  if (missing.length > 0) return { requeueAfter: REPORTED_AFTER };
   const pending = bound.pending(key.cluster, wanted);
   if (pending.length > 0) {
     const left = bound.newest(key.cluster, wanted) + REPORTED_AFTER - options.now().getTime();

@@ -2,6 +2,7 @@ import { LogicalCluster } from "@virtual-workspaces/kcp";
 import { markFalse } from "@virtual-workspaces/kcp/conditions";
 import { LOGICAL_CLUSTER_DELETION_FINALIZER } from "@virtual-workspaces/kcp/names";
 import { startController } from "../../controllers/shard-controllers.ts";
+import { filterStates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
@@ -33,7 +34,7 @@ export function deletionController(shard: ShardContext, options: DeletionOptions
   const controlled = startController<LogicalCluster>(shard, {
     name: "kcp-logicalcluster-deletion",
     workers: WORKERS,
-    sources: [{ informer: shard.state.logicalClusters }],
+    sources: [{ informer: filterStates(shard.state.logicalClusters, isToBeEmptied) }],
     reconcile: async (key, { object, signal }) => {
       if (object === undefined || !isToBeEmptied(object)) return {};
       const left = await deleteContent(content(key.cluster), signal);
@@ -60,9 +61,11 @@ export function deletionController(shard: ShardContext, options: DeletionOptions
   };
 }
 
+/** Only once its phase is written: then no initializer creates content that this controller would not see. */
 function isToBeEmptied({ metadata, status }: LogicalCluster): boolean {
   return (
     metadata.deletionTimestamp !== undefined &&
+    status?.phase === "Deleting" &&
     metadata.finalizers?.includes(LOGICAL_CLUSTER_DELETION_FINALIZER) === true &&
     (status?.terminators ?? []).length === 0
   );

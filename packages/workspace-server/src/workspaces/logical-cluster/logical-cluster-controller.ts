@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { clusterOf, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { LOGICAL_CLUSTER_SHARD_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
+import { filterUpdates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, remove } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
@@ -18,10 +20,14 @@ const WORKERS = 8;
  */
 export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
   const collection = shard.objects.of(LogicalCluster);
+  const stateAfter = (cluster: LogicalCluster): LogicalCluster =>
+    nextState(cluster, { cluster: clusterOf(cluster), externalURL: shard.urls.externalURL, now: now() });
+  const needsPass = (cluster: LogicalCluster): boolean =>
+    isNew(cluster) || !isHere(shard, cluster) || !isDeepStrictEqual(cluster, stateAfter(cluster));
   const controlled = startController<LogicalCluster>(shard, {
     name: "kcp-logicalcluster",
     workers: WORKERS,
-    sources: [{ informer: shard.state.logicalClusters }],
+    sources: [{ informer: filterUpdates(shard.state.logicalClusters, needsPass) }],
     others: ({ spec }) => [spec.owner?.cluster],
     reconcile: async (key, { object: before }) => {
       if (before === undefined) return;
@@ -31,8 +37,7 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
         if (workspace === "gone") await remove(collection, key, before.metadata.uid);
         if (workspace !== "there") return;
       }
-      const facts = { cluster: key.cluster, externalURL: shard.urls.externalURL, now: now() };
-      await commit(collection, key, { before, next: nextState(before, facts) });
+      await commit(collection, key, { before, next: stateAfter(before) });
     },
   });
   const told = whenOwnersGo(shard, (cluster) => controlled.add(logicalClusterKey(cluster)));
@@ -61,11 +66,16 @@ function whenOwnersGo({ state: { logicalClusters }, registry }: ShardContext, te
   });
 }
 
+/** Whether the object names its shard. */
+function isHere({ name }: ShardContext, { metadata }: LogicalCluster): boolean {
+  return metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION] === name;
+}
+
 /** Writes the shard's name into the owner first, then the LogicalCluster, whose annotation marks completion. @returns whether it did */
-async function moveHere({ name, objects, registry }: ShardContext, cluster: LogicalCluster): Promise<boolean> {
-  const { metadata, spec } = cluster;
-  const told = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-  if (told === name) return false;
+async function moveHere(shard: ShardContext, cluster: LogicalCluster): Promise<boolean> {
+  if (isHere(shard, cluster)) return false;
+  const { name, objects, registry } = shard;
+  const { spec } = cluster;
   const said = <T extends Pick<LogicalCluster, "metadata">>(object: T): T => ({
     ...object,
     metadata: {

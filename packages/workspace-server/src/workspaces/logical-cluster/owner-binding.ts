@@ -6,6 +6,7 @@ import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/fr
 import type { LogicalCluster } from "@virtual-workspaces/kcp";
 import { OWNER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { startController } from "../../controllers/shard-controllers.ts";
+import { filterStates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
@@ -30,18 +31,26 @@ const RBAC = "rbac.authorization.k8s.io";
  * binding after a deletion or change.
  */
 export function ownerBindingController(shard: ShardContext, { definition, informer }: RoleBindings): ShardController {
+  const unbound = (object: LogicalCluster, cluster: string): string | undefined => {
+    if (object.metadata.deletionTimestamp !== undefined) return undefined;
+    const user = ownerName(object);
+    return user === undefined || isBound(informer, cluster, user) ? undefined : user;
+  };
   return startController<LogicalCluster>(shard, {
     name: "kcp-tenancy-logicalcluster",
     workers: 4,
     sources: [
-      { informer: shard.state.logicalClusters },
+      {
+        informer: filterStates(
+          shard.state.logicalClusters,
+          (object, { cluster }) => unbound(object, cluster) !== undefined,
+        ),
+      },
       related(informer, (_, { cluster, name }) => (name === OWNER_BINDING ? [logicalClusterKey(cluster)] : [])),
     ],
     reconcile: async ({ cluster }, { object }) => {
-      if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
-      const user = ownerName(object);
-      if (user === undefined || isBound(informer, cluster, user)) return;
-      await bindOwner(shard, { definition, cluster, user });
+      const user = object && unbound(object, cluster);
+      if (user !== undefined) await bindOwner(shard, { definition, cluster, user });
     },
   });
 }

@@ -1,6 +1,7 @@
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { LogicalCluster } from "@virtual-workspaces/kcp";
 import { startController } from "../../controllers/shard-controllers.ts";
+import { filterStates } from "../../controllers/sources.ts";
 import { newNamespace } from "../../kinds/namespace.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensure, modify } from "../../state/modify.ts";
@@ -29,7 +30,7 @@ export function universalInitializer(
   return startController<LogicalCluster>(shard, {
     name: "kcp-workspacetypes-bootstrap-universal",
     workers: 4,
-    sources: [{ informer: shard.state.logicalClusters }],
+    sources: [{ informer: filterStates(shard.state.logicalClusters, waits) }],
     reconcile: async (key, { object }) => {
       if (object === undefined || !waits(object)) return;
       const { cluster } = key;
@@ -47,7 +48,9 @@ export function universalInitializer(
 }
 
 function waits(cluster: LogicalCluster): boolean {
-  return phaseOf(cluster) === "Initializing" && cluster.status?.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
+  const { metadata, status } = cluster;
+  if (metadata.deletionTimestamp !== undefined || phaseOf(cluster) !== "Initializing") return false;
+  return status?.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
 }
 
 function without(cluster: LogicalCluster): LogicalCluster {

@@ -157,11 +157,16 @@ function relatedTo(shard: ShardContext) {
   const { registry } = shard;
   const clusters = new AllShardsSource<LogicalCluster>(registry, ({ state }) => state.logicalClusters);
   const shards = new AllShardsSource<Shard>(registry, ({ state }) => state.shards);
+  // Labels, finalizers and locks of a logical cluster do not concern its workspace.
+  const initialized = filterUpdates(
+    clusters,
+    (now, before) => !isDeepStrictEqual([now.spec.owner, now.status], [before.spec.owner, before.status]),
+  );
   // Workspaces on a shard are checked only if their URL would change.
   const moved = filterUpdates(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
   const opened = filterUpdates(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));
   return [
-    related(clusters, ({ spec: { owner } }): readonly ObjectKey[] => {
+    related(initialized, ({ spec: { owner } }): readonly ObjectKey[] => {
       if (owner === undefined || owner.resource !== Workspace.plural) return [];
       const key = { cluster: owner.cluster, namespace: "", name: owner.name };
       return store.get(key) === undefined ? [] : [key];
