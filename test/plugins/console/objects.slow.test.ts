@@ -33,6 +33,47 @@ spec:
 /** The same with one more field. */
 const COLORED = GEARS.replace("minimum: 1 } }", "minimum: 1 }, color: { type: string } }");
 
+/** A kind with each of the limits that the server checks. */
+const DIALS = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: dials.example.dev }
+spec:
+  group: example.dev
+  names: { plural: dials, singular: dial, kind: Dial }
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                most: { type: integer, maximum: 10 }
+                below: { type: integer, maximum: 5, exclusiveMaximum: true }
+                above: { type: integer, minimum: 0, exclusiveMinimum: true }
+                step: { type: integer, multipleOf: 5 }
+                name: { type: string, minLength: 2 }
+                short: { type: string, maxLength: 5 }
+                code: { type: string, pattern: "^[a-z][0-9]$" }
+                color: { type: string, enum: [blue, green] }
+                list: { type: array, maxItems: 2, items: { type: integer } }
+`;
+const PROBLEMS = [
+  "Too large: use 10 or less",
+  "Too large: use less than 5",
+  "Too small: use more than 0",
+  "Use a multiple of 5",
+  "Too short: use 2 or more characters",
+  "Too long: use 5 or fewer characters",
+  "Does not match ^[a-z][0-9]$",
+  "Unsupported value: use one of blue, green",
+  "Too many items: use 2 or fewer",
+];
+
 const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(selector).first().waitFor();
 const gone = (tab: ConsoleTab, selector: string): Promise<void> =>
   tab.locator(selector).first().waitFor({ state: "detached" });
@@ -96,7 +137,10 @@ describe("tables and objects in the console", function () {
     await kubectl("patch", "configmap", "settings", '--patch={"data":{"color":"blue"}}');
     await seen(tab, 'role=tabpanel >> role=region[name="Data"] >> text=blue');
     await open("root/core.kcp.io/v1alpha1/logicalclusters/object/-/cluster");
-    await seen(tab, 'role=region[name="In tables"] >> text=Ready');
+    await seen(tab, 'role=region[name="In tables"] >> text=/^Columns with values of fields: .*Phase/');
+    expect(await tab.locator('role=region[name="In tables"] >> text=/^Ready$/').count(), "values of fields").to.equal(
+      0,
+    );
     await seen(tab, 'role=region[name="Fields"] >> text=spec.directlyDeletable');
   });
 
@@ -207,8 +251,60 @@ describe("tables and objects in the console", function () {
     await tab.keyboard.press("Escape");
     await button("Create workspace");
     await seen(tab, "role=dialog >> text=/The type decides which APIs/");
-    expect(await tab.locator("role=dialog >> role=option").allInnerTexts()).to.include("universal, defined in root");
     await tab.keyboard.press("Escape");
+  });
+
+  it("list the types of a new workspace, the default first, each with what it brings", async () => {
+    for (const [name, more] of [
+      ["zeta", { initializer: true, extend: { with: [{ name: "universal", path: "root" }] } }],
+      ["alpha", {}],
+    ] as const) {
+      const type = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "WorkspaceType", metadata: { name }, spec: more };
+      writeFileSync(join(server.folder.path, "type.json"), JSON.stringify(type));
+      await kubectl("apply", "-f", join(server.folder.path, "type.json"));
+    }
+    await open("root");
+    await button("Create workspace");
+    await seen(tab, "role=dialog >> role=radio[name=/^organization default here defined in root/][checked]");
+    await seen(tab, "role=dialog >> role=radio[name=/^zeta/]");
+    const names = await tab.locator("role=dialog >> .choice strong").allInnerTexts();
+    expect(names).to.deep.equal(["organization", "alpha", "universal", "zeta"]);
+    const about = "/^Extends universal[.].*It is ready when the initializer of the type has finished[.]$/";
+    await seen(tab, `role=dialog >> .choice >> text=${about}`);
+    await seen(tab, "role=dialog >> .choice >> text=/Binds .*tenancy.kcp.io/");
+    await tab.locator("role=dialog >> role=radio[checked]").focus();
+    await tab.keyboard.press("ArrowDown");
+    expect(await tab.locator("role=dialog >> role=radio[checked]").getAttribute("value")).to.match(/^root:/);
+    expect(await axeFaults(tab)).to.deep.equal([]);
+    await tab.keyboard.press("Escape");
+  });
+
+  it("name each limit of a value that a text exceeds, and accept values within them", async () => {
+    writeFileSync(join(server.folder.path, "dials.yaml"), DIALS);
+    await kubectl("apply", "-f", join(server.folder.path, "dials.yaml"));
+    await kubectl("wait", "crd", "dials.example.dev", "--for=condition=Established");
+    await open("root/example.dev/v1/dials?view=create");
+    const type = async (spec: string) => {
+      await tab.locator(".cm-content").click();
+      await tab.keyboard.press("Control+A");
+      await tab.keyboard.press("Delete");
+      const meta = "apiVersion: example.dev/v1\nkind: Dial\nmetadata: { name: one, namespace: default }\n";
+      await tab.keyboard.insertText(`${meta}spec: ${spec}\n`);
+    };
+    await type(
+      "{ most: 11, below: 5, above: 0, step: 7, name: a, short: abcdef, code: X1, color: red, list: [1, 2, 3] }",
+    );
+    for (const problem of PROBLEMS) await seen(tab, `role=list[name="Problems of the text"] >> text=${problem}`);
+    expect(await tab.locator("role=list[name='Problems of the text'] >> role=button").count()).to.equal(
+      PROBLEMS.length,
+    );
+    await type(
+      "{ most: 10, below: 4, above: 1, step: 15, name: ab, short: abcde, code: x1, color: blue, list: [1, 2] }",
+    );
+    await gone(tab, "role=list[name='Problems of the text']");
+    await button("Review");
+    await button("Create");
+    await seen(tab, ".confirmation:popover-open >> text=one created.");
   });
 
   it("find workspaces in the tree, and go to one by keys that come faster than the page is rendered", async () => {
@@ -244,9 +340,10 @@ describe("tables and objects in the console", function () {
   it("show the resource of the address in a long list, and have no serious fault of accessibility", async () => {
     await open("root/tenancy.kcp.io/v1alpha1/workspacetypes");
     await seen(tab, "role=rowheader[name=universal]");
+    // Browsers scroll by whole pixels.
     const isVisible = `(() => {
       const [list, item] = [".resource-list", ".resource-list [aria-current]"].map((one) => document.querySelector(one).getBoundingClientRect());
-      return item.top >= list.top && item.bottom <= list.bottom;
+      return item.top >= list.top - 1 && item.bottom <= list.bottom + 1;
     })()`;
     expect(await tab.evaluate(isVisible)).to.equal(true);
     const found: string[] = [];

@@ -66,6 +66,16 @@ describe("the console in a browser", function () {
     expect(await tab.evaluate("document.cookie")).to.equal("");
   });
 
+  it("says that a link has been used, and how to get another one", async () => {
+    if (browser === undefined) throw new Error("there is no browser");
+    const { tab: second } = await openTab(browser, linkOf(server));
+    await seen(second, "role=alert >> text=/has been used already.*virtual-workspaces console/");
+    await seen(second, 'role=textbox[name="Token or kubeconfig"]');
+    expect(second.url()).to.not.include("code");
+    expect(await axeFaults(second)).to.deep.equal([]);
+    await second.close();
+  });
+
   it("makes a workspace, which another browser shows at once, and deletes it by its typed name", async () => {
     const second = await other(server.text("admin.kubeconfig"));
     await seen(second, "role=treeitem[name=/^root/]");

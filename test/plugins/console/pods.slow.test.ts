@@ -1,5 +1,5 @@
 // Logs and terminals of pods in the console, behind a mount and through a tunnel of a cluster proxy.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { ensureConsole } from "../../../tools/console.mjs";
@@ -166,6 +166,34 @@ describe("pods in the console", function () {
     await tab.locator("role=checkbox[name=Timestamps]").click();
     await seen(tab, "role=log >> text=/^2\\d{3}-.*Z row 1049/");
     await tab.locator('role=checkbox[name="Wrap lines"]').click();
+  });
+
+  it("copies and saves the lines that are shown, with their times if these are shown", async () => {
+    const { main } = cluster.logs;
+    await open("near", "logs");
+    for (const text of ["keep é one", "drop it", "keep é two"]) main.add(text);
+    await line("keep é two");
+    await tab.locator('role=searchbox[name="Search the log"]').fill("keep é");
+    await seen(tab, "role=status >> text=2 lines");
+    await tab.locator('role=button[name="Copy the lines"]').click();
+    await seen(tab, "role=button[name=Copied]");
+    expect(await tab.evaluate("navigator.clipboard.readText()")).to.equal("keep é one\nkeep é two");
+    await tab.locator("role=checkbox[name=Timestamps]").click();
+    const [saved] = await Promise.all([
+      tab.waitForEvent("download"),
+      tab.locator('role=button[name="Download the lines"]').click(),
+    ]);
+    expect(saved.suggestedFilename()).to.equal("running-main.log");
+    const text = readFileSync(await saved.path(), "utf8");
+    expect(text).to.match(/^2\d{3}-\S+Z keep é one\n2\d{3}-\S+Z keep é two\n$/);
+  });
+
+  it("says in the terminal's place why a user may not have one, before and after an attempt", async () => {
+    await tab.goto(`${server.url}/console/#/workspaces/root:near/core/v1/pods/object/default/closed?view=terminal`);
+    await seen(tab, "role=tabpanel >> role=status >> text=/You may not create pods.exec here.*closed for the night/");
+    await tab.locator('role=button[name="Connect"]').click();
+    await seen(tab, "role=tabpanel >> role=alert >> text=/closed for the night/");
+    expect(await axeFaults(tab)).to.deep.equal([]);
   });
 
   it("says that a container has ended, and follows the next one", async () => {

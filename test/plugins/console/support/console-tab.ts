@@ -7,6 +7,8 @@ import { startChromium, type Tab } from "../../../docs-site/support/browser.ts";
 
 /** Tab of playwright-core, as far as these tests use it. */
 export interface ConsoleTab extends Tab {
+  /** Waits for the next file that the page saves. */
+  waitForEvent(name: "download"): Promise<{ suggestedFilename(): string; path(): Promise<string> }>;
   locator(selector: string): ConsoleLocator;
   reload(): Promise<unknown>;
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;

@@ -3,13 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { relay } from "@virtual-workspaces/forwarding";
-import {
-  allow,
-  authenticated,
-  defineResource,
-  defineVirtualWorkspace,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { Target } from "../../../go/support/target.ts";
 
@@ -74,7 +68,8 @@ function viewOf(pods: ReturnType<typeof Pod.collection>, logs: Logs, url: string
   return defineVirtualWorkspace({
     name: "pods",
     path: "/clusters/:cluster",
-    authorize: authenticated(),
+    authorize: ({ name, subresource }) =>
+      name === "closed" && subresource === "exec" ? { allowed: false, reason: "closed for the night" } : allow(),
     handleWhen: ({ subresource = "" }) => STREAMS.includes(subresource),
     handle: streams.handle,
     upgrade: streams.upgrade,
@@ -97,7 +92,7 @@ function viewOf(pods: ReturnType<typeof Pod.collection>, logs: Logs, url: string
   });
 }
 
-/** A cluster with the pod `running`, which has two containers. Its kubeconfig's user may impersonate others. */
+/** A cluster with the pod `running`, which has two containers, and the pod `closed`, in which no command may run. Its kubeconfig's user may impersonate others. */
 export class PodCluster implements AsyncDisposable {
   readonly target: Target;
   readonly logs = { main: new Log(), side: new Log(), "side previous": new Log() };
@@ -107,7 +102,7 @@ export class PodCluster implements AsyncDisposable {
   private constructor(target: Target) {
     this.target = target;
     const containers = [{ name: "main", ports: [{ containerPort: 7 }] }, { name: "side" }];
-    this.#pods.in("root", "default").set("running", { containers });
+    for (const name of ["running", "closed"]) this.#pods.in("root", "default").set(name, { containers });
     this.setState("running");
   }
 

@@ -28,6 +28,8 @@ export const texts = {
       "The administrator's kubeconfig of a new server is admin.kubeconfig in its folder .kcp. Others get theirs from the operator.",
     submit: "Sign in",
     ended: "Your session has ended: the server no longer accepts its token. Sign in again.",
+    usedLink:
+      "This link has been used already, or is older than an hour. Make another one with the command virtual-workspaces console, or paste a token below.",
     signedOut: "You have signed out, in all tabs.",
     unknownToken: "The server does not know this token.",
     unknownTokenIn: (workspace: string) => `Neither the server nor the workspace ${workspace} knows this token.`,
@@ -163,8 +165,16 @@ export const texts = {
     invalidName: "Use lower-case letters, digits and hyphens, and no hyphen at the beginning and the end.",
     type: "Type",
     typeHint: "The type decides which APIs the workspace has from the beginning, and which workspaces may be in it.",
-    typeOf: (name: string, path: string) => `${name}, defined in ${path}`,
     defaultType: "Default of the parent workspace",
+    isDefault: "default here",
+    about: {
+      extends: (names: string) => `Extends ${names}.`,
+      binds: (names: string) => `Binds ${names}.`,
+      noChildren: "No workspaces can be in it.",
+      onlyChildren: (names: string) => `Only workspaces of these types can be in it: ${names}.`,
+      child: (name: string) => `Workspaces in it are ${name} by default.`,
+      initializer: "It is ready when the initializer of the type has finished.",
+    },
     submit: "Create",
     busy: "Creating…",
     done: (name: string) => `Workspace ${name} created.`,
@@ -192,6 +202,7 @@ export const texts = {
     submit: "Unmount",
     busy: "Unmounting…",
     done: (name: string) => `${name} is being unmounted.`,
+    left: (name: string) => `${name} is being unmounted. These objects could not be deleted, and are left:`,
   },
   resources: {
     label: "Resources",
@@ -266,6 +277,7 @@ export const texts = {
       enter: "Enter the workspace",
     },
     columns: "In tables",
+    columnsOfFields: (names: string) => `Columns with values of fields: ${names}.`,
     data: {
       heading: "Data",
       none: "No data.",

@@ -4,7 +4,7 @@ import { request } from "./client.ts";
 import type { ObjectAddress } from "./objects.ts";
 
 interface AccessReview {
-  readonly status?: { readonly allowed?: boolean };
+  readonly status?: { readonly allowed?: boolean; readonly reason?: string };
 }
 
 interface RulesReview {
@@ -22,11 +22,17 @@ interface RulesReview {
 const path = (workspace: string, resource: string) =>
   `${workspacePath(workspace)}/apis/authorization.k8s.io/v1/${resource}`;
 
+type Verb = "create" | "update" | "delete";
+
 /** Whether the user may do something with an object. True until the server has answered, and if it cannot tell. */
-export function useMay(verb: "create" | "update" | "delete", address: ObjectAddress | undefined): boolean {
-  const [may, setMay] = useState(true);
+export const useMay = (verb: Verb, address: ObjectAddress | undefined): boolean =>
+  useDenial(verb, address) === undefined;
+
+/** Why the user may not do something with an object or its subresource, "" without a reason. Undefined: the user may, or it is not known. */
+export function useDenial(verb: Verb, address: ObjectAddress | undefined, subresource = ""): string | undefined {
+  const [denial, setDenial] = useState<string>();
   useEffect(() => {
-    setMay(true);
+    setDenial(undefined);
     if (address === undefined) return undefined;
     const stop = new AbortController();
     const { group, version, resource } = address.resource;
@@ -34,16 +40,16 @@ export function useMay(verb: "create" | "update" | "delete", address: ObjectAddr
     const body = {
       apiVersion: "authorization.k8s.io/v1",
       kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes: { verb, group, version, resource, namespace, name } },
+      spec: { resourceAttributes: { verb, group, version, resource, subresource, namespace, name } },
     };
     const options = { method: "POST", body, signal: stop.signal } as const;
     request<AccessReview>(path(address.workspace, "selfsubjectaccessreviews"), options).then(
-      ({ status }) => setMay(status?.allowed !== false),
+      ({ status }) => setDenial(status?.allowed === false ? (status.reason ?? "") : undefined),
       () => undefined,
     );
     return () => stop.abort();
-  }, [verb, address]);
-  return may;
+  }, [verb, address, subresource]);
+  return denial;
 }
 
 /** Says which resources the user may list in a namespace. True for all if the server does not know all rules. */

@@ -40,6 +40,12 @@ export const unauthorizedAnswers = signal(0);
 /** Media type that asks for a Table, with the object itself where a server has no Tables. */
 export const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
+/** Media type of objects without their managed fields, often half of their bytes, where a server can leave them out. */
+export const SLIM = "application/json;drop=metadata.managedFields,application/json";
+
+/** The same with metadata alone in place of a list's objects. */
+export const METADATA = `application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io;drop=metadata.managedFields,${SLIM}`;
+
 export interface RequestOptions {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly parameters?: Parameters;

@@ -1,6 +1,6 @@
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import type { Parameters } from "./base.ts";
-import { request, type StatusError } from "./client.ts";
+import { METADATA, request, SLIM, type StatusError } from "./client.ts";
 import { nameSelector } from "./objects.ts";
 import { reloadable } from "./shared.ts";
 import type { KubernetesObject, List } from "./types.ts";
@@ -32,7 +32,14 @@ export function liveList<T extends KubernetesObject>(
   parameters: Parameters = {},
 ): ReadonlySignal<LiveList<T>> {
   const key = `list ${path} ${JSON.stringify(parameters)}`;
-  return reloadable<LiveList<T>>(key, { items: [], state: "loading" }, (state) => start(state, path, parameters));
+  return reloadable<LiveList<T>>(key, { items: [], state: "loading" }, (state) => start(state, { path, parameters }));
+}
+
+/** The same with names, namespaces and logical clusters alone, which is a small part of long lists. Other changes are no news. */
+export function liveNames(path: string, parameters: Parameters = {}): ReadonlySignal<LiveList<KubernetesObject>> {
+  const key = `names ${path} ${JSON.stringify(parameters)}`;
+  const source = { path, parameters, isNames: true };
+  return reloadable<LiveList<KubernetesObject>>(key, { items: [], state: "loading" }, (state) => start(state, source));
 }
 
 /** One object, kept up to date. `items` is empty when there is none. */
@@ -40,7 +47,16 @@ export function liveObject<T extends KubernetesObject>(collection: string, name:
   return liveList<T>(collection, { fieldSelector: nameSelector(name) });
 }
 
-function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: string, parameters: Parameters) {
+interface Source {
+  readonly path: string;
+  readonly parameters: Parameters;
+  /** Keeps names and logical clusters alone. Events have whole objects: a WebSocket has no header `Accept`. */
+  readonly isNames?: boolean;
+}
+
+function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, source: Source) {
+  const { path, parameters, isNames = false } = source;
+  const slim = isNames ? namesOf<T> : withoutManagers<T>;
   const objects = new Map<string, T>();
   let phase: Pick<LiveList<T>, "state" | "error"> = { state: "loading" };
   let covered: Pick<LiveList<T>, "shards" | "unavailable"> = {};
@@ -66,7 +82,8 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
       let rights: string | undefined;
       do {
         const page = { ...parameters, limit: CHUNK, continue: next };
-        const list: List<T> = await request(path, { parameters: page, signal });
+        const accept = isNames ? METADATA : SLIM;
+        const list: List<T> = await request(path, { parameters: page, signal, accept });
         // Items of a list may leave out what all of them have in common.
         const common = { apiVersion: list.apiVersion, kind: list.kind?.replace(/List$/, "") };
         for (const object of list.items ?? []) listed.set(keyOf(object), { ...common, ...slim(object) });
@@ -92,6 +109,7 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
     onEvent(event: WatchEvent<T>) {
       if (event.type === "BOOKMARK") return;
       const key = keyOf(event.object);
+      if (isNames && event.type === "MODIFIED" && objects.has(key)) return;
       if (event.type === "DELETED" || !objects.has(key)) keys = undefined;
       if (event.type === "DELETED") objects.delete(key);
       else objects.set(key, slim(event.object));
@@ -113,7 +131,13 @@ function start<T extends KubernetesObject>(state: Signal<LiveList<T>>, path: str
 const keyOf = (object: KubernetesObject): string =>
   `${object.metadata.namespace ?? ""}\u0000${object.metadata.name}\u0000${clusterOf(object)}`;
 
-function slim<T extends KubernetesObject>(object: T): T {
+function withoutManagers<T extends KubernetesObject>(object: T): T {
   delete (object.metadata as { managedFields?: unknown }).managedFields;
   return object;
+}
+
+function namesOf<T extends KubernetesObject>(object: T): T {
+  const { name, namespace } = object.metadata;
+  const annotations = { "kcp.io/cluster": clusterOf(object) };
+  return { metadata: { name, ...(namespace !== undefined && { namespace }), annotations } } as KubernetesObject as T;
 }

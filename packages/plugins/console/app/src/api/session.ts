@@ -205,5 +205,7 @@ async function notByLink(code: string, error: StatusError): Promise<void> {
   }
   // The token of the session in the cookie is no longer valid: there is nothing to replace.
   const failure = isOther ? await signIn({ code, replace: true }).catch(asStatusError) : error;
-  if (failure !== undefined) session.value = { state: "signed-out", notice: failure.message };
+  if (failure === undefined) return;
+  const isUsed = failure.message.includes("link has been used");
+  session.value = { state: "signed-out", notice: isUsed ? texts.signIn.usedLink : failure.message };
 }

@@ -5,6 +5,7 @@ import { type Discovery, discovery } from "../api/discovery.ts";
 import { texts } from "../texts.ts";
 import { confirmDone } from "../ui/announce.tsx";
 import { Lazy } from "../ui/lazy.tsx";
+import { ReasonedButton } from "../ui/reasoned-button.tsx";
 
 const GROUP = "apis.kcp.io";
 
@@ -69,14 +70,9 @@ function CreateButton({ workspace, id, onClick, children }: CreateButtonProps) {
   );
   const may = useMay("create", address);
   return (
-    <button
-      type="button"
-      disabled={!may}
-      title={may ? undefined : texts.kcp.notAllowed(`${resource}.${group}`)}
-      onClick={onClick}
-    >
+    <ReasonedButton reason={may ? undefined : texts.kcp.notAllowed(`${resource}.${group}`)} onClick={onClick}>
       {children}
-    </button>
+    </ReasonedButton>
   );
 }
 

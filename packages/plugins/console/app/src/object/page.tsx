@@ -14,6 +14,7 @@ import { texts } from "../texts.ts";
 import { ageOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { ReasonedButton } from "../ui/reasoned-button.tsx";
 import { ObjectViews } from "../views/lazy-views.tsx";
 import { deletedWorkspace } from "../workspaces/delete-workspace.tsx";
 import type { Workspace } from "../workspaces/workspace.ts";
@@ -95,15 +96,14 @@ function Actions({ address, object, live }: PartProps) {
         </a>
       )}
       {live.state === "live" && <span class="live">{texts.table.live}</span>}
-      <button
-        type="button"
-        title={mayDelete ? undefined : texts.object.remove.forbidden}
-        disabled={!mayDelete || live.state === "deleted" || object.metadata.deletionTimestamp !== undefined}
+      <ReasonedButton
+        reason={mayDelete ? undefined : texts.object.remove.forbidden}
+        isDisabled={live.state === "deleted" || object.metadata.deletionTimestamp !== undefined}
         onClick={() => (isWorkspace ? deleteWorkspace(address, object) : setOpen(true))}
       >
         <Icon name="trash" />
         {texts.object.remove.button}
-      </button>
+      </ReasonedButton>
       {isOpen && <DeleteObjectDialog address={address} object={object} onClose={() => setOpen(false)} />}
     </div>
   );

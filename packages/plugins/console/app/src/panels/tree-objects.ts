@@ -2,7 +2,7 @@ import { resourcePath, workspacePath } from "../api/base.ts";
 import { liveList } from "../api/live-list.ts";
 import type { KubernetesObject } from "../api/types.ts";
 import { type Route, routeTo } from "../route.ts";
-import { clustersWith } from "./everywhere.ts";
+import { servesResource } from "./everywhere.ts";
 import { type Panel, panelList, tabOf } from "./panel-list.ts";
 
 /** An object that a panel shows in the tree of workspaces. */
@@ -23,7 +23,7 @@ export function shownObjects(path: string, cluster = path): readonly ShownObject
     if (tree === undefined || !("resource" in subject)) return [];
     const id = { group: subject.group, resource: subject.resource, version: tree.version };
     // Only workspaces that serve the resource are worth a request.
-    if (!clustersWith(id).clusters.includes(cluster)) return [];
+    if (!servesResource(id, cluster)) return [];
     return liveList(`${workspacePath(cluster)}/${resourcePath(id)}`).value.items.map((object) => {
       const { name, namespace = "" } = object.metadata;
       const target = { workspace: path, resource: id, object: { namespace, name } };

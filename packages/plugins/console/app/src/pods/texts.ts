@@ -53,6 +53,8 @@ export const texts = {
     lost: "The connection was lost. The command may still run in the container.",
     closed: "You ended the session.",
     noCommand: "Type a command.",
+    denied: (reason: string) =>
+      `You may not create pods/exec here, so the server will reject a terminal${reason === "" ? "." : `: ${reason}`}`,
     openQuote: "A quotation mark is missing.",
   },
   ports: {

@@ -7,6 +7,7 @@ import type { TablePage } from "../api/table-query.ts";
 import { type RouteQuery, route, routeHash, setQuery, withQuery } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Icon } from "../ui/icons.tsx";
+import { ReasonedButton } from "../ui/reasoned-button.tsx";
 import { TypedField } from "../ui/typed-field.tsx";
 import { isMounted } from "../workspaces/mounted.ts";
 import type { ShownColumn } from "./cells.tsx";
@@ -113,9 +114,9 @@ function CreateButton({ workspace, resource }: { readonly workspace: string; rea
   );
   if (!useMay("create", address))
     return (
-      <button type="button" class="button" disabled title={texts.object.create.forbidden(plural, namespace)}>
+      <ReasonedButton reason={texts.object.create.forbidden(plural, namespace)} onClick={() => undefined}>
         {content}
-      </button>
+      </ReasonedButton>
     );
   return (
     <a class="button" href={routeHash(withQuery(route.value, { view: "create" }))}>

@@ -9,6 +9,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
 import { openPaths, setOpen } from "./tree-model.ts";
+import { TypeChoice } from "./type-choice.tsx";
 import { type TypeReference, WORKSPACES } from "./workspace.ts";
 import { allowedTypes, typeOfLogicalCluster } from "./workspace-types.ts";
 
@@ -61,7 +62,6 @@ function CreateForm({ parent }: { readonly parent: string }) {
       setBusy(false);
     }
   };
-  const hasNoTypes = !allowed.isLoading && allowed.types.length === 0;
   return (
     <Dialog heading={texts.create.heading(parent)} onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
@@ -82,22 +82,7 @@ function CreateForm({ parent }: { readonly parent: string }) {
             />
           )}
         </Field>
-        <Field
-          label={texts.create.type}
-          error={problems.type}
-          hint={hasNoTypes ? texts.create.noTypes : texts.create.typeHint}
-        >
-          {(attributes) => (
-            <select {...attributes} value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
-              <option value="">{defaultText(allowed.default)}</option>
-              {allowed.types.map((type) => (
-                <option key={valueOfType(type)} value={valueOfType(type)}>
-                  {texts.create.typeOf(type.name, type.path)}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <TypeChoice allowed={allowed} chosen={chosen} onChoose={setChosen} error={problems.type} />
         <footer>
           <button type="button" onClick={close}>
             {texts.cancel}
@@ -111,15 +96,10 @@ function CreateForm({ parent }: { readonly parent: string }) {
   );
 }
 
-const valueOfType = ({ name, path = "" }: TypeReference): string => `${path}:${name}`;
-
 function referenceOf(value: string): TypeReference | undefined {
   const at = value.lastIndexOf(":");
   return at < 0 ? undefined : { name: value.slice(at + 1), path: value.slice(0, at) };
 }
-
-const defaultText = (type: TypeReference | undefined): string =>
-  type === undefined ? texts.create.defaultType : `${texts.create.defaultType}: ${type.name}`;
 
 const manifest = (name: string, type: TypeReference | undefined) => ({
   apiVersion: "tenancy.kcp.io/v1alpha1",

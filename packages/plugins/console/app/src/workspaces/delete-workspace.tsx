@@ -1,13 +1,14 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { asStatusError } from "../api/client.ts";
-import { deleteObject, readObject } from "../api/objects.ts";
-import type { KubernetesObject } from "../api/types.ts";
+import { deleteObject } from "../api/objects.ts";
 import { navigate, route, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { confirmDone } from "../ui/announce.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
+import { LeftObjects } from "./left-objects.tsx";
+import { deleteAll, type LeftObject, objectsOfMount } from "./mount-objects.ts";
 import { parentOf, WORKSPACES, type Workspace } from "./workspace.ts";
 
 interface Deleted {
@@ -28,6 +29,7 @@ function DeleteForm({ path, workspace }: Deleted) {
   const [isThorough, setThorough] = useState(false);
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  const [left, setLeft] = useState<readonly LeftObject[]>([]);
   const parent = parentOf(path) ?? "root";
   const name = workspace?.metadata.name ?? "";
   const mount = workspace?.spec?.mount?.ref;
@@ -35,16 +37,23 @@ function DeleteForm({ path, workspace }: Deleted) {
   const close = () => {
     deletedWorkspace.value = undefined;
   };
+  /** Ends the dialog, unless objects are left. */
+  const endWith = (objects: readonly LeftObject[]) => {
+    setLeft(objects);
+    if (objects.length > 0) return;
+    confirmDone(words.done(name));
+    close();
+  };
   const submit = async (event: Event) => {
     event.preventDefault();
     if (typed !== name) return;
     setBusy(true);
     try {
       const at = { workspace: parent, resource: WORKSPACES, namespace: "", name };
+      // Read first: if that fails, nothing has been deleted.
+      const objects = mount !== undefined && isThorough ? await objectsOfMount(parent, mount.name) : [];
       await deleteObject(at, workspace?.metadata.uid);
-      if (mount !== undefined && isThorough) await deleteMount(parent, mount.name);
-      confirmDone(words.done(name));
-      close();
+      endWith(await deleteAll(objects));
       const { workspace: current } = route.peek();
       if (current === path || current.startsWith(`${path}:`)) navigate(routeTo({ workspace: parent }));
     } catch (cause) {
@@ -52,6 +61,12 @@ function DeleteForm({ path, workspace }: Deleted) {
       setBusy(false);
     }
   };
+  if (left.length > 0)
+    return (
+      <Dialog heading={words.heading(path)} onClose={close}>
+        <LeftObjects name={name} left={left} onLeft={endWith} onClose={close} />
+      </Dialog>
+    );
   return (
     <Dialog heading={words.heading(path)} onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
@@ -90,29 +105,3 @@ function DeleteForm({ path, workspace }: Deleted) {
     </Dialog>
   );
 }
-
-interface SecretReference {
-  readonly kind?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-}
-
-interface Mount extends KubernetesObject {
-  readonly spec?: { readonly ref?: SecretReference; readonly secretRef?: SecretReference };
-}
-
-/** Deletes a Mount and the Secrets that it names. Throws a StatusError. */
-async function deleteMount(workspace: string, name: string): Promise<void> {
-  const at = { workspace, resource: MOUNTS, namespace: "", name };
-  const { spec, metadata } = await readObject<Mount>(at);
-  await deleteObject(at, metadata.uid);
-  const named = [spec?.ref?.kind === "Secret" ? spec.ref : undefined, spec?.secretRef];
-  const keys = named.flatMap((one) => (one?.name ? [`${one.namespace ?? "default"}/${one.name}`] : []));
-  for (const key of new Set(keys)) {
-    const [namespace = "", secret = ""] = key.split("/", 2);
-    await deleteObject({ workspace, resource: SECRETS, namespace, name: secret });
-  }
-}
-
-const MOUNTS = { group: "proxy.kcp.io", version: "v1alpha1", resource: "mounts" } as const;
-const SECRETS = { group: "", version: "v1", resource: "secrets" } as const;

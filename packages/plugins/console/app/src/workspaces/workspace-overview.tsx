@@ -9,6 +9,7 @@ import { accessHash, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf, dateOf } from "../ui/age.ts";
 import { Icon } from "../ui/icons.tsx";
+import { ReasonedButton } from "../ui/reasoned-button.tsx";
 import { createHere } from "./create-workspace.tsx";
 import { deletedWorkspace } from "./delete-workspace.tsx";
 import { logicalCluster } from "./logical-cluster.ts";
@@ -52,15 +53,10 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
     <section class="overview" aria-label={texts.workspace.overview}>
       <div class="actions">
         {mount === undefined && hasWorkspaces && (
-          <button
-            type="button"
-            onClick={createHere}
-            disabled={!mayCreate}
-            title={mayCreate ? undefined : texts.create.forbidden}
-          >
+          <ReasonedButton reason={mayCreate ? undefined : texts.create.forbidden} onClick={createHere}>
             <Icon name="plus" />
             {texts.create.button}
-          </button>
+          </ReasonedButton>
         )}
         {mount === undefined && <ApiActions key={path} workspace={path} />}
         {mount === undefined && (
@@ -72,15 +68,15 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
           {texts.header.access}
         </a>
         {workspace !== undefined && (
-          <button
-            type="button"
-            onClick={() => (deletedWorkspace.value = { path, workspace })}
-            disabled={!mayDelete}
-            title={mayDelete ? undefined : texts.remove.forbidden}
+          <ReasonedButton
+            reason={mayDelete ? undefined : texts.remove.forbidden}
+            onClick={() => {
+              deletedWorkspace.value = { path, workspace };
+            }}
           >
             <Icon name="trash" />
             {mount === undefined ? texts.remove.button : texts.unmount.button}
-          </button>
+          </ReasonedButton>
         )}
       </div>
       <dl class="facts">

@@ -2,6 +2,7 @@ import { computed, type ReadonlySignal } from "@preact/signals";
 import { workspacePath } from "../api/base.ts";
 import { liveList } from "../api/live-list.ts";
 import { clusterOf, type KubernetesObject } from "../api/types.ts";
+import { texts } from "../texts.ts";
 import { ancestorsOf, type TypeReference } from "./workspace.ts";
 
 interface Selector {
@@ -11,6 +12,8 @@ interface Selector {
 
 interface WorkspaceType extends KubernetesObject {
   readonly spec?: {
+    readonly initializer?: boolean;
+    readonly defaultAPIBindings?: readonly { readonly path?: string; readonly export: string }[];
     readonly extend?: { readonly with?: readonly TypeReference[] };
     readonly defaultChildWorkspaceType?: TypeReference;
     readonly limitAllowedChildren?: Selector;
@@ -18,10 +21,17 @@ interface WorkspaceType extends KubernetesObject {
   };
 }
 
+/** A type that a workspace may have. */
+export interface AllowedType extends Required<TypeReference> {
+  /** Explains what its workspaces get, and which may be in them. */
+  readonly about: string;
+}
+
 export interface AllowedTypes {
-  readonly types: readonly Required<TypeReference>[];
-  /** Type that the server chooses if the Workspace names none. */
-  readonly default?: TypeReference;
+  /** By name, without the default. */
+  readonly types: readonly AllowedType[];
+  /** Type that the server chooses if the Workspace names none. It has no path and no explanation if it cannot be read. */
+  readonly default?: TypeReference & Partial<Pick<AllowedType, "about">>;
   readonly isLoading: boolean;
 }
 
@@ -50,12 +60,34 @@ export function allowedTypes(parent: string, parentType: TypeReference): Readonl
           const children = withExtended(reference, known);
           return allows(rule?.limitAllowedChildren, children) && allows(type.spec?.limitAllowedParents, parents);
         })
-        .map(({ reference }) => reference),
+        .map(({ type, reference }) => ({ ...reference, about: aboutType(type) })),
     );
     const isLoading = lists.some(({ list }) => list.state === "loading");
-    const fallback = rule?.defaultChildWorkspaceType;
-    return { types, isLoading, ...(fallback !== undefined && { default: fallback }) };
+    const reference = rule?.defaultChildWorkspaceType;
+    const isDefault = (type: TypeReference) => reference !== undefined && keyOf(type) === keyOf(reference);
+    const others = types.filter((type) => !isDefault(type)).sort(byName);
+    const fallback = types.find(isDefault) ?? reference;
+    return { types: others, isLoading, ...(fallback !== undefined && { default: fallback }) };
   });
+}
+
+const byName = (a: Required<TypeReference>, b: Required<TypeReference>): number =>
+  a.name.localeCompare(b.name) || a.path.localeCompare(b.path);
+
+/** Explains a type by its own fields, without further requests. */
+function aboutType({ spec = {} }: WorkspaceType): string {
+  const words = texts.create.about;
+  const { extend, defaultAPIBindings = [], defaultChildWorkspaceType: child, limitAllowedChildren: children } = spec;
+  const names = (types: readonly TypeReference[] = []): string => types.map(({ name }) => name).join(", ");
+  const parts = [
+    (extend?.with ?? []).length > 0 && words.extends(names(extend?.with)),
+    defaultAPIBindings.length > 0 && words.binds(defaultAPIBindings.map((one) => one.export).join(", ")),
+    children?.none === true && words.noChildren,
+    (children?.types ?? []).length > 0 && words.onlyChildren(names(children?.types)),
+    child !== undefined && children === undefined && words.child(child.name),
+    spec.initializer === true && words.initializer,
+  ];
+  return parts.filter((part) => part !== false).join(" ");
 }
 
 /** A type counts as each of the types that it extends. */

@@ -38,7 +38,7 @@ export function Outdated({ draft, onDone, attempts }: OutdatedProps) {
   };
   return (
     <section class="object-note warning outdated" aria-label={words.heading}>
-      <p role="alert">
+      <p role="alert" id="outdated-reason">
         <strong>{words.heading}</strong> {merged === undefined && words.invalid}
         {merged !== undefined && conflicts.length === 0 && words.mergeable}
         {conflicts.length > 0 && words.conflicts(conflicts.map(pathText).join(", "))}
@@ -47,8 +47,8 @@ export function Outdated({ draft, onDone, attempts }: OutdatedProps) {
       <div class="row" ref={choices}>
         <button
           type="button"
-          disabled={merged === undefined}
-          title={merged === undefined ? words.invalid : undefined}
+          aria-disabled={merged === undefined}
+          aria-describedby={merged === undefined ? "outdated-reason" : undefined}
           onClick={merge}
         >
           {words.merge}

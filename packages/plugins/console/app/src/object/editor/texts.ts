@@ -16,6 +16,7 @@ export const yamlTexts = {
   tooLarge: (maximum: number) => `Too large: use ${maximum} or less`,
   notAbove: (minimum: number) => `Too small: use more than ${minimum}`,
   notBelow: (maximum: number) => `Too large: use less than ${maximum}`,
+  notMultiple: (of: number) => `Use a multiple of ${of}`,
   tooShort: (length: number) => `Too short: use ${length} or more characters`,
   tooLong: (length: number) => `Too long: use ${length} or fewer characters`,
   tooFew: (count: number) => `Too few items: use ${count} or more`,

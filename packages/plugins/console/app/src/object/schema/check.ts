@@ -93,13 +93,20 @@ function checkScalar(node: Scalar, schema: FieldSchema, context: Context): void 
 
 function numberProblem(value: unknown, bounds: Bounds): string | undefined {
   if (typeof value !== "number" && typeof value !== "bigint") return undefined;
-  const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = bounds;
+  const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf } = bounds;
   const words = yamlTexts;
   if (minimum !== undefined && (value < minimum || (exclusiveMinimum && Number(value) === minimum)))
     return exclusiveMinimum ? words.notAbove(minimum) : words.tooSmall(minimum);
   if (maximum !== undefined && (value > maximum || (exclusiveMaximum && Number(value) === maximum)))
     return exclusiveMaximum ? words.notBelow(maximum) : words.tooLarge(maximum);
+  if (multipleOf !== undefined && !isMultiple(Number(value), multipleOf)) return words.notMultiple(multipleOf);
   return undefined;
+}
+
+/** Whether a number is a multiple of another, of which 0.3 is one of 0.1. */
+function isMultiple(value: number, of: number): boolean {
+  const quotient = value / of;
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }
 
 function textProblem(value: string, { minLength = 0, maxLength, pattern }: Bounds): string | undefined {

@@ -22,6 +22,7 @@ interface RawSchema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: boolean;
   readonly exclusiveMaximum?: boolean;
+  readonly multipleOf?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -42,6 +43,7 @@ export type Bounds = Pick<
   | "maximum"
   | "exclusiveMinimum"
   | "exclusiveMaximum"
+  | "multipleOf"
   | "minLength"
   | "maxLength"
   | "pattern"

@@ -4,18 +4,24 @@ import { type ObjectAddress, objectPath } from "../../api/objects.ts";
 import type { Table } from "../../api/types.ts";
 import { shownColumns } from "../../resources/cells.tsx";
 import { texts } from "../../texts.ts";
+import type { WholeObject } from "../live-object.ts";
+import { leavesOf } from "./leaves.tsx";
 
 interface ColumnsProps {
   readonly address: ObjectAddress;
-  /** The columns are read again for each. */
-  readonly version: string;
+  /** The columns are read again for each of its versions. */
+  readonly object: WholeObject;
 }
 
 /** Columns that the other facts of the summary have, too. */
 const ELSEWHERE = new Set(["Name", "Namespace", "Age", "Created At"]);
 
-/** What the server shows of an object in a table: all its columns, those of kubectl's `-o wide` too. */
-export function Columns({ address, version }: ColumnsProps) {
+/**
+ * Which columns a table has for an object, those of kubectl's `-o wide` too, with the values that the server computes. The other values
+ * are those of fields, which the summary shows below.
+ */
+export function Columns({ address, object }: ColumnsProps) {
+  const { resourceVersion: version } = object.metadata;
   const [table, setTable] = useState<Table>();
   const path = objectPath(address);
   useEffect(() => {
@@ -33,17 +39,26 @@ export function Columns({ address, version }: ColumnsProps) {
   const all = shownColumns(table.columnDefinitions, { hasNamespace: false, hasCluster: false, isWide: true });
   const columns = all.filter(({ field }) => !ELSEWHERE.has(field));
   if (columns.every((column) => column.textOf(row) === "")) return null;
+  const below = new Set(leavesOf(object).map(({ text }) => text));
+  const isBelow = (column: (typeof columns)[number]) => below.has(column.textOf(row)) || column.textOf(row) === "";
+  const computed = columns.filter((column) => !isBelow(column));
+  const others = columns.filter(isBelow);
   return (
     <section aria-labelledby="columns">
       <h3 id="columns">{texts.object.columns}</h3>
-      <dl class="facts">
-        {columns.map((column) => (
-          <div key={column.field}>
-            <dt title={column.description}>{column.label}</dt>
-            <dd dir="auto">{column.textOf(row)}</dd>
-          </div>
-        ))}
-      </dl>
+      {computed.length > 0 && (
+        <dl class="facts">
+          {computed.map((column) => (
+            <div key={column.field}>
+              <dt title={column.description}>{column.label}</dt>
+              <dd dir="auto">{column.textOf(row)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {others.length > 0 && (
+        <p class="hint">{texts.object.columnsOfFields(others.map(({ label }) => label).join(", "))}</p>
+      )}
     </section>
   );
 }

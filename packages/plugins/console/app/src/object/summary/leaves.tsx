@@ -16,8 +16,7 @@ interface Leaf {
 
 /** The values of an object, each with its path: what its spec and its status say, without YAML. */
 export function Leaves({ object }: { readonly object: WholeObject }) {
-  const leaves: Leaf[] = [];
-  for (const [name, value] of Object.entries(object)) if (!ELSEWHERE.has(name)) collect(value, name, leaves);
+  const leaves = leavesOf(object);
   if (leaves.length === 0) return null;
   const words = texts.object.leaves;
   return (
@@ -38,6 +37,13 @@ export function Leaves({ object }: { readonly object: WholeObject }) {
       {leaves.length > MOST && <p class="hint">{words.more(leaves.length - MOST)}</p>}
     </section>
   );
+}
+
+/** The values of an object that {@link Leaves} shows. */
+export function leavesOf(object: WholeObject): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  for (const [name, value] of Object.entries(object)) if (!ELSEWHERE.has(name)) collect(value, name, leaves);
+  return leaves;
 }
 
 function collect(value: unknown, path: string, leaves: Leaf[]): void {

@@ -96,9 +96,7 @@ export function SummaryTab({ address, object, found, resource, isDeleted }: Summ
         )}
       </dl>
       <Data object={object} />
-      {!isDeleted && resource?.verbs.includes("get") !== false && (
-        <Columns address={address} version={metadata.resourceVersion ?? ""} />
-      )}
+      {!isDeleted && resource?.verbs.includes("get") !== false && <Columns address={address} object={object} />}
       <Conditions status={object["status"]} />
       <Leaves object={object} />
       {Object.keys(annotations).length > 0 && (

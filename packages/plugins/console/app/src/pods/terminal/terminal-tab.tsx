@@ -1,6 +1,7 @@
 import "../../object/object.css";
 import "../pods.css";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useDenial } from "../../api/access.ts";
 import { type ObjectAddress, objectPath } from "../../api/objects.ts";
 import type { WholeObject } from "../../object/live-object.ts";
 import { texts as common } from "../../texts.ts";
@@ -34,6 +35,7 @@ export function TerminalTab({ address, object }: TerminalTabProps) {
   const [isInteractive, setInteractive] = useState(true);
   const [problem, setProblem] = useState<string>();
   const { host, state, connect, end } = useSession(address);
+  const denial = useDenial("create", address, "exec");
   const isIdle = state.phase === "idle";
   const words = texts.terminal;
   const start = () => {
@@ -106,16 +108,28 @@ export function TerminalTab({ address, object }: TerminalTabProps) {
           </button>
         )}
       </form>
-      <StateLine state={state} />
+      {denial !== undefined && isIdle && (
+        <p role="status" class="object-note warning">
+          {words.denied(denial)}
+        </p>
+      )}
+      <StateLine state={state} isDenied={denial !== undefined} />
       <div class="terminal-host" ref={host} />
       <p class="hint">{words.keys}</p>
     </div>
   );
 }
 
-function StateLine({ state }: { readonly state: State }) {
+interface StateLineProps {
+  readonly state: State;
+  /** The page says above why there is no terminal. */
+  readonly isDenied: boolean;
+}
+
+function StateLine({ state, isDenied }: StateLineProps) {
   const words = texts.terminal;
-  if (state.phase === "idle" && state.end?.kind === "failed") return <Problem error={state.end.error} />;
+  if (state.phase === "idle" && state.end?.kind === "failed")
+    return isDenied && state.end.error.reason === "NoWebSocket" ? null : <Problem error={state.end.error} />;
   const isLost = state.phase === "idle" && state.end?.kind === "lost";
   return (
     <p role="status" class={isLost ? "object-note warning" : "muted"}>
