@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { expect } from "chai";
 import { signed } from "../../_support/issuer.ts";
 import { type Answer, outcome } from "../../_support/plain.ts";
+import { until } from "../../_support/until.ts";
 import { linesOf, startTarget, type Target } from "../mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, OtherHub, TestHub } from "./support/hub.ts";
 
@@ -175,7 +176,8 @@ describe("several hubs", function () {
     await using again = await hub.agent("restarted", { api: apiOf(target), hub: told, ...kept });
     const { hub: reached } = await again.seen("connected");
     expect(others.map(({ url }) => url)).to.include(reached);
-    expect((await hub.at("restarted").get("/api/v1/pods", alice)).status).to.equal(200);
+    // A hub learns of the tunnels of another by the status of the ClusterProxy, and its clients get 503 until then.
+    await until(async () => (await hub.at("restarted").get("/api/v1/pods", alice)).status === 200);
     expect(again.events.map(({ type }) => type)).not.to.include("disconnected");
   });
 
