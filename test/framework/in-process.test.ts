@@ -29,7 +29,7 @@ class Own implements AsyncDisposable {
   readonly server: Server;
   readonly ready = Promise.withResolvers<void>();
   readonly signals: AbortSignal[] = [];
-  readonly asked: string[] = [];
+  readonly authorizations: string[] = [];
   mayImpersonate = true;
   readonly within: Upstream;
   readonly connected: Upstream;
@@ -69,7 +69,7 @@ class Own implements AsyncDisposable {
       ...{ virtualWorkspaces: [notes, raw], log: testLog().log, closeTimeout: 1000 },
       authentication: [staticTokens({ token: { name: "alice" } })],
       impersonation: ({ resource, name }) => {
-        this.asked.push(`${resource} ${name}`);
+        this.authorizations.push(`${resource} ${name}`);
         return this.mayImpersonate ? allow() : deny("not now");
       },
     });
@@ -191,7 +191,7 @@ describe("a request within the process", () => {
       headers: { host: "own", "x-forwarded-for": "1.2.3.4" },
     };
     expect(seen).to.deep.equal([bob, bob, 403, bob]);
-    expect(own.asked).to.deep.equal([
+    expect(own.authorizations).to.deep.equal([
       "users bob",
       "groups writers",
       "users bob",

@@ -52,7 +52,8 @@ describe("panels of plugins in the console", function () {
     expect(ok, output).to.equal(true);
     browser = await startBrowser();
     if (browser === undefined) return this.skip();
-    server = await Start.ready({ flags: ["--batteries-included=+cluster-proxy,+spaces"] });
+    const elsewhere = `--console-panel=${join(root, "examples/panels/polls.ts")}`;
+    server = await Start.ready({ flags: ["--batteries-included=+cluster-proxy,+spaces", elsewhere] });
     const link = server.lines.find((line) => line.startsWith("Console, "))?.replace(/^.*: (?=https)/, "") ?? "";
     ({ tab, faults } = await openTab(browser, link));
     await seen(tab, "role=treeitem[name=/^root/]");
@@ -164,6 +165,16 @@ describe("panels of plugins in the console", function () {
     }).observe(document.querySelector("[role=tree]"), { childList: true })`);
     await apply("root:spaces", { ...SPACE, metadata: { ...SPACE.metadata, name: "late" } });
     await seen(tab, "[role=treeitem]:focus >> text=far");
+  });
+
+  it("are in the list of views for a view of another server, with its path, and say what that server answers", async () => {
+    await open("root?view=views");
+    await seen(tab, "role=rowheader[name=/^polls/]");
+    await seen(tab, "code >> text='/services/polls/clusters/{cluster}'");
+    await tab.locator("role=rowheader >> role=link[name=polls]").click();
+    await seen(tab, "role=heading[name=Polls]");
+    // This server has no such view.
+    await seen(tab, "[data-panel=polls] >> text=/forbidden.*services.polls.clusters.root/");
   });
 
   it("act as the user as whom the tab acts", async () => {

@@ -62,7 +62,7 @@ describe("a session of a user of one workspace", () => {
 
   it("rejects what is no path of a workspace", async () => {
     await using server = await start();
-    for (const workspace of ["../services/notes", "root/shop", "root:shop?x=1", "", "*", 5, "a".repeat(1_001)]) {
+    for (const workspace of ["../services/notes", "root/shop", "root:shop?x=1", "", "*", 5, "a".repeat(64)]) {
       const { status, message } = await server.signIn({ token: "ann", workspace });
       expect([status, message], String(workspace)).to.deep.equal([
         400,

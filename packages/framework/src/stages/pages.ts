@@ -10,19 +10,23 @@ import { authenticateBy, authenticatorsAt, bounded } from "./authenticate.ts";
 
 /** Authenticates the caller by the server's authenticators, those at the path `at`, and those of the pages. */
 const attempt = (exchange: Exchange, at: string | undefined): void | Promise<void> =>
-  bounded(async () => {
-    await authenticateBy(exchange, ({ core: { pages, matcher } }) => {
+  bounded(() => {
+    const pending = authenticateBy(exchange, ({ core: { pages, matcher } }) => {
       const everywhere = pages?.authentication ?? [];
       const found = at === undefined ? undefined : matcher.match(at);
       if (found?.kind !== "match") return everywhere;
       const own = authenticatorsAt(exchange, { ...found, mounted: found.view });
       return [...(pages?.authenticationAt?.(found.params) ?? []), ...own, ...everywhere];
     });
-    if (exchange.user?.groups.includes(UNAUTHENTICATED) !== true) return;
-    // Security: a view that forwards unknown callers takes any token.
-    exchange.user = undefined;
-    throw ApiError.unauthorized();
+    return pending === undefined ? requireKnown(exchange) : pending.then(() => requireKnown(exchange));
   })(exchange);
+
+/** Security: a view that forwards unknown callers takes any token. @throws ApiError 401 for an anonymous caller */
+function requireKnown(exchange: Exchange): void {
+  if (exchange.user?.groups.includes(UNAUTHENTICATED) !== true) return;
+  exchange.user = undefined;
+  throw ApiError.unauthorized();
+}
 
 /** Answers a request for the pages of the server, before authentication. */
 export function answerPages(exchange: Exchange): void | Promise<void> {

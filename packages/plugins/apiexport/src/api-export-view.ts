@@ -69,15 +69,15 @@ function warn(error: unknown): void {
  * for an administrator there. The view has authorized the provider, so the workspace's rules do not apply; audit, field owners and
  * admission see the provider.
  */
-function throughExport(asked: OutboundIdentity): Exclude<OutboundIdentity, string> {
+function throughExport(identity: OutboundIdentity): Exclude<OutboundIdentity, string> {
   // What depends on nothing but the caller, who is immutable, is kept.
-  const known = asked === "impersonate" || asked === sameCaller ? new WeakMap<Identity, Warranted>() : undefined;
+  const known = identity === "impersonate" || identity === sameCaller ? new WeakMap<Identity, Warranted>() : undefined;
   return (caller, scope) => {
     if (scope === undefined || scope.cluster === WILDCARD) return undefined;
     const { cluster } = scope;
     const last = known?.get(caller);
     if (last?.cluster === cluster) return last.as;
-    const as = asCaller(asked, caller, scope);
+    const as = asCaller(identity, caller, scope);
     if (as === undefined) return undefined;
     const made = warranted(as, cluster);
     if (caller instanceof User) known?.set(caller, { cluster, as: made });
@@ -92,12 +92,12 @@ interface Warranted {
 }
 
 function asCaller(
-  asked: OutboundIdentity,
+  identity: OutboundIdentity,
   caller: Identity,
   scope: Parameters<Exclude<OutboundIdentity, string>>[1],
 ): Impersonation | undefined {
-  if (asked === "none") return undefined;
-  return asked === "impersonate" ? impersonated(caller) : asked(caller, scope);
+  if (identity === "none") return undefined;
+  return identity === "impersonate" ? impersonated(caller) : identity(caller, scope);
 }
 
 /** Returns an immutable user. */

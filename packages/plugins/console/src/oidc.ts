@@ -1,9 +1,9 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
 import type { Configuration, DiscoveryRequestOptions } from "openid-client";
 import { SAFE_HEADERS } from "./page-files.ts";
 import type { Sealed } from "./sealed.ts";
-import { type IssuedToken, isWorkspacePath, pairsOf } from "./sessions.ts";
+import { type IssuedToken, pairsOf } from "./sessions.ts";
 
 /** Client of an OpenID Connect issuer that signs users in: authorization code with PKCE. */
 export interface OidcClient {
@@ -93,7 +93,7 @@ export class OidcSignIns {
     const expires = Date.now() + PATIENCE * 1000;
     const login: Login = {
       ...{ issuer, state, nonce, verifier, redirect, expires },
-      ...(isWorkspacePath(workspace) && { workspace }),
+      ...(workspace !== null && isWorkspacePath(workspace) && { workspace }),
       ...(replaces && { replaces }),
     };
     go(res, target.href, [cookieOf(this.#parts.sealed.seal(JSON.stringify(login), COOKIE), PATIENCE)]);

@@ -1,4 +1,4 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import type { User } from "@virtual-workspaces/framework";
 import { readBody } from "@virtual-workspaces/framework/request";
 import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
@@ -8,7 +8,6 @@ import {
   type ConsoleMemory,
   type IssuedToken,
   isFromPage,
-  isWorkspacePath,
   MARK,
   newCode,
   type Session,
@@ -148,8 +147,11 @@ export class SessionRequests {
   }
 }
 
-/** Authenticates the token of a session where the session has begun. @throws ApiError 401, 429, 503 */
-function authenticateIn(request: PageRequest, { authorization, workspace }: Session): Promise<User> {
+/** Authenticates the token of a session in its workspace, if it has one. @throws ApiError 401, 429, 503 */
+function authenticateIn(
+  request: PageRequest,
+  { authorization, workspace }: Pick<Session, "authorization" | "workspace">,
+): Promise<User> {
   return request.authenticate(authorization, workspace === undefined ? undefined : `/clusters/${workspace}`);
 }
 
@@ -168,8 +170,7 @@ async function authenticateWhere(
     return { user: (await request.authenticate(authorization)).name };
   } catch (error) {
     if (workspace === undefined || !(error instanceof ApiError) || error.code !== 401) throw error;
-    const { name } = await request.authenticate(authorization, `/clusters/${workspace}`);
-    return { user: name, workspace };
+    return { user: (await authenticateIn(request, { authorization, workspace })).name, workspace };
   }
 }
 
@@ -210,7 +211,7 @@ async function signInOf(request: PageRequest): Promise<SignIn> {
     throw ApiError.badRequest(
       'invalid sign-in: send {"token": "…"} with a bearer token, or {"code": "…"} with that of a link',
     );
-  if (workspace !== undefined && !isWorkspacePath(workspace))
+  if (workspace !== undefined && (typeof workspace !== "string" || !isWorkspacePath(workspace)))
     throw ApiError.badRequest("invalid workspace: use the path of a workspace, such as root:shop");
   return {
     ...(workspace !== undefined && { workspace }),

@@ -15,8 +15,6 @@ const LONGEST = 3_800;
 const MOST_COOKIES = 4;
 /** Maximum number of ended sessions and of codes to remember. */
 const MOST_KEPT = 10_000;
-/** Maximum length of the path of a workspace. */
-const LONGEST_PATH = 1_000;
 /** Longest time of a timer, ms. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
@@ -244,11 +242,6 @@ function remember<T>(kept: Map<string, T>, name: string, value: T): void {
 
 function cookieOf(at: number, value: string, age: number): string {
   return `${COOKIE}-${at}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Strict`;
-}
-
-/** Whether a value is the path of a workspace: one segment of a URL. */
-export function isWorkspacePath(value: unknown): value is string {
-  return typeof value === "string" && value.length <= LONGEST_PATH && /^[a-z0-9-]+(:[a-z0-9-]+)*$/.test(value);
 }
 
 /** Returns the cookies of a header. */

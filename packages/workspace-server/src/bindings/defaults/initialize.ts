@@ -57,7 +57,7 @@ export async function initialize(
     await say(options, key, { reason: "APIBindingErrors", severity: "Error", message });
     return undefined;
   }
-  // Events of the bindings continue this: they become bound, or report why not.
+  // Events of the bindings continue this: they become bound, or report why not. Without one, it reports that it waits.
   if (missing.length > 0) return { requeueAfter: REPORTED_AFTER };
   const pending = bound.pending(key.cluster, wanted);
   if (pending.length > 0) {
