@@ -20,10 +20,11 @@ interface Locator {
 }
 
 export interface Tab {
-  goto(url: string, options?: { readonly waitUntil: "networkidle" }): Promise<unknown>;
+  goto(url: string): Promise<unknown>;
   url(): string;
   locator(selector: string): Locator;
   waitForURL(url: (url: URL) => boolean): Promise<void>;
+  waitForFunction(script: string): Promise<unknown>;
   evaluate<T>(script: string): Promise<T>;
   emulateMedia(options: { readonly colorScheme: "light" | "dark" }): Promise<void>;
   on(event: "console", listener: (message: { type(): string; text(): string }) => void): void;
@@ -91,9 +92,10 @@ export class Visit implements AsyncDisposable {
     return new Visit(served.url, tab, served.close);
   }
 
-  /** Opens a page and waits until all of it has loaded. */
+  /** Opens a page and waits until its scripts run. They go on loading the pages that it links to, which takes long on a busy machine. */
   async open(page: string): Promise<void> {
-    await this.tab.goto(this.url + page, { waitUntil: "networkidle" });
+    await this.tab.goto(this.url + page);
+    await this.tab.waitForFunction(`document.querySelector("#app").__vue_app__ !== undefined`);
   }
 
   /** Clicks a link and waits for its target page. */

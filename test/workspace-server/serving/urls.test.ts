@@ -25,10 +25,10 @@ describe("/clusters/<name or path>", () => {
     const { paths } = (await server.get("/clusters/root", { user })).body;
     expect(paths).to.include.members(["/api", "/api/v1", "/apis/tenancy.kcp.io/v1alpha1", "/openapi/v2", "/version"]);
     expect((await server.get("/clusters/root/", { user })).body.paths).to.deep.equal(paths);
-    // The workspace has bound nothing.
-    const unbound = paths.filter((path: string) => !/\/(tenancy|topology)\./.test(path));
+    // Its default bindings are there only if it is a second older than the exports of this server.
+    const unbound = (all: readonly string[]) => all.filter((path) => !/\/(tenancy|topology)\./.test(path));
     for (const path of ["/clusters/root:org", "/clusters/root:org/"])
-      expect((await server.get(path, { user })).body.paths, path).to.deep.equal(unbound);
+      expect(unbound((await server.get(path, { user })).body.paths), path).to.deep.equal(unbound(paths));
     for (const path of ["/api/", "/apis/", "/api/v1/", "/version/", `${NAMESPACES}/`])
       expect((await server.get(`/clusters/root${path}`, { user })).status, path).to.equal(200);
     expect((await server.get("/clusters/2abc/clusters/root/api", { user })).status).to.equal(404);
