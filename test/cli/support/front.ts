@@ -16,6 +16,10 @@ const PROXY = AUTHORITY.issue({ name: "front-proxy" });
 const FILES = { "proxies.crt": AUTHORITY.cert, "front-proxy.crt": PROXY.cert, "front-proxy.key": PROXY.key };
 
 export interface FrontOptions {
+  /** Existing folder of the upstream server, which is not deleted; its users are administrators only. @default a new one */
+  readonly in?: string;
+  /** Deadline of the upstream server's start, in ms. @default 20000 */
+  readonly within?: number;
   /** Flags of the upstream server. */
   readonly flags?: readonly string[];
   /** Flags of the front proxy itself. */
@@ -43,12 +47,20 @@ export class Front extends Program {
     this.folder = folder;
   }
 
-  static async ready({ flags = [], own = [], users, services = false, mapping = [] }: FrontOptions): Promise<Front> {
+  static async ready({
+    flags = [],
+    own = [],
+    users,
+    services = false,
+    mapping = [],
+    ...upstream
+  }: FrontOptions): Promise<Front> {
     const folder = tree({ ...FILES, "users.csv": users });
     const at = (name: string): string => join(folder.path, name);
     const server = await Start.ready({
       flags: ["--shards=2", `--requestheader-client-ca-file=${at("proxies.crt")}`, ...flags],
-      files: { "tokens.csv": users },
+      ...(upstream.in === undefined && { files: { "tokens.csv": users } }),
+      ...upstream,
     });
     const shown = { proxy_client_cert: at("front-proxy.crt"), proxy_client_key: at("front-proxy.key") };
     const clusters = { path: "/clusters/", backend: server.url, backend_server_ca: server.path("apiserver.crt") };

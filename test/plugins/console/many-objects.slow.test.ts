@@ -5,60 +5,16 @@ import { rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
-import { lmdbStore, type Operation } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { ensureConsole } from "../../../tools/console.mjs";
 import { ensureInstalled, root } from "../../../tools/install.mjs";
 import { Start } from "../../cli/support/start.ts";
 import { type ConsoleTab, openTab, startBrowser } from "./support/console-tab.ts";
+import { LONGEST, MANY, manyObjects, nameOf, seen, WATCH_FRAMES } from "./support/many-objects.ts";
 
-const MANY = Number(process.env["MANY"] ?? "100000");
 const CONFIG_MAPS = "/clusters/root/api/v1/namespaces/default/configmaps";
-/** Operations of a commit, and commits at the same time. */
-const [OPERATIONS, AT_ONCE] = [100, 16];
 /** Bounds of an answer and of a frame, in ms, on a busy machine. A table of 100,000 rows, or a page that sorts them, takes far longer. */
 const [ANSWER, FRAME] = [20_000, 1_500];
-
-const nameOf = (n: number): string => `many-${String(n).padStart(6, "0")}`;
-const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(selector).first().waitFor();
-
-/** Copies the ConfigMap that a server has stored, which takes seconds in place of many minutes of requests. */
-async function fill(dir: string): Promise<void> {
-  await using store = await lmdbStore({ dir });
-  const { entries } = await store.range({ from: "", to: "\u{10FFFF}" });
-  const sample = entries.find(({ key }) => key.endsWith(`/${nameOf(0)}`));
-  if (sample === undefined) throw new Error("the store has no ConfigMap to copy");
-  const text = sample.value.toString("latin1");
-  const [, uid = ""] = /"uid":"([0-9a-f-]{36})"/.exec(text) ?? [];
-  const copy = (n: number): Operation => {
-    const own = text.replaceAll(nameOf(0), nameOf(n)).replaceAll('"000"', `"${nameOf(n).slice(-3)}"`);
-    const value = Buffer.from(own.replace(uid, n.toString(16).padStart(8, "0") + uid.slice(8)), "latin1");
-    return { type: "put", key: sample.key.replace(nameOf(0), nameOf(n)), value };
-  };
-  for (let at = 1; at < MANY; ) {
-    const commits: Promise<unknown>[] = [];
-    for (; commits.length < AT_ONCE && at < MANY; at += OPERATIONS) {
-      const count = Math.min(OPERATIONS, MANY - at);
-      commits.push(store.commit({ conditions: [], operations: Array.from({ length: count }, (_, i) => copy(at + i)) }));
-    }
-    await Promise.all(commits);
-  }
-  // As if it was filled long ago: a server that starts reads what its history has again, as changes.
-  await store.compact(await store.head());
-}
-
-/** Measures the longest time between two frames of the page until it is read. */
-const WATCH_FRAMES = `(() => {
-  let last = performance.now();
-  window.longestFrame = 0;
-  const frame = (now) => {
-    window.longestFrame = Math.max(window.longestFrame, now - last);
-    last = now;
-    requestAnimationFrame(frame);
-  };
-  requestAnimationFrame(frame);
-})()`;
-const LONGEST = "(() => { const longest = window.longestFrame; window.longestFrame = 0; return longest; })()";
 
 describe(`the console over ${MANY.toLocaleString("en")} objects`, function () {
   this.timeout(900_000);
@@ -77,11 +33,7 @@ describe(`the console over ${MANY.toLocaleString("en")} objects`, function () {
     expect(ok, output).to.equal(true);
     browser = await startBrowser();
     if (browser === undefined) return this.skip();
-    const first = await Start.ready();
-    expect(await first.kubectl("create", "configmap", nameOf(0), "--from-literal=n=000")).to.match(/^0 /);
-    expect(await first.end("SIGTERM")).to.equal(0);
-    await fill(first.path("data"));
-    ({ path: folder } = first.folder);
+    folder = await manyObjects();
     server = await Start.ready({ in: folder, within: 120_000 });
     token = server.token("kcp-admin");
     agent = new Agent({ keepAlive: true, ca: server.text("apiserver.crt") });

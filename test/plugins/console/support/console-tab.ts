@@ -6,7 +6,10 @@ import { root } from "../../../../tools/install.mjs";
 import { startChromium, type Tab } from "../../../docs-site/support/browser.ts";
 
 /** Tab of playwright-core, as far as these tests use it. */
-export interface ConsoleTab extends Tab {
+export interface ConsoleTab extends Omit<Tab, "on"> {
+  on: Tab["on"] & ((event: "websocket", listener: (socket: PageSocket) => void) => void);
+  /** Answers requests of the page in its place. */
+  route(url: RegExp, answer: (route: PageRoute) => Promise<void>): Promise<void>;
   /** Waits for the next file that the page saves. */
   waitForEvent(name: "download"): Promise<{ suggestedFilename(): string; path(): Promise<string> }>;
   locator(selector: string): ConsoleLocator;
@@ -18,6 +21,16 @@ export interface ConsoleTab extends Tab {
     /** Presses a key for each character. */
     type(text: string): Promise<void>;
   };
+}
+
+interface PageSocket {
+  on(event: "framereceived", listener: (frame: { readonly payload: string | Buffer }) => void): void;
+}
+
+interface PageRoute {
+  /** Sends the request. */
+  fetch(): Promise<object>;
+  fulfill(answer: { readonly response: object }): Promise<void>;
 }
 
 export interface ConsoleLocator {

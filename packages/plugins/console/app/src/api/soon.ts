@@ -1,4 +1,7 @@
-/** Calls `act` after a delay, once for all calls of `schedule` in that time, and again for those while `act` runs. */
+/**
+ * Calls `act` after a delay, once for all calls of `schedule` in that time, and again for those while `act` runs: after a pause
+ * that is as long as `act` took, so that a slow server or a long list is read half of the time at most.
+ */
 export class Soon {
   readonly #act: (signal: AbortSignal) => Promise<void>;
   readonly #delay: number;
@@ -6,6 +9,7 @@ export class Soon {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isRunning = false;
   #isScheduled = false;
+  #took = 0;
 
   /** @param delay in milliseconds */
   constructor(delay: number, act: (signal: AbortSignal) => Promise<void>) {
@@ -16,7 +20,7 @@ export class Soon {
   schedule(): void {
     this.#isScheduled = true;
     if (this.#isRunning || this.#stop.signal.aborted) return;
-    this.#timer ??= setTimeout(() => void this.#run(), this.#delay);
+    this.#timer ??= setTimeout(() => void this.#run(), Math.max(this.#delay, this.#took));
   }
 
   stop(): void {
@@ -26,8 +30,11 @@ export class Soon {
 
   async #run(): Promise<void> {
     [this.#timer, this.#isScheduled, this.#isRunning] = [undefined, false, true];
+    const began = performance.now();
     await this.#act(this.#stop.signal).catch(() => undefined);
+    this.#took = performance.now() - began;
     this.#isRunning = false;
     if (this.#isScheduled) this.schedule();
+    this.#took = 0;
   }
 }
