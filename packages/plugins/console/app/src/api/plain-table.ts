@@ -180,7 +180,7 @@ interface Entry {
   readonly key: string;
   readonly row: Row;
   readonly value: unknown;
-  /** Its cells in lower case, once they have been searched. */
+  /** Cells in lower case, once they have been searched. */
   text?: string;
 }
 

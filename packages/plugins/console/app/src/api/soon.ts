@@ -1,6 +1,6 @@
 /**
- * Calls `act` after a delay, once for all calls of `schedule` in that time, and again for those while `act` runs: after a pause
- * that is as long as `act` took, so that a slow server or a long list is read half of the time at most.
+ * Calls `act` after a delay, once for all calls of `schedule` in that time, and again for those while `act` runs. The delay is at
+ * least the time that `act` took: a slow server is read half of the time at most.
  */
 export class Soon {
   readonly #act: (signal: AbortSignal) => Promise<void>;
