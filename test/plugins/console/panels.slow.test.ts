@@ -3,7 +3,7 @@ import { createServer as createHttp } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { authenticated, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, deny } from "@virtual-workspaces/framework";
 import type { Panel } from "@virtual-workspaces/framework/panel";
 import { generatedTls } from "@virtual-workspaces/framework/tls";
 import { expect } from "chai";
@@ -70,7 +70,9 @@ describe("panels in the console", function () {
     );
     notes.in("root").set("first", { text: "first" });
     const view = defineVirtualWorkspace({
-      ...{ name: "notes", prefix: "/clusters", path: "/:cluster", authorize: authenticated(), panels },
+      ...{ name: "notes", prefix: "/clusters", path: "/:cluster", panels },
+      authorize: ({ user, verb }) =>
+        user.name === "alice" && verb !== "approve" ? allow() : deny("only alice, who does not approve"),
       resources: [Note.serve(notes)],
     });
     const { tls } = await generatedTls({ dir: join(folder.path, "tls") });
@@ -119,6 +121,10 @@ describe("panels in the console", function () {
       if (name === "patch") await seen(tab, "text='text: patched'");
       if (name === "create") await seen(tab, "text='2 notes, live'");
     }
+    await press("may");
+    await seen(tab, "text='[true,false]'");
+    await press("may elsewhere");
+    await seen(tab, "#result >> text='true'");
     await press("missing");
     await seen(tab, "text=/StatusError 404 .*missing/");
     await press("who");
@@ -144,6 +150,10 @@ describe("panels in the console", function () {
     await seen(tab, "role=status >> text='the panel has spoken'");
     const link = await tab.locator("[data-panel] >> role=link[name='to the table']").getAttribute("href");
     expect(link).to.equal("#/workspaces/root/test.dev/v1/notes");
+    expect(await tab.evaluate("document.querySelector('#text').isConnected")).to.equal(true);
+    await press("go to the view");
+    await seen(tab, "role=heading[name=/notes/]");
+    await open(`${NOTE}?view=panel-contract`);
     await press("go");
     await seen(tab, "role=rowheader[name=first]");
     expect(await tab.evaluate("globalThis.ended")).to.deep.equal(["unmounted false", "aborted"]);

@@ -101,10 +101,11 @@ describe("a session of the console", () => {
     const { cookie } = await server.signIn({ token: "alice" });
     const read = async (headers: Readonly<Record<string, string>>) => {
       const { status, body } = await restarted.call("/console/session", { headers: { ...MARK, ...headers } });
-      return [status, body.message];
+      return [status, body.message, body.details?.kind];
     };
-    expect(await read({ cookie })).to.deep.equal([401, "the server no longer accepts the token of this session"]);
-    expect(await read({})).to.deep.equal([401, "Unauthorized"]);
+    const ended = "the server no longer accepts the token of this session";
+    expect(await read({ cookie })).to.deep.equal([401, ended, "sessions"]);
+    expect(await read({})).to.deep.equal([401, "Unauthorized", undefined]);
   });
 
   it("takes several cookies for a long token, and rejects one that is too long", async () => {

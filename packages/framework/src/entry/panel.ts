@@ -7,6 +7,7 @@
 export type {
   ObjectPanel,
   ObjectPanelContext,
+  PanelAccess,
   PanelAddress,
   PanelClient,
   PanelCollection,

@@ -99,6 +99,16 @@ export interface PanelAddress extends PanelCollection {
   readonly name: string;
 }
 
+/** Access to an object, or to a collection. */
+export interface PanelAccess extends PanelCollection {
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, or a verb of the resource's own. */
+  readonly verb: string;
+  /** @default every object */
+  readonly name?: string;
+  /** @default the object itself */
+  readonly subresource?: string;
+}
+
 /** Objects to watch. */
 export interface PanelWatched extends PanelCollection {
   readonly parameters?: PanelParameters;
@@ -154,6 +164,11 @@ export interface PanelClient {
   patch<Item extends PanelObject = KubeObject>(address: PanelAddress, change: unknown): Promise<Item>;
   /** Deletes an object. */
   delete(address: PanelAddress): Promise<void>;
+  /**
+   * Says whether the user may do something, by a SelfSubjectAccessReview: to disable a button, with the reason beside it. True if the
+   * API has no such review, as views that do not serve them. The server authorizes each request whatever this says.
+   */
+  may(access: PanelAccess): Promise<boolean>;
   /** Sends a request to a path below the URL of the server, and parses the JSON of the response. */
   request<Body = unknown>(path: string, options?: PanelRequest): Promise<Body>;
 }
@@ -181,6 +196,8 @@ export interface PanelError extends Error {
 export interface PanelPlace {
   /** Workspace path. @default that of the page */
   readonly workspace?: string;
+  /** Name of a virtual workspace: its page, in place of one of a resource. @default none */
+  readonly virtualWorkspace?: string;
   /** @default the overview of the workspace */
   readonly resource?: { readonly group: string; readonly version: string; readonly resource: string };
   /** Object of the resource. @default the table of its objects */

@@ -177,12 +177,16 @@ async function authenticateWhere(
 /** The page says why the user has to sign in again. @throws ApiError */
 function endedSession(error: unknown): never {
   if (error instanceof ApiError && error.code === 401)
-    throw ApiError.unauthorized("the server no longer accepts the token of this session");
+    throw unauthorized("the server no longer accepts the token of this session", "sessions");
   throw error;
 }
 
-function usedLink(): ApiError {
-  return ApiError.unauthorized("the link has been used or is too old: make a new one");
+const usedLink = (): ApiError => unauthorized("the link has been used or is too old: make a new one", "links");
+
+/** A 401 about a session or a link: the page recognizes it by the kind in its details. */
+function unauthorized(message: string, kind: "sessions" | "links"): ApiError {
+  const { status } = ApiError.unauthorized(message);
+  return new ApiError({ ...status, details: { ...status.details, kind } });
 }
 
 /** @throws ApiError 403 for requests that the page has not caused */

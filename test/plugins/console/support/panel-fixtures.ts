@@ -21,12 +21,15 @@ export function mount(element, context) {
   button("create", () => show(client.create(notes, { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "made" }, spec: { text: "made" } }).then(() => "created")));
   button("delete", () => show(client.delete({ ...notes, name: "made" }).then(() => "deleted")));
   button("list", () => show(client.list(notes).then((items) => items.map(({ metadata }) => metadata.name))));
+  button("may", () => show(Promise.all(["patch", "approve"].map((verb) => client.may({ ...own, verb })))));
+  button("may elsewhere", () => show(client.may({ ...own, verb: "get", api: "services/no-such" })));
   button("missing", () => show(client.get({ ...notes, name: "missing" })));
   button("who", () => show(client.request("services/who")));
   button("elsewhere", () => show(client.request("https://127.0.0.1:1/stolen")));
   button("outside", () => show(client.get({ ...notes, api: "//127.0.0.1:1/stolen", name: "x" })));
   button("session", () => show(Promise.resolve(document.cookie + "|")));
   button("announce", () => context.announce("the panel has spoken"));
+  button("go to the view", () => context.navigate({ virtualWorkspace: "notes" }));
   button("go", () => context.navigate({ resource: notes }));
   element.append(elements.facts({ Name: "value", Left: undefined }), elements.badge("fine", "good"),
     elements.url(context.url("services/notes"), "notes"), elements.link("to the table", { resource: notes }));

@@ -19,8 +19,27 @@ interface RulesReview {
   };
 }
 
-const path = (workspace: string, resource: string) =>
-  `${workspacePath(workspace)}/apis/authorization.k8s.io/v1/${resource}`;
+/** An object or a collection, and what is to be done with it: the attributes of a review. */
+interface Access {
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+/** Why the server denies the user an access below an API, "" without a reason; undefined if it allows it. Throws a StatusError. */
+export async function denialAt(api: string, access: Access, signal: AbortSignal): Promise<string | undefined> {
+  const body = {
+    ...{ apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview" },
+    spec: { resourceAttributes: access },
+  };
+  const path = `${api}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews`;
+  const { status } = await request<AccessReview>(path, { method: "POST", body, signal });
+  return status?.allowed === false ? (status.reason ?? "") : undefined;
+}
 
 type Verb = "create" | "update" | "delete";
 
@@ -37,16 +56,8 @@ export function useDenial(verb: Verb, address: ObjectAddress | undefined, subres
     const stop = new AbortController();
     const { group, version, resource } = address.resource;
     const { namespace, name } = address;
-    const body = {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes: { verb, group, version, resource, subresource, namespace, name } },
-    };
-    const options = { method: "POST", body, signal: stop.signal } as const;
-    request<AccessReview>(path(address.workspace, "selfsubjectaccessreviews"), options).then(
-      ({ status }) => setDenial(status?.allowed === false ? (status.reason ?? "") : undefined),
-      () => undefined,
-    );
+    const access = { verb, group, version, resource, subresource, namespace, name };
+    denialAt(workspacePath(address.workspace), access, stop.signal).then(setDenial, () => undefined);
     return () => stop.abort();
   }, [verb, address, subresource]);
   return denial;
@@ -64,7 +75,8 @@ export async function listableIn(
     spec: { namespace: namespace || "default" },
   };
   const options = { method: "POST", body, signal: stop } as const;
-  const review = await request<RulesReview>(path(workspace, "selfsubjectrulesreviews"), options).catch(() => undefined);
+  const path = `${workspacePath(workspace)}/apis/authorization.k8s.io/v1/selfsubjectrulesreviews`;
+  const review = await request<RulesReview>(path, options).catch(() => undefined);
   const { incomplete = true, resourceRules = [] } = review?.status ?? {};
   if (incomplete) return () => true;
   const has = (values: readonly string[] = [], value: string) => values.includes("*") || values.includes(value);

@@ -51,11 +51,14 @@ export async function readSession(): Promise<void> {
     };
   } catch (error) {
     const status = asStatusError(error);
-    const hasEnded = session.peek().state === "signed-in" || status.message.includes("no longer accepts");
+    const hasEnded = session.peek().state === "signed-in" || isAbout(status, "sessions");
     if (status.code === 401) showSignedOut(hasEnded ? texts.signIn.ended : undefined);
     else session.value = { state: "unknown", error: status };
   }
 }
+
+/** Whether an error is about sessions, or about one-time links: the details of its Status say so. */
+const isAbout = ({ status }: StatusError, kind: "sessions" | "links"): boolean => status.details?.kind === kind;
 
 /** Tells the other tabs of this browser that the session has begun or ended: they share its cookie. */
 const changes = new BroadcastChannel("virtual-workspaces-console");
@@ -206,6 +209,6 @@ async function notByLink(code: string, error: StatusError): Promise<void> {
   // The token of the session in the cookie is no longer valid: there is nothing to replace.
   const failure = isOther ? await signIn({ code, replace: true }).catch(asStatusError) : error;
   if (failure === undefined) return;
-  const isUsed = failure.message.includes("link has been used");
-  session.value = { state: "signed-out", notice: isUsed ? texts.signIn.usedLink : failure.message };
+  const notice = isAbout(failure, "links") ? texts.signIn.usedLink : failure.message;
+  session.value = { state: "signed-out", notice };
 }

@@ -32,6 +32,8 @@ export interface Status {
   readonly details?: {
     /** Of the object that the error is about. */
     readonly name?: string;
+    /** Plural name of what the error is about. */
+    readonly kind?: string;
     readonly retryAfterSeconds?: number;
     readonly causes?: readonly { readonly field?: string; readonly message?: string; readonly reason?: string }[];
   };

@@ -1,5 +1,6 @@
 import { effect } from "@preact/signals";
 import type {
+  PanelAccess,
   PanelAddress,
   PanelClient,
   PanelCollection,
@@ -9,8 +10,9 @@ import type {
   PanelRequest,
   PanelWatched,
 } from "@virtual-workspaces/framework/panel";
+import { denialAt } from "../api/access.ts";
 import { apiUrl, resourcePath } from "../api/base.ts";
-import { request } from "../api/client.ts";
+import { isStatusError, request } from "../api/client.ts";
 import { liveList } from "../api/live-list.ts";
 import { FIELD_MANAGER } from "../api/objects.ts";
 import type { List } from "../api/types.ts";
@@ -80,6 +82,16 @@ export function panelClient({ api, signal, call, onError }: ClientParts): PanelC
     patch: (address, body) =>
       ask(at(address), written({ method: "PATCH", body, contentType: "application/merge-patch+json" })),
     delete: (address) => ask(at(address), { method: "DELETE" }),
+    may: async ({ api: own = api(), ...access }: PanelAccess) => {
+      try {
+        signal.throwIfAborted();
+        return (await denialAt(below(own), access, signal)) === undefined;
+      } catch (error) {
+        if (isStatusError(error) && (error.code === 404 || error.code === 405)) return true;
+        if (!signal.aborted) onError(error);
+        throw error;
+      }
+    },
     request: ask,
   };
 }

@@ -169,7 +169,9 @@ function liveObject(
 
 type Place = Parameters<PanelContext["navigate"]>[0];
 
-function routeOf({ workspace, resource, object, view }: Place, here: string): Route {
+function routeOf({ workspace, virtualWorkspace, resource, object, view }: Place, here: string): Route {
+  if (virtualWorkspace !== undefined)
+    return routeTo({ workspace: workspace ?? here }, { view: "views", of: virtualWorkspace });
   return routeTo(
     {
       workspace: workspace ?? here,
