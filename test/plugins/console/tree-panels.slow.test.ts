@@ -30,6 +30,14 @@ const FLAGS = ["--batteries-included=+cluster-proxy,+spaces"];
 /** Bytes of a binding in a list of names, at most; a whole one has more than 2,000. */
 const BYTES = 1_300;
 const OPENED = 3;
+const PANEL = `export default {
+  ...{ name: "all", title: "All", for: { virtualWorkspace: "cluster-proxy" } },
+  module: new URL("./all-panel.js", import.meta.url),
+};`;
+const MODULE = `export const mount = (element, { client }) => {
+  const proxies = { group: "proxy.kcp.io", version: "v1alpha1", resource: "clusterproxies", everywhere: true };
+  client.watch(proxies, ({ items, state }) => (element.textContent = items.length + " proxies, " + state));
+};`;
 
 const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(selector).first().waitFor();
 
@@ -59,7 +67,10 @@ describe(`panels in a tree of ${MANY.toLocaleString("en")} workspaces`, function
     const first = await Start.ready({ flags: FLAGS });
     ({ path: folder } = first.folder);
     await fill(first);
-    server = await Start.ready({ in: folder, flags: FLAGS, within: 120_000 });
+    writeFileSync(join(folder, "all.js"), PANEL);
+    writeFileSync(join(folder, "all-panel.js"), MODULE);
+    const flags = [...FLAGS, `--console-panel=${join(folder, "all.js")}`];
+    server = await Start.ready({ in: folder, flags, within: 120_000 });
     const link = server.lines.find((line) => line.startsWith("Console, "))?.replace(/^.*: (?=https)/, "") ?? "";
     ({ tab, faults } = await openTab(browser, link));
     await tab.evaluate("performance.setResourceTimingBufferSize(10000)");
@@ -118,6 +129,18 @@ describe(`panels in a tree of ${MANY.toLocaleString("en")} workspaces`, function
       await tab.locator("role=treeitem[name=/^far.*ClusterProxy/]").locator(`nth=${at}`).waitFor();
     }
     expect(await loaded("/clusterproxies")).to.have.length(OPENED);
+    faults.expectNone();
+  });
+
+  it("read the objects of all workspaces by one list, with those that come", async () => {
+    await tab.goto(`${server.url}/console/#/workspaces/root?view=views&of=cluster-proxy`);
+    await seen(tab, `text="${MANY + 1} proxies, live"`);
+    const lists = (await loaded("/clusterproxies")).slice(OPENED);
+    expect(lists.map(({ path }) => path).filter((path) => !/clusters\/\*\/.*\/clusterproxies:/.test(path))).to.deep.equal([]);
+    expect(lists.length).to.equal(Math.ceil((MANY + 1) / 500));
+    const sample = ["--server", `${server.url}/clusters/root:${SAMPLE}`] as const;
+    expect(await server.kubectl(...sample, "delete", "clusterproxy", "far")).to.match(/^0 /);
+    await seen(tab, `text="${MANY} proxies, live"`);
     faults.expectNone();
   });
 });

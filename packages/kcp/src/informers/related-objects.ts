@@ -27,6 +27,8 @@ interface Shared {
 export class Related implements AsyncDisposable {
   readonly #options: RelatedOptions;
   readonly #shared = new Map<string, Shared>();
+  /** Keys of the objects of each dependent. */
+  readonly #used = new Map<string, ReadonlySet<string>>();
   readonly #ending = new Set<Promise<void>>();
   #closed = false;
 
@@ -83,8 +85,12 @@ export class Related implements AsyncDisposable {
   }
 
   #leave(dependent: string, used: ReadonlySet<string>): void {
-    for (const [key, { dependents }] of this.#shared)
-      if (!used.has(key) && dependents.delete(dependent) && dependents.size === 0) this.#drop(key);
+    for (const key of this.#used.get(dependent) ?? []) {
+      const dependents = used.has(key) ? undefined : this.#shared.get(key)?.dependents;
+      if (dependents?.delete(dependent) === true && dependents.size === 0) this.#drop(key);
+    }
+    if (used.size === 0) this.#used.delete(dependent);
+    else this.#used.set(dependent, used);
   }
 
   #drop(key: string): void {

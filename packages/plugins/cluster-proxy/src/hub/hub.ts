@@ -1,6 +1,13 @@
-import { Client } from "@virtual-workspaces/client";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { Client, type Controller, controller, type ReconcileResult } from "@virtual-workspaces/client";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
-import { CLUSTER_PROXY_EXPORT, ClusterProxy, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import {
+  CLUSTER_PROXY_EXPORT,
+  ClusterProxy,
+  LOGICAL_CLUSTER_NAME,
+  LogicalCluster,
+  ROOT_SHARD,
+} from "@virtual-workspaces/kcp";
 import {
   ExportedObjects,
   exportedKey,
@@ -8,6 +15,7 @@ import {
   type ServedUrls,
   ShardLocation,
 } from "@virtual-workspaces/kcp/informers";
+import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { sleep, type Upstream } from "@virtual-workspaces/transport";
 import { AgentRecords, isRevoked } from "../enrolment/agent-records.ts";
 import { AgentUsers } from "../enrolment/agent-users.ts";
@@ -55,6 +63,10 @@ export interface ClusterProxyOptions extends Pick<Workspaces, "upstream" | "ever
 }
 
 const DAY = 24 * 60 * 60 * 1000;
+/** Logical clusters whose paths are read at the same time. */
+const PATHS_AT_ONCE = 8;
+/** Time until the path of a logical cluster that has none is read again, ms. */
+const PATH_AGAIN = 10_000;
 
 /** State of a hub: the ClusterProxies of a shard, the tunnels of agents, and the other hubs of the shard. */
 export class Hub {
@@ -73,11 +85,11 @@ export class Hub {
   readonly users: AgentUsers;
   readonly records: AgentRecords;
   readonly #objects: ExportedObjects<ClusterProxy>;
-  readonly #related: Related;
   readonly #secrets: Related;
   readonly #location: ShardLocation;
   readonly #client: Client;
   #controller: StatusController | undefined;
+  #paths: Controller | undefined;
 
   /** @throws Error on invalid options */
   constructor({ onError = warn, ...given }: ClusterProxyOptions) {
@@ -88,12 +100,7 @@ export class Hub {
     this.certificateLifetime = certificateLifetime;
     this.#client = new Client({ upstream, cluster: "*" });
     const everywhereClient = new Client({ upstream: everywhere, cluster: "*" });
-    this.#related = new Related({
-      client: this.#client,
-      onError,
-      changed: (cluster) => this.proxies.pathChanged(cluster),
-    });
-    this.proxies = new ProxyCache(this.#related);
+    this.proxies = new ProxyCache((cluster) => this.#paths?.add({ cluster, namespace: "", name: LOGICAL_CLUSTER_NAME }));
     this.#secrets = new Related({
       client: this.#client,
       onError,
@@ -158,6 +165,13 @@ export class Hub {
         this.tunnels.end(key, () => true);
       },
     });
+    this.#paths = controller({
+      name: "paths-of-cluster-proxies",
+      sources: [],
+      reconcile: ({ cluster }, { signal }) => this.#readPath(cluster, signal),
+      workers: PATHS_AT_ONCE,
+      onError: ({ error }) => onError(error),
+    });
     this.#controller = new StatusController({
       informer: objects,
       tunnels: this.tunnels,
@@ -174,11 +188,25 @@ export class Hub {
     objects.start();
     return {
       [Symbol.asyncDispose]: async () => {
-        await this.#controller?.[Symbol.asyncDispose]();
-        const all = [this.hubs, this.peers, this.tunnels, objects, this.#related, this.#secrets, this.#location];
+        await Promise.all([this.#controller?.[Symbol.asyncDispose](), this.#paths?.stop()]);
+        const all = [this.hubs, this.peers, this.tunnels, objects, this.#secrets, this.#location];
         await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
       },
     };
+  }
+
+  /**
+   * Reads the path of a logical cluster, once: workspaces are not renamed. A watch for each would be as many as there are workspaces with
+   * ClusterProxies.
+   */
+  async #readPath(cluster: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    if (!this.proxies.has(cluster)) return undefined;
+    const place = this.#client.cluster(cluster).resource(LogicalCluster);
+    const found = await place.get(LOGICAL_CLUSTER_NAME, { signal }).catch(absent);
+    if (!this.proxies.has(cluster)) return undefined;
+    const path = found?.metadata.annotations?.[PATH_ANNOTATION];
+    this.proxies.setPath(cluster, path);
+    return path === undefined ? { requeueAfter: PATH_AGAIN } : undefined;
   }
 
   /** Returns the hub's own tunnels, the newest first, and then other hubs with tunnels. */
@@ -223,6 +251,12 @@ export class Hub {
         (isOver && tunnel.enrolment === enrolment.id),
     );
   }
+}
+
+/** A LogicalCluster that does not exist, or that the hub may not read: kcp answers 403 for a missing one. */
+function absent(error: unknown): undefined {
+  if (isApiError(error) && (error.code === 403 || error.code === 404)) return undefined;
+  throw error;
 }
 
 function warn(error: unknown): void {

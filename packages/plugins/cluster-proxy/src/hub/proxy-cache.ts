@@ -1,10 +1,9 @@
 import { ApiError, isClusterName, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { ClusterProxy, LOGICAL_CLUSTER_NAME, LogicalCluster } from "@virtual-workspaces/kcp";
-import { exportedKey, type Related } from "@virtual-workspaces/kcp/informers";
-import { PATH_ANNOTATION } from "@virtual-workspaces/kcp/names";
+import { ClusterProxy } from "@virtual-workspaces/kcp";
+import { exportedKey } from "@virtual-workspaces/kcp/informers";
 import { type ProxyKey, proxyKeyText } from "../protocol/proxy-key.ts";
 
-/** ClusterProxies of a shard, and the paths of their workspaces. Memory: the objects, and a watch for each such workspace. */
+/** ClusterProxies of a shard, and the paths of their workspaces. Memory: the objects and the paths. */
 export class ProxyCache {
   readonly #objects = new Map<string, ClusterProxy>();
   /** Number of ClusterProxies by logical cluster. */
@@ -12,11 +11,11 @@ export class ProxyCache {
   /** Logical clusters by path. */
   readonly #clusters = new Map<string, string>();
   readonly #paths = new Map<string, string>();
-  readonly #related: Pick<Related, "reading" | "forget">;
+  readonly #found: (cluster: string) => void;
 
-  /** @param related its `changed` calls {@link pathChanged} */
-  constructor(related: Pick<Related, "reading" | "forget">) {
-    this.#related = related;
+  /** @param found is called with each logical cluster that gets its first ClusterProxy, and calls {@link setPath} */
+  constructor(found: (cluster: string) => void) {
+    this.#found = found;
   }
 
   get(key: ProxyKey): ClusterProxy | undefined {
@@ -29,8 +28,9 @@ export class ProxyCache {
     const isNew = !this.#objects.has(text);
     this.#objects.set(text, proxy);
     if (!isNew) return;
-    this.#counts.set(cluster, (this.#counts.get(cluster) ?? 0) + 1);
-    this.pathChanged(cluster);
+    const count = this.#counts.get(cluster) ?? 0;
+    this.#counts.set(cluster, count + 1);
+    if (count === 0) this.#found(cluster);
   }
 
   delete({ cluster, name }: ObjectKey): void {
@@ -41,8 +41,12 @@ export class ProxyCache {
       return;
     }
     this.#counts.delete(cluster);
-    this.#related.forget(cluster);
-    this.#setPath(cluster, undefined);
+    this.setPath(cluster, undefined);
+  }
+
+  /** Whether a logical cluster has ClusterProxies. */
+  has(cluster: string): boolean {
+    return this.#counts.has(cluster);
   }
 
   /**
@@ -53,17 +57,8 @@ export class ProxyCache {
     return this.#clusters.get(said) ?? (isClusterName(said) ? said : NO_WORKSPACE);
   }
 
-  /** Forgets the path of a logical cluster. */
-  pathChanged(cluster: string): void {
-    if (!this.#counts.has(cluster)) return;
-    const { apiVersion, kind } = KIND;
-    const reference = { cluster, apiVersion, kind, name: LOGICAL_CLUSTER_NAME };
-    const known = this.#related.reading(cluster, ({ get }) => get(reference));
-    if (known.state === "found") this.#setPath(cluster, known.object.metadata.annotations?.[PATH_ANNOTATION]);
-    else if (known.state !== "unknown") this.#setPath(cluster, undefined);
-  }
-
-  #setPath(cluster: string, path: string | undefined): void {
+  /** Notes the path of a logical cluster with ClusterProxies, or that it has none. */
+  setPath(cluster: string, path: string | undefined): void {
     const before = this.#paths.get(cluster);
     if (before === path) return;
     if (before !== undefined && this.#clusters.get(before) === cluster) this.#clusters.delete(before);
@@ -77,8 +72,6 @@ export class ProxyCache {
 
 /** Name of no logical cluster: kcp's are `root`, `system:…` or have no hyphen. */
 const NO_WORKSPACE = "no-such-workspace";
-
-const KIND = { apiVersion: `${LogicalCluster.group}/${LogicalCluster.version}`, kind: LogicalCluster.kind };
 
 /** Returns the ClusterProxy of a URL. @throws ApiError 404 */
 export function requireProxy(proxy: ClusterProxy | undefined, { name }: Pick<ProxyKey, "name">): ClusterProxy {

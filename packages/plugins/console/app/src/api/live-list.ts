@@ -35,7 +35,13 @@ export function liveList<T extends KubernetesObject>(
   return reloadable<LiveList<T>>(key, { items: [], state: "loading" }, (state) => start(state, { path, parameters }));
 }
 
-/** The same with names, namespaces and logical clusters alone, which is a small part of long lists. Other changes are no news. */
+/** Label of APIBindings with a digest of their export, as kcp has it. */
+export const EXPORT_LABEL = "internal.apis.kcp.io/export";
+
+/**
+ * The same with names, namespaces, logical clusters and exports of bindings alone, which is a small part of long lists. Other
+ * changes are no news.
+ */
 export function liveNames(path: string, parameters: Parameters = {}): ReadonlySignal<LiveList<KubernetesObject>> {
   const key = `names ${path} ${JSON.stringify(parameters)}`;
   const source = { path, parameters, isNames: true };
@@ -137,7 +143,13 @@ function withoutManagers<T extends KubernetesObject>(object: T): T {
 }
 
 function namesOf<T extends KubernetesObject>(object: T): T {
-  const { name, namespace } = object.metadata;
+  const { name, namespace, labels = {} } = object.metadata;
   const annotations = { "kcp.io/cluster": clusterOf(object) };
-  return { metadata: { name, ...(namespace !== undefined && { namespace }), annotations } } as KubernetesObject as T;
+  const bound = labels[EXPORT_LABEL];
+  const metadata = {
+    ...{ name, annotations },
+    ...(namespace !== undefined && { namespace }),
+    ...(bound !== undefined && { labels: { [EXPORT_LABEL]: bound } }),
+  };
+  return { metadata } as KubernetesObject as T;
 }

@@ -1,7 +1,8 @@
 import type { Parameters } from "../api/base.ts";
 import { queryPath, type ResourceId, resourcePath, workspacePath } from "../api/base.ts";
-import { type LiveList, liveList, liveNames } from "../api/live-list.ts";
+import { EXPORT_LABEL, type LiveList, liveList, liveNames } from "../api/live-list.ts";
 import { clusterOf, type KubernetesObject } from "../api/types.ts";
+import { identityOf } from "../resources/identity.ts";
 
 const CRDS = { group: "apiextensions.k8s.io", version: "v1", resource: "customresourcedefinitions" } as const;
 const BINDINGS = { group: "apis.kcp.io", version: "v1alpha2", resource: "apibindings" } as const;
@@ -24,13 +25,14 @@ function definitionsOf({ group, resource }: Pick<ResourceId, "group" | "resource
 const everyOne = (id: ResourceId, filter: string): Names =>
   liveNames(`${queryPath("*")}/${resourcePath(id)}`, { filter }).value;
 
-/** Names of the logical clusters of lists, each computed once: the tree looks for each of its open workspaces. */
-const clustersOfList = new WeakMap<Names["items"], ReadonlySet<string>>();
+/** Logical clusters of lists with the exports of their bindings, each computed once: the tree looks for each of its open workspaces. */
+const clustersOfList = new WeakMap<Names["items"], ReadonlyMap<string, string>>();
 
-function clustersOf({ items }: Names): ReadonlySet<string> {
+function clustersOf({ items }: Names): ReadonlyMap<string, string> {
   const known = clustersOfList.get(items);
   if (known !== undefined) return known;
-  const clusters = new Set(items.map(clusterOf).filter((name) => name !== ""));
+  const clusters = new Map(items.map((one) => [clusterOf(one), one.metadata.labels?.[EXPORT_LABEL] ?? ""]));
+  clusters.delete("");
   clustersOfList.set(items, clusters);
   return clusters;
 }
@@ -45,7 +47,30 @@ export interface Everywhere<T extends KubernetesObject> extends Omit<LiveList<T>
   readonly isPartial: boolean;
 }
 
-/** The objects of a resource in all workspaces that serve it, live; in `own` if the server cannot tell which these are. */
+/** Most workspaces that bind the same export and are listed one by one. */
+const FEW = 3;
+
+/** Lists of the objects of a resource: one over all workspaces that bind an export, or one of each workspace. `undefined` until known. */
+function listsOf<T extends KubernetesObject>(
+  id: ResourceId,
+  clusters: readonly string[],
+  parameters: Parameters,
+): readonly LiveList<T>[] | undefined {
+  const [first = ""] = clusters;
+  const identity = clusters.length <= FEW ? "" : identityOf(first, id);
+  if (identity === undefined) return undefined;
+  if (identity !== "") {
+    const bound = { ...id, resource: `${id.resource}:${identity}` };
+    const list = liveList<T>(`${queryPath("*")}/${resourcePath(bound)}`, parameters).value;
+    if (list.state !== "failed") return [list];
+  }
+  return clusters.map((name) => liveList<T>(`${workspacePath(name)}/${resourcePath(id)}`, parameters).value);
+}
+
+/**
+ * The objects of a resource in all workspaces that serve it, live; in `own` if the server cannot tell which these are. Workspaces that
+ * bind the same export are one list, so that their number costs no requests.
+ */
 export function listEverywhere<T extends KubernetesObject>(
   id: ResourceId,
   { own, parameters = {} }: { readonly own: string; readonly parameters?: Parameters },
@@ -56,12 +81,16 @@ export function listEverywhere<T extends KubernetesObject>(
     const list = liveList<T>(`${own}/${resourcePath(id)}`, parameters).value;
     return { ...list, isPartial: true };
   }
-  const clusters = new Set(definitions.flatMap((list) => [...clustersOf(list)]));
-  const lists = [...clusters].map(
-    (name) => liveList<T>(`${workspacePath(name)}/${resourcePath(id)}`, parameters).value,
-  );
+  const clusters = new Map(definitions.flatMap((list) => [...clustersOf(list)]));
+  const byExport = Map.groupBy(clusters.keys(), (name) => clusters.get(name) ?? "");
+  const lists = [...byExport].map(([bound, names]) => {
+    // Definitions of workspaces have nothing in common.
+    if (bound === "") return names.flatMap((name) => listsOf<T>(id, [name], parameters) ?? []);
+    return listsOf<T>(id, names, parameters);
+  });
+  if (lists.includes(undefined)) return { items: [], state: "loading", isPartial: false };
   // A workspace whose objects the user may not list has none for them.
-  const others = lists.filter((list) => list.state !== "failed");
+  const others = lists.flatMap((some = []) => some.filter((list) => list.state !== "failed"));
   const error = others.find((list) => list.error !== undefined)?.error;
   return {
     items: others.flatMap(({ items }) => items).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
