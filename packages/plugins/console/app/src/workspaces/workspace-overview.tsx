@@ -48,25 +48,28 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
     useMemo(() => (parent === undefined ? undefined : { ...NO_OBJECT, workspace: parent, name: own }), [parent, own]),
   );
   const siblings = parent === undefined ? undefined : childWorkspaces(parent).value;
+  const isMissing = workspace === undefined && siblings?.state === "live";
   const hasWorkspaces = cluster !== undefined && childWorkspaces(path).value.error?.code !== 404;
   return (
     <section class="overview" aria-label={texts.workspace.overview}>
       <div class="actions">
-        {mount === undefined && hasWorkspaces && (
+        {mount === undefined && !isMissing && hasWorkspaces && (
           <ReasonedButton reason={mayCreate ? undefined : texts.create.forbidden} onClick={createHere}>
             <Icon name="plus" />
             {texts.create.button}
           </ReasonedButton>
         )}
-        {mount === undefined && <ApiActions key={path} workspace={path} />}
-        {mount === undefined && (
+        {mount === undefined && !isMissing && <ApiActions key={path} workspace={path} />}
+        {mount === undefined && !isMissing && (
           <a class="button" href={routeHash(routeTo({ workspace: path }, { view: "changes" }))}>
             {texts.workspace.changes}
           </a>
         )}
-        <a class="button" href={accessHash()}>
-          {texts.header.access}
-        </a>
+        {!isMissing && (
+          <a class="button" href={accessHash()}>
+            {texts.header.access}
+          </a>
+        )}
         {workspace !== undefined && (
           <ReasonedButton
             reason={mayDelete ? undefined : texts.remove.forbidden}
@@ -113,9 +116,9 @@ export function WorkspaceOverview({ path }: { readonly path: string }) {
           {created !== undefined && <time dateTime={created}>{`${dateOf(created)} (${ageOf(created)})`}</time>}
         </Fact>
       </dl>
-      {path === "root" && isEmpty(path) && <p class="hint">{texts.workspace.first}</p>}
+      {path === "root" && isEmpty(path) && mayCreate && <p class="hint">{texts.workspace.first}</p>}
       <Conditions conditions={conditions} isMounted={mount?.isReachable === true} />
-      {workspace === undefined && siblings?.state === "live" && <p>{texts.workspace.missing(path)}</p>}
+      {isMissing && <p>{texts.workspace.missing(path)}</p>}
       {workspace === undefined && siblings?.state === "failed" && <p class="hint">{texts.workspace.noDetails}</p>}
     </section>
   );
