@@ -93,6 +93,10 @@ describe("the console in a browser", function () {
     await tab.locator('role=dialog >> role=button[name="Delete"]').click();
     for (const one of [tab, second]) await gone(one, "role=treeitem[name=/^console-1/]");
     await second.close();
+    await tab.goto(`${server.url}/console/#/workspaces/root:console-1`);
+    await seen(tab, "text=There is no workspace root:console-1.");
+    for (const name of ["Create workspace", "Export an API", "Bind an export", "Mount a cluster"])
+      await gone(tab, `.overview >> role=button[name="${name}"]`);
   });
 
   it("shows a live table that the server sorts, searches and filters", async () => {
