@@ -87,7 +87,7 @@ describe("the console in Firefox", function () {
   it("copies a URL by a button", async () => {
     await open("#/workspaces/root");
     await seen(tab, 'role=heading[name="root"]');
-    await tab.locator('role=button[name=/^Copy https:/]').first().click();
+    await tab.locator("role=button[name=/^Copy https:/]").first().click();
     await tab.locator('role=searchbox[name="Search workspaces"]').focus();
     await tab.keyboard.press("Control+V");
     const pasted = "document.activeElement.value";

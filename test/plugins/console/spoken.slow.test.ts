@@ -11,7 +11,7 @@ const CONFIG_MAPS = "#/workspaces/root/core/v1/configmaps";
 const seen = (tab: ConsoleTab, selector: string): Promise<void> => tab.locator(selector).first().waitFor();
 const spoken = (tab: ConsoleTab, text: string): Promise<void> => seen(tab, `role=status >> text="${text}"`);
 
-describe("what screen readers read in the console", function () {
+describe("screen readers in the console", function () {
   this.timeout(120_000);
   let browser: Awaited<ReturnType<typeof startBrowser>>;
   let server: Start;
@@ -36,7 +36,7 @@ describe("what screen readers read in the console", function () {
 
   const title = (): Promise<string> => tab.evaluate("document.title");
 
-  it("is the title of each page that opens, also of the first one", async () => {
+  it("read the title of each page that opens, also of the first one", async () => {
     await spoken(tab, "root");
     expect(await title()).to.equal("root – Workspaces");
     await tab.locator('role=link[name="Access"]').first().click();
@@ -48,7 +48,7 @@ describe("what screen readers read in the console", function () {
     expect(await title()).to.equal("kube-root-ca.crt – configmaps – root – Workspaces");
   });
 
-  it("is the content of a page if what had the focus is gone", async () => {
+  it("go to the content of a page if what had the focus is gone", async () => {
     await tab.goto(`${server.url}/console/${CONFIG_MAPS}`);
     await tab.locator("role=rowheader >> role=link").first().focus();
     await tab.keyboard.press("Enter");
@@ -56,7 +56,7 @@ describe("what screen readers read in the console", function () {
     expect(await tab.evaluate("document.activeElement.id")).to.equal("content");
   });
 
-  it("is the order of a table after each change of it", async () => {
+  it("read the order of a table after each change of it", async () => {
     await tab.goto(`${server.url}/console/${CONFIG_MAPS}`);
     for (const order of ["descending", "ascending"]) {
       await tab.locator("role=columnheader >> role=button[name=/^Name/]").first().click();
@@ -64,7 +64,7 @@ describe("what screen readers read in the console", function () {
     }
   });
 
-  it("is the first field of a dialog at once, which is not invalid before the user types", async () => {
+  it("get the first field of a dialog at once, which is not invalid before the user types", async () => {
     await tab.goto(`${server.url}/console/#/workspaces/root`);
     await seen(tab, 'role=heading[name="root"]');
     const names = "event.target.getAttribute('aria-label') ?? event.target.type";
@@ -77,10 +77,13 @@ describe("what screen readers read in the console", function () {
     await seen(tab, "role=dialog >> role=textbox[name=/^Name/]");
     expect(await tab.evaluate("focused.join()")).to.equal("button,text");
     expect(await tab.locator("dialog :invalid").count()).to.equal(0);
+    // An alert that appears with its text is read twice.
+    const display = "getComputedStyle(document.querySelector('dialog [role=alert]:empty')).display";
+    expect(await tab.evaluate(display)).to.not.equal("none");
     await tab.keyboard.press("Escape");
   });
 
-  it("is the first problem of a text that the user wants to review", async () => {
+  it("read the first problem of a text that the user wants to review", async () => {
     await tab.goto(`${server.url}/console/${CONFIG_MAPS}/object/default/kube-root-ca.crt?view=yaml`);
     await tab.locator(".cm-line >> text=/^kind:/").first().click();
     await tab.keyboard.press("End");
@@ -89,7 +92,7 @@ describe("what screen readers read in the console", function () {
     await seen(tab, "role=status >> text=/^Implicit/");
   });
 
-  it("names what a button copies", async () => {
+  it("read what a button copies", async () => {
     await tab.goto(`${server.url}/console/#/workspaces/root`);
     await seen(tab, `role=button[name="Copy ${server.url}/clusters/root"]`);
   });

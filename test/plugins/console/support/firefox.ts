@@ -23,11 +23,11 @@ export async function startFirefox(): Promise<unknown> {
   }
   const modules = join(root, "tools/docs/node_modules");
   const { firefox } = await import(pathToFileURL(join(modules, "playwright-core/index.mjs")).href);
-  // The first node on the PATH runs firefox-bidi.ts.
+  // The first node on the PATH runs firefox-bidi.fixture.ts.
   const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
   return await firefox.launch({
     channel: "moz-firefox",
-    executablePath: join(import.meta.dirname, "firefox-bidi.ts"),
+    executablePath: join(import.meta.dirname, "firefox-bidi.fixture.ts"),
     env: { ...found.env, PATH: path, FIREFOX: found.path },
     firefoxUserPrefs: SETTINGS,
   });
