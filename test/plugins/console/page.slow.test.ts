@@ -206,6 +206,21 @@ describe("the console in a browser", function () {
     expect(faultsFound).to.deep.equal([]);
   });
 
+  it("has parts that scroll, and does not scroll as a whole, wide and narrow", async () => {
+    const found: string[] = [];
+    for (const hash of ["#/workspaces/root", CONFIG_MAPS, `${CONFIG_MAPS}/object/default/b?view=yaml`])
+      for (const width of [1400, 390, 360]) {
+        await tab.setViewportSize({ width, height: 900 });
+        await tab.goto(`${server.url}/console/${hash}`);
+        await seen(tab, "role=main");
+        await seen(tab, "role=heading");
+        const over = `["Width", "Height"].map((one) => document.documentElement["scroll" + one] - document.documentElement["client" + one]).join()`;
+        found.push(`${hash} ${width} ${await tab.evaluate<string>(over)}`);
+      }
+    await tab.setViewportSize({ width: 1400, height: 900 });
+    expect(found.filter((line) => !line.endsWith(" 0,0"))).to.deep.equal([]);
+  });
+
   it("is used by keyboard alone", async () => {
     await tab.goto(`${server.url}/console/#/workspaces/root`);
     await seen(tab, "role=treeitem[name=/^root/]");

@@ -143,9 +143,11 @@ describe("pods in the console", function () {
 
   it("shows the log of another container, of the previous one, and what the server says about one that is not there", async () => {
     cluster.logs["side previous"].add("before the restart");
+    cluster.logs.side.isLate = true;
     await open("near", "logs");
     await tab.locator("role=combobox[name=Container]").selectOption("side");
     await seen(tab, "text=Nothing has been logged yet.");
+    cluster.logs.side.isLate = false;
     await tab.locator('role=checkbox[name="Previous container"]').click();
     await line("before the restart");
     await seen(tab, "text=The log is complete: the container is a previous one.");

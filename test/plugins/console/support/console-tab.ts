@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../../tools/install.mjs";
 import { startChromium, type Tab } from "../../../docs-site/support/browser.ts";
+import { startFirefox } from "./firefox.ts";
 
 /** Tab of playwright-core, as far as these tests use it. */
 export interface ConsoleTab extends Omit<Tab, "on"> {
@@ -49,6 +50,7 @@ export interface ConsoleLocator {
 }
 
 interface OwnBrowser {
+  browserType(): { name(): string };
   newPage(options: {
     readonly viewport: { readonly width: number; readonly height: number };
     readonly ignoreHTTPSErrors: boolean;
@@ -61,19 +63,24 @@ interface OwnBrowser {
   close(): Promise<void>;
 }
 
-/** Chromium, or undefined where it cannot be had. */
-export async function startBrowser(): Promise<OwnBrowser | undefined> {
-  return (await startChromium()) as OwnBrowser | undefined;
+/** Starts Chromium, or the browser in CONSOLE_BROWSER: `firefox`. Returns undefined where it cannot be had. */
+export async function startBrowser(name = process.env["CONSOLE_BROWSER"]): Promise<OwnBrowser | undefined> {
+  return (await (name === "firefox" ? startFirefox() : startChromium())) as OwnBrowser | undefined;
 }
+
+/** How Firefox reports a WebSocket that has ended, or could not be opened. */
+const LOST = /^(Firefox can’t establish a connection to|The connection to) .*wss:/;
 
 /** Faults of a tab: exceptions, violations of the content security policy, requests to other hosts. */
 export class Faults {
   readonly #faults: string[] = [];
 
   constructor(tab: ConsoleTab, url: string) {
-    tab.on("pageerror", ({ message }) => this.#faults.push(message));
+    tab.on("pageerror", ({ message }) => {
+      if (!LOST.test(message)) this.#faults.push(message);
+    });
     tab.on("console", (message) => {
-      // Chromium reports each failed request: the page shows those that matter.
+      // Browsers report failed requests and connections: the page shows those that matter.
       if (message.type() === "error" && !/Failed to load resource|WebSocket connection/.test(message.text()))
         this.#faults.push(message.text());
     });
@@ -94,7 +101,8 @@ export async function openTab(
   url: string,
   width = 1400,
 ): Promise<{ readonly tab: ConsoleTab; readonly faults: Faults }> {
-  const permissions = ["clipboard-read", "clipboard-write"];
+  // Firefox has no permissions for the clipboard: a click may write to it.
+  const permissions = browser.browserType().name() === "firefox" ? [] : ["clipboard-read", "clipboard-write"];
   const tab = await browser.newPage({ viewport: { width, height: 900 }, ignoreHTTPSErrors: true, permissions });
   const faults = new Faults(tab, url);
   await tab.goto(url);
@@ -103,7 +111,7 @@ export async function openTab(
 
 /** Returns the serious and critical violations that axe finds, one line each. */
 export async function axeFaults(tab: ConsoleTab): Promise<string[]> {
-  await tab.evaluate(readFileSync(join(root, "tools/docs/node_modules/axe-core/axe.min.js"), "utf8"));
+  await tab.evaluate(`(() => {${readFileSync(join(root, "tools/docs/node_modules/axe-core/axe.min.js"), "utf8")}})()`);
   return await tab.evaluate<string[]>(`axe.run(document).then(({ violations }) => violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ": " + html + " " + (any[0]?.message ?? ""))))`);

@@ -23,6 +23,8 @@ class Log {
   readonly followers = new Set<ServerResponse>();
   /** Whether the container has ended. */
   isOver = false;
+  /** Whether the headers of an answer wait for the first line: that is what pages in Firefox see of each server. */
+  isLate = false;
   /** Requests, by their query. */
   readonly asked: URLSearchParams[] = [];
 
@@ -43,7 +45,7 @@ class Log {
     for (const { time, text } of shown)
       res.write(query.get("timestamps") === "true" ? `${time} ${text}\n` : `${text}\n`);
     if (query.get("follow") !== "true" || this.isOver) return void res.end();
-    res.flushHeaders();
+    if (!this.isLate) res.flushHeaders();
     this.followers.add(res.on("close", () => this.followers.delete(res)));
   }
 

@@ -245,6 +245,7 @@ export const texts = {
     live: "Live",
     notLive: "The objects above are not kept up to date.",
     sortBy: (column: string) => `Sort by ${column}`,
+    sorted: (column: string, isDown: boolean) => `Sorted by ${column}, ${isDown ? "descending" : "ascending"}`,
     label: (resource: string) => `Objects of ${resource}`,
   },
   object: {

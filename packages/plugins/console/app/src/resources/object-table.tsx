@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Row, TablePage } from "../api/table-query.ts";
 import { clusterOf } from "../api/types.ts";
 import { texts } from "../texts.ts";
+import { announce } from "../ui/announce.tsx";
 import { Icon } from "../ui/icons.tsx";
 import type { ShownColumn } from "./cells.tsx";
 
@@ -110,7 +111,10 @@ function HeaderCell({ column: { field, label, description, isNumber }, sort, onS
       <button
         type="button"
         title={description || texts.table.sortBy(label)}
-        onClick={() => onSort(isUp ? `-${field}` : field)}
+        onClick={() => {
+          onSort(isUp ? `-${field}` : field);
+          announce(texts.table.sorted(label, isUp));
+        }}
       >
         {label}
         {(isUp || isDown) && <Icon name={isUp ? "up" : "down"} class="small" />}

@@ -19,15 +19,20 @@ interface Link {
 const NOTHING: Shown = { text: "" };
 const shown = signal(NOTHING);
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** Texts of this frame: a page that opens after an action does not replace its confirmation. */
+const waiting = new Set<string>();
 
 /** Has screen readers read a text. */
 export function announce(text: string): void {
   clearTimeout(timer);
   read.value = "";
+  waiting.add(text);
   // An equal text is read again only if the region changes in between.
-  requestAnimationFrame(() => {
-    read.value = text;
-  });
+  if (waiting.size === 1)
+    requestAnimationFrame(() => {
+      read.value = [...waiting].join(" ");
+      waiting.clear();
+    });
   timer = setTimeout(() => {
     read.value = "";
     shown.value = NOTHING;

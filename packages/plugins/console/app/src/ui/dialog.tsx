@@ -15,9 +15,10 @@ export function Dialog({ heading, onClose, children }: DialogProps) {
   const id = useId();
   useEffect(() => {
     const before = document.activeElement;
+    // Not the button that closes it, which is the first control. Screen readers read what has the focus first.
+    const first = ref.current?.querySelector<HTMLElement>("input, select, textarea");
+    if (first) first.autofocus = true;
     ref.current?.showModal();
-    // Not the button that closes it, which is the first control.
-    ref.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

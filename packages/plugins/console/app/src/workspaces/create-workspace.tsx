@@ -74,7 +74,8 @@ function CreateForm({ parent }: { readonly parent: string }) {
             <input
               {...attributes}
               type="text"
-              required
+              // Firefox calls an empty field invalid if it is `required`.
+              aria-required
               value={name}
               autocomplete="off"
               spellcheck={false}

@@ -8,6 +8,7 @@ import { ApiActions, CopyKubeconfig } from "../kcp/actions.tsx";
 import { accessHash, routeHash, routeTo } from "../route.ts";
 import { texts } from "../texts.ts";
 import { ageOf, dateOf } from "../ui/age.ts";
+import { announce } from "../ui/announce.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { ReasonedButton } from "../ui/reasoned-button.tsx";
 import { createHere } from "./create-workspace.tsx";
@@ -139,13 +140,19 @@ function Copyable({ text }: { readonly text: string }) {
   const copy = async () => {
     await navigator.clipboard.writeText(text);
     setCopied(true);
+    announce(texts.workspace.copied);
     setTimeout(() => setCopied(false), 2_000);
   };
   return (
     <>
       <code>{text}</code>{" "}
       {"clipboard" in navigator && (
-        <button type="button" class="link" onClick={() => void copy().catch(() => undefined)}>
+        <button
+          type="button"
+          class="link"
+          {...(!isCopied && { "aria-label": `${texts.workspace.copy} ${text}` })}
+          onClick={() => void copy().catch(() => undefined)}
+        >
           {isCopied ? texts.workspace.copied : texts.workspace.copy}
         </button>
       )}

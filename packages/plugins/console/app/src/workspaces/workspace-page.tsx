@@ -6,6 +6,7 @@ import { ResourceList } from "../resources/resource-list.tsx";
 import { ResourcePage } from "../resources/resource-page.tsx";
 import { navigate, route } from "../route.ts";
 import { texts } from "../texts.ts";
+import { announce } from "../ui/announce.tsx";
 import { Lazy } from "../ui/lazy.tsx";
 import { ViewPage, ViewsPage } from "../views/lazy-views.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
@@ -21,10 +22,7 @@ export function WorkspacePage() {
   const isNew = resource !== undefined && object === undefined && query.view === "create";
   const isAccess = resource === undefined && query.view === "access";
   const found = discovery(workspace).value;
-  const heading = object?.name ?? resource?.resource ?? (isAccess ? texts.header.access : nameOf(workspace));
-  useEffect(() => {
-    document.title = `${heading} – ${workspace} – ${texts.title}`;
-  }, [heading, workspace]);
+  useOpened([object?.name, resource?.resource ?? query.of ?? TITLES.get(query.view), workspace]);
   const path = pathOf(workspace);
   useReloadWhenReady(workspace, found);
   useEffect(() => {
@@ -69,6 +67,24 @@ export function WorkspacePage() {
       </div>
     </>
   );
+}
+
+const TITLES: ReadonlyMap<string | undefined, string> = new Map([
+  ["access", texts.header.access],
+  ["changes", texts.workspace.changes],
+  ["views", texts.header.views],
+]);
+
+/** Gives a page its title, and has screen readers read it. The focus goes to the page if what had it is gone. */
+function useOpened(parts: readonly (string | undefined)[]): void {
+  const title = parts.filter((part) => part !== undefined).join(" – ");
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = `${title} – ${texts.title}`;
+    announce(title);
+    if (!isFirst.current && document.activeElement === document.body) document.getElementById("content")?.focus();
+    isFirst.current = false;
+  }, [title]);
 }
 
 /** The workspace path of a logical cluster that is addressed by its name, once that is known. */

@@ -60,7 +60,11 @@ export function EditTab({ address, object, live, resource }: EditTabProps) {
     const invalid = parseText(draft.text.peek()).problems.filter(({ severity }) => severity === "error");
     setError(undefined);
     setProblems(NONE);
-    if (invalid.length > 0) return setProblems(invalid);
+    const [first] = invalid;
+    if (first !== undefined) {
+      announce(first.message);
+      return setProblems(invalid);
+    }
     if (draft.isOutdated.peek()) return setAttempts((count) => count + 1);
     setBusy(true);
     try {

@@ -19,7 +19,12 @@ export const look = [
   syntaxHighlighting(colors),
   EditorView.theme({
     "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "12.5px" },
-    "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+    // Above the gutters, which would cover a part of an outline.
+    "&.cm-focused": { outline: "none" },
+    "&.cm-focused::after": {
+      ...{ content: '""', position: "absolute", inset: "0", zIndex: "201", pointerEvents: "none" },
+      border: "2px solid var(--accent)",
+    },
     ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
     ".cm-content": { caretColor: "var(--text)" },
     ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)" },

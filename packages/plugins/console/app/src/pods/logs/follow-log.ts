@@ -24,6 +24,8 @@ export interface LogSource {
 
 /** After so many milliseconds a connection counts as one that works: the next attempt after it is fast again. */
 const STABLE = 5_000;
+/** Firefox shows the answer to a request with its first bytes: a log without lines for so many milliseconds is empty. */
+const SILENT = 1_000;
 /** Characters of a line without an end that are kept. */
 const LONGEST = 1_000_000;
 /** Lines of a second that are kept to compare: of more lines, some are shown twice after an interruption. */
@@ -61,9 +63,11 @@ async function readOnce(source: LogSource, place: Place, stop: AbortSignal): Pro
   const { path, container, isPrevious, tail } = source;
   const from: Parameters = place.from ?? { tailLines: tail };
   const parameters = { container, previous: isPrevious, follow: !isPrevious, timestamps: true, ...from };
-  const { body } = await send(path, { parameters, accept: "*/*", signal: stop });
+  const onFollowing = () => source.onState({ state: "following" });
+  const silent = isPrevious ? undefined : setTimeout(onFollowing, SILENT);
+  const { body } = await send(path, { parameters, accept: "*/*", signal: stop }).finally(() => clearTimeout(silent));
   setLost(source, false);
-  source.onState({ state: "following" });
+  onFollowing();
   place.begin();
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
