@@ -155,11 +155,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * @default false
    */
   readonly appliesSelectors?: boolean;
-  /**
-   * Whether `get`, and without {@link pass} the writes, do not copy their options: they have a `cancellation`, and a `signal` made
-   * on first read.
-   * @default false
-   */
+  /** Whether `get`, and without {@link pass} writes, do not copy their options: the `signal` is made on first read. @default false */
   readonly keepsOptions?: boolean;
   /**
    * Whether its versions, or its objects, are valid in this process only, as those of a collection or a view. Where several processes
