@@ -70,7 +70,7 @@ export function compare(before: unknown, after: unknown, type: ValueType): Chang
  * Returns the fields that a value adds where there was none: the same as {@link changed} of its comparison with `undefined`,
  * without a tree of changes.
  */
-export function added(value: unknown, type: ValueType): FieldSet {
+function added(value: unknown, type: ValueType): FieldSet {
   const form = formOf(type, value);
   if (form === "map" && type.map !== undefined && !type.map.atomic) {
     const fields = addedMembers(filledMap(value), type.map);
