@@ -226,7 +226,7 @@ describe("decodeBody", () => {
     it("is dropped when the client disconnects, and rejected when the server closes", async () => {
       const reader = new YamlReader({ budget: 30_000 });
       const leaving = new AbortController();
-      const left = decode(entries, "application/yaml", { yaml: reader, signal: leaving.signal }).catch(String);
+      const left = decode(entries, "application/yaml", { yaml: reader, request: leaving }).catch(String);
       leaving.abort(new Error("left"));
       expect(await left).to.equal("Error: left");
       const stopped = refusal(entries, "application/yaml", { yaml: reader });

@@ -50,6 +50,8 @@ export interface RequestOptions {
   readonly user: User;
   /** Aborts when the client leaves, the deadline passes, or the server stops draining. */
   readonly signal: AbortSignal;
+  /** Ends the request as `signal` does, at a fraction of its cost. @default only the signal, without {@link Storage.keepsOptions} */
+  readonly cancellation?: Cancellation;
   readonly requestId: string;
   /** Adds a `Warning` header (code 299) to the response; kubectl prints it. */
   readonly warn: (text: string) => void;
@@ -65,8 +67,6 @@ export interface RequestOptions {
 export interface GetOptions extends RequestOptions {
   /** The oldest version the caller accepts; `0`: any version. @default the current version */
   readonly resourceVersion?: string;
-  /** Ends the request as `signal` does, at a fraction of its cost. @default only the signal, without {@link Storage.keepsOptions} */
-  readonly cancellation?: Cancellation;
 }
 
 /** Options of a list: a page, a version (Kubernetes' `ListOptions`). */
@@ -155,7 +155,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * @default false
    */
   readonly appliesSelectors?: boolean;
-  /** Whether `get` does not copy its options: they have a `cancellation`, and a `signal` made on first read. @default false */
+  /** Whether `get`, and without {@link pass} writes, do not copy their options: the `signal` is made on first read. @default false */
   readonly keepsOptions?: boolean;
   /**
    * Whether its versions, or its objects, are valid in this process only, as those of a collection or a view. Where several processes

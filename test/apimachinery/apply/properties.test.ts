@@ -142,6 +142,17 @@ describe("Server-side apply of any history", () => {
     );
   });
 
+  it("gives a created object the managers of an update of an object without fields", () => {
+    const bare = { apiVersion: "example.dev/v1", kind: "Thing" } as unknown as KubeObject;
+    const property = fc.property(fc.constantFrom(0, 1, 2), write, (kind, sent) => {
+      const { manager, subresource } = sent;
+      const update = (live: KubeObject | undefined): KubeObject | undefined =>
+        managers[kind]?.update({ live, next: objectFor(sent), manager, subresource, now: at(0) });
+      expect(update(undefined)).to.deep.equal(update(bare));
+    });
+    fc.assert(property, { numRuns: 2000 });
+  });
+
   it("makes a repeated apply a no-op, times included", () => {
     let repeated = 0;
     fc.assert(

@@ -66,6 +66,48 @@ export function compare(before: unknown, after: unknown, type: ValueType): Chang
   return former === form ? changes : combine(compareAs(former, { before, after, type }), changes);
 }
 
+/**
+ * Returns the fields that a value adds where there was none: the same as {@link changed} of its comparison with `undefined`,
+ * without a tree of changes.
+ */
+function added(value: unknown, type: ValueType): FieldSet {
+  const form = formOf(type, value);
+  if (form === "map" && type.map !== undefined && !type.map.atomic) {
+    const fields = addedMembers(filledMap(value), type.map);
+    return fields === undefined ? FieldSet.leaf : new FieldSet(true, fields, undefined);
+  }
+  if (form === "list" && type.list !== undefined && !type.list.atomic) {
+    const items = addedItems(filledList(value), type.list);
+    return items === undefined ? FieldSet.leaf : new FieldSet(true, undefined, items);
+  }
+  return FieldSet.leaf;
+}
+
+/** Returns the fields that an object adds to a bare one, which has no members. */
+export function addedToBare(object: JsonObject, type: ValueType): FieldSet {
+  if (type.map === undefined || type.map.atomic) return changed(compare({}, object, type), ADDED | MODIFIED);
+  const fields = addedMembers(object, type.map);
+  return fields === undefined ? FieldSet.empty : new FieldSet(false, fields, undefined);
+}
+
+function addedMembers(members: JsonObject = {}, type: MapType): Map<string, FieldSet> | undefined {
+  let fields: Map<string, FieldSet> | undefined;
+  for (const name of Object.keys(members)) {
+    const value = members[name];
+    if (value === undefined) continue;
+    fields ??= new Map();
+    fields.set(name, added(value, memberType(type, name) ?? DEDUCED));
+  }
+  return fields;
+}
+
+function addedItems(list: readonly unknown[] = [], type: ListType): Map<ListElement, FieldSet> | undefined {
+  const items = new Map<ListElement, FieldSet>();
+  for (const [element, same] of byElement(list, type))
+    items.set(element, same.length === 1 ? added(same[0], type.element) : FieldSet.leaf);
+  return items.size === 0 ? undefined : items;
+}
+
 interface ValuePair {
   readonly before: unknown;
   readonly after: unknown;

@@ -14,7 +14,7 @@ import {
   withManagers,
 } from "./managed-object.ts";
 import { extract } from "./remove.ts";
-import { applyConfig, trackUpdate, type Write } from "./track.ts";
+import { applyConfig, trackCreate, trackUpdate, type Write } from "./track.ts";
 import { Versions, type VersionsOptions } from "./versions.ts";
 
 /** Options of a {@link FieldManager}: facts about its kind. */
@@ -95,7 +95,10 @@ export class FieldManager {
     if (managers.size === 0 && (metadataOf(live)["uid"] ?? "") !== "") return plain;
     const key = this.#key("Update", manager, subresource);
     try {
-      const tracked = trackUpdate(this.#versions, this.#write({ live, next: plain, managers, key, now }));
+      const tracked =
+        request.live === undefined && managers.size === 0
+          ? trackCreate(this.#versions, this.#limited({ next: plain, key, now }))
+          : trackUpdate(this.#versions, this.#limited({ live, next: plain, managers, key, now }));
       return withManagers(plain, tracked, live);
     } catch (error) {
       if (!isApiError(error)) throw error;
@@ -118,7 +121,7 @@ export class FieldManager {
     const managers = stored.size > 0 ? stored : this.#firstManagers(live, subresource, now);
     if (isManagedFields(managedFieldsOf(config))) throw ApiError.badRequest("metadata.managedFields must be nil");
     const key = this.#key("Apply", manager, subresource);
-    const applied = applyConfig(this.#versions, this.#write({ live, next: config, managers, key, now }));
+    const applied = applyConfig(this.#versions, this.#limited({ live, next: config, managers, key, now }));
     const conflicts = force ? [] : this.#unexpected(applied.conflicts, manager, live);
     if (conflicts.length > 0) throw conflictError(conflicts);
     const object = manager === KUBECTL ? withLastApplied(applied.object, config) : applied.object;
@@ -148,15 +151,15 @@ export class FieldManager {
     };
   }
 
-  #write(write: Omit<Write, "ignored">): Write {
+  /** Completes a write with the fields that it cannot set. */
+  #limited<W extends Pick<Write, "key">>(write: W): W & Pick<Write, "ignored"> {
     return { ...write, ignored: this.#ignored.get(write.key.subresource) ?? FieldSet.empty };
   }
 
   #firstManagers(live: JsonObject, subresource: string, now: Date): Managers {
     const key = this.#key("Update", BEFORE_FIRST_APPLY, subresource);
-    const write = this.#write({ live: this.#bare, next: live, managers: new Map(), key, now });
     try {
-      return trackUpdate(this.#versions, write);
+      return trackCreate(this.#versions, this.#limited({ next: live, key, now }));
     } catch (error) {
       if (!isApiError(error)) throw error;
       throw applyFailure(`failed to create manager for existing fields: ${error.message}`, error);

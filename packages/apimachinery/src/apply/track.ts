@@ -1,6 +1,7 @@
 import { compareUtf8, equalJson, type JsonObject } from "../json/value.ts";
 import { formatTime } from "../text/time.ts";
 import { applyFailure, type Conflict } from "./apply-error.ts";
+import { addedToBare } from "./compare.ts";
 import { FieldSet, NEVER_OWNED } from "./field-set.ts";
 import { fieldsOf } from "./fields-of.ts";
 import { compareTimes, type Manager, type ManagerKey, type Managers, managerId, withTime } from "./managed-fields.ts";
@@ -43,6 +44,22 @@ export function trackUpdate(versions: Versions, write: Write): Managers {
   const set = own.union(managers.get(id)?.set ?? own);
   const updater: Manager = { ...key, time: undefined, set, entry: undefined };
   return capManagers(managers.set(id, ownedBy(known.get(id), updater, formatTime(now))));
+}
+
+/** Write that creates an object without managers. */
+export type Creation = Omit<Write, "live" | "managers">;
+
+/**
+ * Returns the manager after a create: the same as {@link trackUpdate} of an object that had nothing. All fields are its own, so
+ * it compares nothing.
+ *
+ * @throws ApiError 500 if the object does not fit the schema
+ */
+export function trackCreate(versions: Versions, { next, key, ignored, now }: Creation): Managers {
+  checkStored(versions, next, "failed to convert new object (%) to smd typed");
+  const set = addedToBare(next, versions.type).without(ignored).difference(NEVER_OWNED);
+  if (set.isEmpty) return new Map();
+  return new Map([[managerId(key), { ...key, time: formatTime(now), set, entry: undefined }]]);
 }
 
 /** Result of an apply. */

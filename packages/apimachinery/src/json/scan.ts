@@ -38,11 +38,15 @@ export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
   let stringAt = 0;
   /** -1 unless a string awaits the colon that makes it a name: each string is read once, whatever the text is. */
   let stringEnd = -1;
+  /** Next backslash, found by one search for each, so that strings without any are skipped natively. */
+  let backslash = positionOf("\\", text, 0);
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) {
       stringAt = at;
-      stringEnd = endOfString(text, at);
+      if (backslash < at) backslash = positionOf("\\", text, at);
+      const quote = positionOf('"', text, at + 1);
+      stringEnd = quote < backslash ? quote : endOfString(text, at);
       at = stringEnd;
     } else if (unit === COLON) {
       if (stringEnd !== -1) names.add(stringAt, stringEnd);
@@ -63,6 +67,12 @@ export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
     }
   }
   return { depth: deepest, longNumbers, duplicates: names.duplicates };
+}
+
+/** Returns the position of a character from `from` on, or the end of the text. */
+function positionOf(character: string, text: string, from: number): number {
+  const at = text.indexOf(character, from);
+  return at === -1 ? text.length : at;
 }
 
 /** Returns the position of the closing quote of the string that begins at `from`, or the end of the text. */

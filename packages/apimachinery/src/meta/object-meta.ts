@@ -12,7 +12,7 @@ import {
 } from "./field-cause.ts";
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems } from "./names.ts";
 import type { StatusCause } from "./status.ts";
-import type { GroupVersion, ObjectMeta, OwnerReference } from "./types.ts";
+import type { GroupVersion, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./types.ts";
 
 /** Rules for metadata that depend on the kind. */
 export interface ObjectMetaRules {
@@ -35,12 +35,14 @@ export function objectMetaProblems(meta: ObjectMeta, rules: ObjectMetaRules): St
 }
 
 function* problemsOf(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
+  const { labels, annotations, ownerReferences, managedFields, finalizers } = meta;
   yield* identityProblems(meta, rules);
-  yield* labelProblems(meta.labels ?? {});
-  yield* annotationProblems(meta.annotations ?? {});
-  yield* ownerProblems(meta.ownerReferences ?? []);
-  yield* managedFieldsProblems(meta);
-  yield* finalizerProblems(meta.finalizers ?? []);
+  // A generator costs as much as the checks of a short list: most objects have none of these.
+  if (labels !== undefined) yield* labelProblems(labels);
+  if (annotations !== undefined) yield* annotationProblems(annotations);
+  if (ownerReferences !== undefined) yield* ownerProblems(ownerReferences);
+  if (managedFields !== undefined) yield* managedFieldsProblems(managedFields);
+  if (finalizers !== undefined) yield* finalizerProblems(finalizers);
 }
 
 function* identityProblems(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
@@ -54,7 +56,14 @@ function* identityProblems(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
   else yield* invalid("metadata.namespace", namespace, dnsLabelProblems(namespace));
 }
 
-function* invalid(field: string, value: string, problems: readonly string[]): Causes {
+/** Most names are valid: without a problem there is no generator. */
+function invalid(field: string, value: string, problems: readonly string[]): Iterable<StatusCause> {
+  return problems.length === 0 ? NONE : invalidCauses(field, value, problems);
+}
+
+const NONE: readonly StatusCause[] = [];
+
+function* invalidCauses(field: string, value: string, problems: readonly string[]): Causes {
   for (const problem of problems) yield fieldInvalid(field, value, problem);
 }
 
@@ -160,8 +169,10 @@ function* finalizerProblems(finalizers: readonly string[]): Causes {
   }
 }
 
-function* managedFieldsProblems({ managedFields = [] }: ObjectMeta): Causes {
-  for (const [at, { operation, fieldsType = "" }] of managedFields.entries()) {
+function* managedFieldsProblems(managedFields: readonly ManagedFieldsEntry[]): Causes {
+  for (let at = 0; at < managedFields.length; at++) {
+    const { operation, fieldsType = "" } = managedFields[at] ?? {};
+    if ((operation === "Apply" || operation === "Update") && (fieldsType === "" || fieldsType === "FieldsV1")) continue;
     const field = `metadata.managedFields[${at}]`;
     if (operation === undefined) yield fieldRequired(`${field}.operation`, "must not be empty");
     else if (operation !== "Apply" && operation !== "Update")

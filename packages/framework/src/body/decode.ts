@@ -34,8 +34,8 @@ export interface DecodeOptions {
   readonly protobuf?: ProtobufMessage;
   /** Expected kind, for error messages. @default none */
   readonly kind?: string;
-  /** Aborts when the client disconnects. */
-  readonly signal?: AbortSignal;
+  /** Request, whose signal aborts when the client disconnects. Only long YAML documents read the signal. */
+  readonly request?: { readonly signal: AbortSignal };
 }
 
 /**
@@ -110,14 +110,14 @@ export function applyOfCbor(body: Buffer): Buffer {
 async function decodeYaml(
   body: Buffer,
   mediaType: string,
-  { yaml, kind, signal }: DecodeOptions,
+  { yaml, kind, request }: DecodeOptions,
 ): Promise<DecodedBody> {
   const asJson = jsonOf(body);
   if (asJson !== undefined) return asJson;
   try {
     if (!isUtf8(body)) throw new YamlFault("yaml: the body is not UTF-8");
     const text = body.toString("utf8");
-    const { value, duplicates } = await (yaml === undefined ? readShortYaml(text) : yaml.read(text, signal));
+    const { value, duplicates } = await (yaml === undefined ? readShortYaml(text) : yaml.read(text, request?.signal));
     return { value, duplicates: [], others: duplicates };
   } catch (error) {
     if (!(error instanceof YamlFault)) throw error;

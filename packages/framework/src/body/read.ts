@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Cancellation } from "@virtual-workspaces/transport";
 import { closeBehindAnswer } from "../listener/malformed.ts";
 import { MAX_BODY } from "../util/limits.ts";
 
@@ -9,6 +10,8 @@ export interface ReadBodyOptions {
   readonly res?: ServerResponse;
   /** Stops reading when the client disconnects or the deadline passes. */
   readonly signal?: AbortSignal;
+  /** Stops reading as `signal` does, at a fraction of its cost. */
+  readonly cancellation?: Cancellation;
   /** Limit of the body, in bytes. @default 3 MiB, as in Kubernetes */
   readonly limit?: number;
 }
@@ -25,7 +28,7 @@ export async function readBody(req: IncomingMessage, options: ReadBodyOptions): 
   try {
     checkEncoding(req.headers["content-encoding"]);
     if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
-    return await collect(req, { limit, signal: options.signal });
+    return await collect(req, { ...options, limit });
   } catch (error) {
     closeBehindAnswer(req, res);
     throw error;
@@ -50,48 +53,61 @@ function checkEncoding(encoding: string | undefined): void {
   });
 }
 
-interface CollectOptions {
-  readonly limit: number;
-  readonly signal: AbortSignal | undefined;
-}
+type CollectOptions = Pick<ReadBodyOptions, "signal" | "cancellation"> & { readonly limit: number };
 
 /** Uses listeners, because stopping an iteration early would destroy the connection before the response. */
-function collect(req: IncomingMessage, { limit, signal }: CollectOptions): Promise<Buffer> {
+function collect(req: IncomingMessage, { limit, signal, cancellation }: CollectOptions): Promise<Buffer> {
   if (req.readableEnded)
     throw new Error("the request body was already read: mount virtual workspaces before body parsers");
   signal?.throwIfAborted();
+  if (cancellation?.cancelled === true) throw cancellation.reason;
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const body = new Gathered();
   const take = (piece: Buffer): void => {
-    if (body.length + piece.length > limit) reject(tooLarge(limit));
+    if (body.length + piece.length > limit) fail(tooLarge(limit));
     else body.add(piece);
   };
-  const end = (): void => resolve(body.bytes);
-  // Every request closes, usually complete: creating an error each time would dominate the cost.
-  const cut = (): void => {
-    if (!req.readableEnded) reject(ApiError.badRequest("the request body ended early"));
-  };
-  const abort = (): void => reject(signal?.reason);
-  req.on("data", take).once("end", end).once("error", cut).once("close", cut);
-  signal?.addEventListener("abort", abort, { once: true });
-  return promise.finally(() => {
-    req.off("data", take).off("end", end).off("close", cut);
+  const leave = (): void => {
+    req.off("data", take).off("end", end);
+    cancellation?.off(fail);
     signal?.removeEventListener("abort", abort);
-    // A client that resets the connection causes a second error, which is ignored.
-    req.once("error", () => undefined).off("error", cut);
-  });
+  };
+  const end = (): void => {
+    leave();
+    resolve(body.bytes);
+  };
+  const fail = (reason: unknown): void => {
+    leave();
+    reject(reason);
+  };
+  const abort = (): void => fail(signal?.reason);
+  // Every request closes, usually complete: creating an error each time would dominate the cost. A client that resets the
+  // connection causes a second error, which is ignored.
+  const cut = (): void => {
+    if (!req.readableEnded) fail(ApiError.badRequest("the request body ended early"));
+  };
+  // Not `once`, which makes two more objects for each listener.
+  req.on("data", take).on("end", end).on("error", cut).on("close", cut);
+  cancellation?.on(fail);
+  signal?.addEventListener("abort", abort, { once: true });
+  return promise;
 }
 
-/** Collects bytes in one growing buffer. An array of one-byte chunks would take hundreds of times their size. */
+/** Collects bytes in one growing buffer, a single piece in its own. An array of one-byte chunks would take hundreds of times their size. */
 class Gathered {
   length = 0;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = EMPTY;
 
   get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.length);
+    return this.#buffer.length === this.length ? this.#buffer : this.#buffer.subarray(0, this.length);
   }
 
   add(piece: Buffer): void {
+    if (this.length === 0) {
+      this.#buffer = piece;
+      this.length = piece.length;
+      return;
+    }
     const length = this.length + piece.length;
     if (length > this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#buffer.length));
@@ -102,3 +118,5 @@ class Gathered {
     this.length = length;
   }
 }
+
+const EMPTY: Buffer = Buffer.alloc(0);

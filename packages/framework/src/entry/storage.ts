@@ -46,7 +46,7 @@ export {
   type ReadableCache,
   type Snapshot,
 } from "../watch/cache/cache-event.ts";
-export { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
+export { decodeObject, type Encoded, encodeObject, type Routing, routingOf } from "../watch/cache/encoded.ts";
 export { Minter, processMinter } from "../watch/cache/minter.ts";
 export { type CacheOptions, type HistoryOptions, WatchCache } from "../watch/cache/watch-cache.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "../watch/feeds.ts";

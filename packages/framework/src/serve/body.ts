@@ -26,8 +26,8 @@ export interface SentObject {
 
 /** Reads and parses the body of a request. */
 async function sentBody(exchange: AuthorizedExchange, expected: Expected = {}): Promise<DecodedBody> {
-  const { req, res, signal } = exchange;
-  return decoded(exchange, await readBody(req, { res, signal }), expected);
+  const { req, res, cancellation } = exchange;
+  return decoded(exchange, await readBody(req, { res, cancellation }), expected);
 }
 
 /** Reads and parses an optional body. Returns `undefined` when it is missing or empty. */
@@ -35,15 +35,15 @@ export async function sentOptions(
   exchange: AuthorizedExchange,
   { protobuf }: Pick<ResourceDefinition, "protobuf">,
 ): Promise<DecodedBody["value"] | undefined> {
-  const { req, res, signal } = exchange;
+  const { req, res, cancellation } = exchange;
   if (!hasBody(req)) return undefined;
-  const body = await readBody(req, { res, signal });
+  const body = await readBody(req, { res, cancellation });
   return body.length === 0 ? undefined : (await decoded(exchange, body, protobuf === undefined ? {} : OPTIONS)).value;
 }
 
 /** Reads the body of a patch. An apply in CBOR becomes JSON. @throws ApiError 400, 413 */
-export async function sentPatch({ req, res, signal }: AuthorizedExchange): Promise<Buffer> {
-  const body = await readBody(req, { res, signal });
+export async function sentPatch({ req, res, cancellation }: AuthorizedExchange): Promise<Buffer> {
+  const body = await readBody(req, { res, cancellation });
   return req.headers["content-type"]?.split(";", 1)[0]?.trim() === APPLY_CBOR ? applyOfCbor(body) : body;
 }
 
@@ -54,8 +54,8 @@ const OPTIONS: Expected = { protobuf: PROTOBUF_DELETE_OPTIONS };
 type Expected = Pick<DecodeOptions, "kind" | "protobuf">;
 
 async function decoded(exchange: AuthorizedExchange, body: Buffer, expected: Expected): Promise<DecodedBody> {
-  const { req, signal, core } = exchange;
-  const read = await decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
+  const { req, core } = exchange;
+  const read = await decodeBody(body, req.headers["content-type"], { yaml: core.yaml, request: exchange, ...expected });
   exchange.audited?.sent(read.value);
   return read;
 }

@@ -41,7 +41,7 @@ async function writeOf(
   { handlers, rules }: ServedKind,
 ): Promise<SubresourceWrite<unknown, object>> {
   const { kind } = handlers;
-  const { info, signal } = exchange;
+  const { info } = exchange;
   const query = writeQuery(exchange, resource, { kind: info.verb === "create" ? "CreateOptions" : "UpdateOptions" });
   const request = await subresourceRequest(exchange, resource, handlers);
   const { object: body, findings } = await sentObject(exchange, kind, { check: checkKind });
@@ -50,7 +50,7 @@ async function writeOf(
   const options = writeOptions(exchange, query);
   reporter(findings, kind, options)(rules.prune(body));
   rules.fillDefaults(body);
-  const causes = await rules.problems(body, { before: undefined, part: "", signal });
+  const causes = await rules.problems(body, { before: undefined, part: "", request: { signal: exchange.signal } });
   if (causes.length > 0) throw ApiError.invalid({ kind, name: info.name, causes: [...causes] });
   const { dryRun, fieldManager, fieldValidation } = options;
   return deriveRequest(request, { body, dryRun, fieldManager, fieldValidation });

@@ -123,8 +123,7 @@ export async function applying(
   owners: FieldOwners,
 ): Promise<Making> {
   const { options, part, force } = request;
-  const { signal } = options;
-  const decoding = { accepted: [APPLY], yaml: patch.yaml, signal };
+  const decoding = { accepted: [APPLY], yaml: patch.yaml, request: options };
   const { value, duplicates, others } = await decodeBody(patch.body, APPLY, decoding);
   if (!isJsonObject(value)) throw ApiError.badRequest("error decoding patch: it must be an object");
   const refuse = (problem: string): ApiError => ApiError.badRequest(`error strict decoding patch: ${problem}`);

@@ -6,7 +6,7 @@ import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { User } from "../request/user.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { CacheLease, GetOptions, RequestOptions, Scope } from "../storage.ts";
+import type { CacheLease, GetOptions, RequestOptions, Scope, WriteOptions } from "../storage.ts";
 import type { ReadableCache } from "../watch/cache/cache-event.ts";
 import { everything } from "../watch/selection.ts";
 
@@ -48,25 +48,23 @@ export function requestOptions({ user, requestId, signal, warn, audited, req }: 
   return { user, requestId, signal, warn, audit: audited, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
 }
 
-/** Options of a get whose signal is made on first read. A class, as a getter of its own would give each request a hidden class. */
-export class LateOptions implements GetOptions {
+/** Options whose signal is made on first read. A class, as a getter of its own would give each request a hidden class. */
+class LateRequestOptions implements RequestOptions {
   readonly user: User;
   readonly requestId: string;
   readonly warn: GetOptions["warn"];
   readonly audit: GetOptions["audit"];
   readonly acceptEncoding: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  declare readonly resourceVersion?: string;
   readonly #exchange: AuthorizedExchange;
 
-  constructor(exchange: AuthorizedExchange, resourceVersion: string | undefined) {
+  constructor(exchange: AuthorizedExchange) {
     this.user = exchange.user;
     this.requestId = exchange.requestId;
     this.warn = exchange.warn;
     this.audit = exchange.audited;
     this.acceptEncoding = acceptEncodingOf(exchange.req);
     this.headers = exchange.req.headers;
-    if (resourceVersion !== undefined) this.resourceVersion = resourceVersion;
     this.#exchange = exchange;
   }
 
@@ -76,6 +74,32 @@ export class LateOptions implements GetOptions {
 
   get cancellation(): Cancellation {
     return this.#exchange.cancellation;
+  }
+}
+
+/** Options of a get from a storage that {@link Storage.keepsOptions}. */
+export class LateOptions extends LateRequestOptions implements GetOptions {
+  declare readonly resourceVersion?: string;
+
+  constructor(exchange: AuthorizedExchange, resourceVersion: string | undefined) {
+    super(exchange);
+    if (resourceVersion !== undefined) this.resourceVersion = resourceVersion;
+  }
+}
+
+/** Options of a write to a storage that {@link Storage.keepsOptions}. Never copy them with a spread, which loses the signal. */
+export class LateWriteOptions extends LateRequestOptions implements WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: WriteOptions["fieldValidation"];
+  declare readonly subresource?: string;
+
+  constructor(exchange: AuthorizedExchange, write: Omit<WriteOptions, keyof RequestOptions | "accept">) {
+    super(exchange);
+    this.dryRun = write.dryRun;
+    this.fieldManager = write.fieldManager;
+    this.fieldValidation = write.fieldValidation;
+    if (write.subresource !== undefined) this.subresource = write.subresource;
   }
 }
 

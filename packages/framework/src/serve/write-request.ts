@@ -10,11 +10,11 @@ import { groupResourceOf } from "../definition.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { authorizeAs } from "../stages/authorize.ts";
-import type { WriteOptions } from "../storage.ts";
+import type { RequestOptions, WriteOptions } from "../storage.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { type Part, writesStatus } from "../write/update.ts";
 import type { WriteRequest } from "../write/write-request.ts";
-import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import { LateWriteOptions, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Parses the options of a write. Rejects writes over all logical clusters, except reviews. */
 export function writeQuery(
@@ -32,15 +32,24 @@ const NOTHING = new URLSearchParams();
 type Asked = Pick<WriteQuery, "dryRun"> & Partial<WriteQuery> & Partial<DeleteQuery>;
 
 /** Returns the write request for the writer. */
-export function writeRequest(exchange: AuthorizedExchange, { admit }: ServedResource, query: Asked): WriteRequest {
-  return { scope: scopeOf(exchange), options: writeOptions(exchange, query), part: partOf(exchange), admit };
+export function writeRequest(
+  exchange: AuthorizedExchange,
+  { admit, storage }: ServedResource,
+  query: Asked,
+): WriteRequest {
+  const isKept = storage.keepsOptions === true && storage.pass === undefined;
+  const options = isKept ? new LateWriteOptions(exchange, ownOptions(exchange, query)) : writeOptions(exchange, query);
+  return { scope: scopeOf(exchange), options, part: partOf(exchange), admit };
 }
 
 /** Returns the options of a write, from the query and the headers. */
 export function writeOptions(exchange: AuthorizedExchange, query: Asked): WriteOptions {
+  return { ...requestOptions(exchange), ...ownOptions(exchange, query) };
+}
+
+function ownOptions(exchange: AuthorizedExchange, query: Asked): Omit<WriteOptions, keyof RequestOptions> {
   const { dryRun, fieldManager = "", fieldValidation = "Warn" } = query;
   return {
-    ...requestOptions(exchange),
     dryRun,
     fieldManager: managerOf(fieldManager, exchange.req.headers["user-agent"]),
     fieldValidation,

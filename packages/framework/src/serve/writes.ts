@@ -76,14 +76,14 @@ async function sentBody(
   exchange: AuthorizedExchange,
   { definition }: ServedResource,
 ): Promise<Pick<SentWrite, "contentType" | "body">> {
-  const { req, res, signal, core, audited } = exchange;
-  const body = await readBody(req, { res, signal });
+  const { req, res, cancellation, core, audited } = exchange;
+  const body = await readBody(req, { res, cancellation });
   const contentType = req.headers["content-type"] ?? "application/json";
   const { kind, protobuf } = definition;
   const mediaType = contentType.split(";", 1)[0]?.trim().toLowerCase();
   const isBinary = mediaType === PROTOBUF || mediaType === CBOR;
   if (!isBinary && audited === undefined) return { contentType, body };
-  const options = { yaml: core.yaml, signal, kind, ...(protobuf === undefined ? {} : { protobuf }) };
+  const options = { yaml: core.yaml, request: exchange, kind, ...(protobuf === undefined ? {} : { protobuf }) };
   const { value } = await decodeBody(body, contentType, options);
   audited?.sent(value);
   if (!isBinary) return { contentType, body };

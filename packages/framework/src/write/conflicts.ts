@@ -1,6 +1,7 @@
 import { ApiError, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { equalJson } from "@virtual-workspaces/apimachinery/json";
 import { Pace } from "@virtual-workspaces/transport";
+import type { RequestOptions } from "../storage.ts";
 
 /** A final conflict of a write: a retry in a layer above would be useless. */
 export class LastingConflict extends ApiError {}
@@ -48,6 +49,16 @@ export class Basis {
   }
 }
 
+/** Request that ends when the client disconnects, or its time is over. */
+export type Cancellable = Pick<RequestOptions, "signal" | "cancellation">;
+
+/** Reads the signal only where there is nothing cheaper. @throws the reason of a request that has ended */
+export function throwIfCancelled(request: Cancellable): void {
+  const { cancellation } = request;
+  if (cancellation === undefined) request.signal.throwIfAborted();
+  else if (cancellation.cancelled) throw cancellation.reason;
+}
+
 /** Maximum number of attempts at a write. In each failed one, another write succeeded. */
 const ATTEMPTS = 100;
 
@@ -57,7 +68,7 @@ const ATTEMPTS = 100;
  * @param attempt reads and writes; it may give the basis what it has read
  * @throws ApiError 409 when others always do, or the basis stays the same
  */
-export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (basis: Basis) => Promise<R>): Promise<R> {
+export async function untilUndisturbed<R>(request: Cancellable, attempt: (basis: Basis) => Promise<R>): Promise<R> {
   const pace = new Pace();
   const basis = new Basis();
   for (let count = 1; ; count++) {
@@ -68,7 +79,7 @@ export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (basis: 
       if (count === ATTEMPTS) throw lasting(error.conflict);
       basis.failed(error.conflict);
       if (pace.isOver) await pace.rest();
-      signal.throwIfAborted();
+      throwIfCancelled(request);
     }
   }
 }
@@ -77,8 +88,8 @@ export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (basis: 
  * Runs the write of an attempt, whose conflict is a race. Writes nothing when the client has disconnected or its request has
  * timed out.
  */
-export async function racing<R>(signal: AbortSignal, write: () => Promise<R> | R): Promise<R> {
-  signal.throwIfAborted();
+export async function racing<R>(request: Cancellable, write: () => Promise<R> | R): Promise<R> {
+  throwIfCancelled(request);
   try {
     return await write();
   } catch (error) {

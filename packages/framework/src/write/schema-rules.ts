@@ -66,16 +66,16 @@ export class SchemaRules {
   }
 
   problems(object: KubeObject, options: CheckOptions): Awaitable<readonly StatusCause[]> {
-    const { before, part, metadata = [], signal } = options;
+    const { before, part, metadata = [], request } = options;
     const causes =
       writesStatus(part) && before !== undefined
         ? this.#structural.validateStatus(object, before)
         : this.#structural.validate(object, before);
     if (this.#rules === undefined) return causes;
     if ([...metadata, ...causes].some(({ reason }) => BLOCKING.has(reason))) return [...causes, NOT_CHECKED];
-    const found = this.#rules.evaluate(this.#structural.rules(object, before), { signal });
+    const found = this.#rules.evaluate(this.#structural.rules(object, before), { signal: request.signal });
     const all = (findings: RuleFindings): readonly StatusCause[] => {
-      for (const warning of findings.warnings) options.warn?.(formatCause(warning));
+      for (const warning of findings.warnings) request.warn?.(formatCause(warning));
       return [...causes, ...findings.causes];
     };
     return found instanceof Promise ? found.then(all, refuseLater) : all(found);

@@ -4,7 +4,7 @@ import type { DeleteQuery } from "@virtual-workspaces/apimachinery/requests";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import { isStatus, type RequestOptions, type Scope, type Storage } from "../storage.ts";
 import { decodeObject, type Encoded, isEncoded } from "../watch/cache/encoded.ts";
-import { racing } from "./conflicts.ts";
+import { racing, throwIfCancelled } from "./conflicts.ts";
 import { inCluster } from "./own-annotations.ts";
 import type { WriteRequest } from "./write-request.ts";
 import type { KindRules } from "./write-rules.ts";
@@ -41,7 +41,7 @@ export class WriteCommit {
     const { scope, options } = request;
     const { create, cache, lifecycle } = this.#storage;
     if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
-    options.signal.throwIfAborted();
+    throwIfCancelled(options);
     // A removed status gets its defaults again: Kubernetes sets them when it reads a stored object.
     if (lifecycle !== "storage" && this.#definition.subresources.status) this.#rules.fillDefaults(next);
     if (lifecycle === "storage") return create.call(this.#storage, scope, next, options);
@@ -62,7 +62,7 @@ export class WriteCommit {
     const { update, lifecycle } = this.#storage;
     if (update === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "update");
     if (options.dryRun && lifecycle !== "storage") return next;
-    return racing(options.signal, () => update.call(this.#storage, scope, next, options));
+    return racing(options, () => update.call(this.#storage, scope, next, options));
   }
 
   /** Removes an object, unless the storage reports that something blocks the removal. */
@@ -71,8 +71,8 @@ export class WriteCommit {
     const { name = "", namespace = "", resourceVersion } = before.metadata;
     const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
     const key = { cluster: scope.cluster, namespace, name };
-    const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
-    const left = await racing(options.signal, remove);
+    const remove = () => this.#storage.delete?.(scope, key, { ...options, signal: options.signal, ...preconditions });
+    const left = await racing(options, remove);
     // An unchanged object was removed; a changed one is still there.
     const held = left !== undefined && !isStatus(left) && versionOf(left) !== resourceVersion;
     return held ? { object: left, gone: false } : { object: before, gone: true };
@@ -84,7 +84,9 @@ export class WriteCommit {
     { before, query }: { readonly before: KubeObject; readonly query: DeleteQuery },
     { scope, options }: WriteRequest,
   ): Promise<Deleted> {
-    const left = await racing(options.signal, () => this.#storage.delete?.(scope, key, { ...options, ...query }));
+    const left = await racing(options, () =>
+      this.#storage.delete?.(scope, key, { ...options, signal: options.signal, ...query }),
+    );
     return left === undefined || isStatus(left) ? { object: before, gone: true } : { object: left, gone: false };
   }
 

@@ -10,9 +10,12 @@ export interface CheckOptions {
   readonly part: Part;
   /** Errors in its metadata, which may keep CEL rules from running. @default none */
   readonly metadata?: readonly StatusCause[];
-  readonly signal: AbortSignal;
-  /** Called with errors that may stay because the previous object had them. @default no callback */
-  readonly warn?: (text: string) => void;
+  readonly request: {
+    /** Read by CEL rules only. */
+    readonly signal: AbortSignal;
+    /** Called with errors that may stay because the previous object had them. @default no callback */
+    readonly warn?: (text: string) => void;
+  };
 }
 
 /** Rules of a kind's schema, and the owners of its fields. */

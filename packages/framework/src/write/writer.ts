@@ -81,14 +81,14 @@ export class Writer {
   /** @throws ApiError 404, 409 when the version is not the current one, 422 on an invalid object, and errors of admission */
   async update(key: ObjectKey, change: Change, asked: WriteRequest): Promise<Written> {
     return settling(asked, (request) =>
-      untilUndisturbed(request.options.signal, (basis) => this.#update(key, { change, basis }, request)),
+      untilUndisturbed(request.options, (basis) => this.#update(key, { change, basis }, request)),
     );
   }
 
   /** @throws ApiError 404, 409 when the preconditions do not hold, and errors of admission */
   async delete(key: ObjectKey, query: DeleteQuery, asked: WriteRequest): Promise<Deleted> {
     return settling(asked, (request) =>
-      untilUndisturbed(request.options.signal, (basis) => this.#delete(key, { query, basis }, request)),
+      untilUndisturbed(request.options, (basis) => this.#delete(key, { query, basis }, request)),
     );
   }
 
@@ -256,9 +256,8 @@ export class Writer {
   ): Promise<void> {
     const definition = this.#definition;
     const passes = this.#storage.lifecycle === "storage";
-    const { signal, warn } = options;
     const known = passes ? [] : metadataProblems(next, before, definition);
-    const found = await this.rules.problems(next, { before, part, metadata: known, signal, warn });
+    const found = await this.rules.problems(next, { before, part, metadata: known, request: options });
     if (isWhole) checkReadable(found, definition);
     const asked = passes && found.length > 0 && !this.#keepsNothing;
     const meta = asked ? metadataProblems(next, undefined, definition) : known;

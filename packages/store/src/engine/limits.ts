@@ -10,9 +10,8 @@ const MOST = 128;
 
 /** Validates a transaction against the limits of all engines. @throws StoreError `Invalid` or `TooLarge` */
 export function checkTransaction({ conditions, operations }: Transaction): void {
-  for (const [what, { length }] of Object.entries({ conditions, operations }))
-    if (length > MOST)
-      throw new StoreError("TooLarge", `too many ${what} in a transaction: ${length}: use at most ${MOST}`);
+  checkNumber("conditions", conditions.length);
+  checkNumber("operations", operations.length);
   for (const { key, modRevision } of conditions) {
     checkKey(key);
     checkCount("modRevision of a condition", modRevision, 0);
@@ -24,6 +23,11 @@ export function checkTransaction({ conditions, operations }: Transaction): void 
   }
   if (operations.length > 1 && new Set(operations.map(({ key }) => key)).size < operations.length)
     throw new StoreError("Invalid", "invalid transaction: it names a key twice: merge the operations of the key");
+}
+
+function checkNumber(what: string, length: number): void {
+  if (length > MOST)
+    throw new StoreError("TooLarge", `too many ${what} in a transaction: ${length}: use at most ${MOST}`);
 }
 
 function checkKey(key: string): void {

@@ -94,7 +94,8 @@ export class CommitGroup {
     const stand = conditions.map(({ key }) => this.#newestOf(key));
     const holds = conditions.every(({ modRevision }, index) => modRevisionOf(stand[index]) === modRevision);
     if (!holds) return { committed: false, revision: this.#state.revision, current: stand.map(copyOf) };
-    const before = operations.map(({ key }) => this.#newestOf(key));
+    // Most transactions change the key of their condition, which has been read.
+    const before = operations.map(({ key }, at) => (conditions[at]?.key === key ? stand[at] : this.#newestOf(key)));
     const leases = operations.map(({ lease }) => this.#leaseOf(lease));
     const revision = this.#state.revision + 1;
     const events: KeptEvent[] = [];

@@ -5,6 +5,7 @@ import type { Entry } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import type { ObjectKeys } from "./keys.ts";
 import { nameFields, type Records } from "./record.ts";
+import type { SimilarObjects } from "./similar-objects.ts";
 
 /** Maximum number of reported entries to remember. */
 const MOST_REPORTED = 1000;
@@ -26,12 +27,14 @@ export class Entries {
   /**
    * @param take allocator for objects that are kept: they must not retain Node's buffer pool. Their keys then do not retain
    * the entry's key either
+   * @param similar keeps the object in less memory
    */
-  read(entry: Entry, take?: Take): Encoded {
+  read(entry: Entry, take?: Take, similar?: SimilarObjects): Encoded {
     const parsed = this.#keys.parse(entry.key);
     const key = take === undefined ? parsed : ownKey(parsed);
     try {
-      return this.#records.read(entry, key, take);
+      if (take === undefined || similar === undefined) return this.#records.read(entry, key, take);
+      return similar.keep(this.#records.read(entry, key), take);
     } catch (error) {
       this.#report(`${entry.key}@${entry.modRevision}`, error);
       return new Unreadable(entry, key, error);

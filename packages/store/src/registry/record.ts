@@ -1,8 +1,15 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { stringifyJson } from "@virtual-workspaces/apimachinery/json";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import { asDefined, type KindVersions } from "@virtual-workspaces/framework/resource";
-import { decodeObject, type Encoded, encodeObject } from "@virtual-workspaces/framework/storage";
+import {
+  decodeObject,
+  type Encoded,
+  encodeObject,
+  type Routing,
+  routingOf,
+} from "@virtual-workspaces/framework/storage";
 import type { Take } from "../engine/bytes.ts";
 import type { Entry } from "../store.ts";
 import { StoreError } from "../store-error.ts";
@@ -49,20 +56,23 @@ export class Records {
   }
 
   prepare(key: ObjectKey, object: KubeObject): PendingObject {
-    const encoded = this.#encode(key, object);
-    const { uid, labels, bytes } = encoded;
-    const head = headLength(object);
-    const fields = this.#ownFields(encoded);
+    const unversioned = withoutVersion(object);
+    const routing = routingOf(unversioned, key.cluster, this.#definition.selectableFields);
+    const { uid, labels } = routing;
+    const fields = this.#ownFields(routing);
     const index: RecordIndex = {
       schema: this.#schema,
       uid,
       ...(isEmpty(labels) ? {} : { labels }),
       ...(isEmpty(fields) ? {} : { fields }),
     };
+    const head = headLength(object);
+    const record = recordOf(JSON.stringify(index), stringifyJson(unversioned), head);
+    const bytes = bodyOf(record) as Buffer;
     return {
-      record: recordOf(Buffer.from(JSON.stringify(index)), bytes, head),
+      record,
       length: bytes.length,
-      at: (revision) => withVersion(encoded, { head, revision, take: Buffer.allocUnsafe }),
+      at: (revision) => withVersion({ ...routing, bytes }, { head, revision, take: Buffer.allocUnsafe }),
     };
   }
 
@@ -95,14 +105,14 @@ export class Records {
     return new StoreError("Damaged", `the stored object ${which} is damaged: ${remedy}`, { cause });
   }
 
-  #encode(key: ObjectKey, { apiVersion, kind, metadata, ...content }: KubeObject): Encoded {
-    const { resourceVersion: _given, ...kept } = metadata;
-    const object = { apiVersion, kind, metadata: kept, ...content };
-    return encodeObject(object, key.cluster, this.#definition.selectableFields);
+  #encode(key: ObjectKey, object: KubeObject): Encoded {
+    return encodeObject(withoutVersion(object), key.cluster, this.#definition.selectableFields);
   }
 
-  #ownFields({ fields }: Encoded): Record<string, string> {
-    return Object.fromEntries(this.#definition.selectableFields.map(({ name }) => [name, fields[name] ?? ""] as const));
+  #ownFields({ fields }: Routing): Readonly<Record<string, string>> {
+    const { selectableFields } = this.#definition;
+    if (selectableFields.length === 0) return NOTHING;
+    return Object.fromEntries(selectableFields.map(({ name }) => [name, fields[name] ?? ""] as const));
   }
 }
 
@@ -123,13 +133,21 @@ export function bodyOf(value: Buffer): Buffer | undefined {
   return at < value.length ? value.subarray(at) : undefined;
 }
 
-function recordOf(index: Buffer, body: Buffer, head: number): Buffer {
-  const record = Buffer.allocUnsafe(PREFIX + index.length + body.length);
+/** Returns the object with its type and metadata first, which {@link headLength} relies on. */
+function withoutVersion({ apiVersion, kind, metadata, ...content }: KubeObject): KubeObject {
+  const { resourceVersion: _given, ...kept } = metadata;
+  return { apiVersion, kind, metadata: kept, ...content };
+}
+
+/** Encodes both texts in place: each copy of an object costs as much as its checksum. */
+function recordOf(index: string, body: string, head: number): Buffer {
+  const indexLength = Buffer.byteLength(index);
+  const record = Buffer.allocUnsafe(PREFIX + indexLength + Buffer.byteLength(body));
   record[0] = FORMAT;
-  record.writeUInt32LE(index.length, 1);
+  record.writeUInt32LE(indexLength, 1);
   record.writeUInt32LE(head, 5);
-  record.set(index, PREFIX);
-  record.set(body, PREFIX + index.length);
+  record.write(index, PREFIX);
+  record.write(body, PREFIX + indexLength);
   return record;
 }
 

@@ -12,6 +12,7 @@ import type { Batch, Entry, Store, Watch } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { Entries } from "./entries.ts";
 import type { ObjectKeys } from "./keys.ts";
+import type { SimilarObjects } from "./similar-objects.ts";
 
 /** Number of past revisions to load into the cache. */
 const RECENT = 4096;
@@ -48,6 +49,8 @@ export interface ReflectorSource {
   readonly store: Store;
   readonly keys: Pick<ObjectKeys, "all" | "parse">;
   readonly entries: Pick<Entries, "read">;
+  /** Keeps the objects in less memory. @default their bytes */
+  readonly similar?: SimilarObjects;
   /** Returns the history before the cache begins. @default none */
   readonly pastOf?: (cache: Pick<ReadableCache, "head">) => Past;
   /** Selects the visible object if several entries are one. @default each entry is an object */
@@ -170,14 +173,14 @@ export class Reflector implements AsyncDisposable {
   }
 
   async #readAll(at?: number): Promise<ListedEntries> {
-    const { store, keys, entries } = this.#source;
+    const { store, keys, entries, similar } = this.#source;
     const objects: Encoded[] = [];
     // Objects that change later leave gaps: at most everything read here.
     const { take } = new Slabs();
     let revision = 0;
     for await (const page of pages(store, keys.all, { revision: at, signal: this.#loop.signal })) {
       revision = page.revision;
-      for (const entry of page.entries) objects.push(entries.read(entry, take));
+      for (const entry of page.entries) objects.push(entries.read(entry, take, similar));
     }
     return { revision, objects };
   }
@@ -211,7 +214,8 @@ export class Reflector implements AsyncDisposable {
   }
 
   #kept(entry: Entry): Encoded {
-    return this.#source.entries.read(entry, Buffer.allocUnsafeSlow);
+    const { entries, similar } = this.#source;
+    return entries.read(entry, Buffer.allocUnsafeSlow, similar);
   }
 }
 

@@ -50,7 +50,7 @@ export class StoreBackend implements ObjectBackend {
   async #commit(key: ObjectKey, pending: PendingObject | undefined, modRevision: number): Promise<Swapped> {
     const { store, keys } = this.#kind;
     const at = keys.of(key);
-    const lease = await this.#lease(pending);
+    const lease = this.#ttl === undefined ? undefined : await this.#lease(pending);
     const conditions = [{ key: at, modRevision }];
     try {
       const outcome = await store.commit({ conditions, operations: [operation(at, pending, lease)] });

@@ -62,8 +62,9 @@ export class ShardObjects implements Disposable {
 
   /** Returns a new informer over a kind, which works from {@link start} or {@link begin} on. */
   informer<T extends object>(resource: TypedDefinition<T>, options: InformerOptions<ObjectOf<T>> = {}): Informer<T> {
-    const informer = new Informer<T>(this.of(resource), options.indexers);
     const { read = "first" } = options;
+    // What the server creates in each workspace differs in names, uids and times.
+    const informer = new Informer<T>(this.of(resource, { similar: read !== "first" }), options.indexers);
     const among = { first: this.#first, withCluster: this.#withCluster, byName: this.#byName }[read];
     among.push(informer as unknown as Informer<object>);
     return informer;

@@ -44,6 +44,8 @@ export const MARKS = 4096;
  */
 export class Registry<T extends object, When extends Timing> {
   readonly resource: TypedDefinition<T>;
+  /** Reads and writes need no signal, which costs a tenth of a small write. */
+  readonly keepsOptions = true;
   readonly garbageCollected: boolean;
   readonly versions: KindVersions;
   readonly #keeper: ObjectBackend;

@@ -185,7 +185,7 @@ export class Replacement<T extends object> {
     if (present !== undefined && equalJson(next, present)) return next;
     const metadata = metadataProblems(next, undefined, this.#subject.resource);
     // Rules that need a worker thread would make the reader wait; these are left to the writes of clients.
-    const terms = { before: undefined, part: "", metadata, signal: AbortSignal.abort() } as const;
+    const terms = { before: undefined, part: "", metadata, request: { signal: AbortSignal.abort() } } as const;
     const found = this.#rules?.problems(next, terms) ?? [];
     if (found instanceof Promise) found.catch(() => undefined);
     const causes = [...metadata, ...(found instanceof Promise ? [] : found)];

@@ -29,23 +29,21 @@ const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
  *
  * @throws TypeError when JSON cannot express the object (a cycle)
  */
-export function encodeObject(
-  object: KubeObject,
-  cluster: string,
-  selectable: readonly SelectableField[] = [],
-): Encoded {
+export function encodeObject(object: KubeObject, cluster: string, selectable?: readonly SelectableField[]): Encoded {
+  const { key, resourceVersion, uid, labels, fields } = routingOf(object, cluster, selectable);
+  return { key, resourceVersion, uid, labels, fields, bytes: bytesOf(object) };
+}
+
+/** Properties of an {@link Encoded} object for routing and selection. */
+export type Routing = Pick<Encoded, "key" | "resourceVersion" | "uid" | "labels" | "fields">;
+
+/** Returns what {@link encodeObject} does, except the bytes: for storages that write these into memory of their own. */
+export function routingOf(object: KubeObject, cluster: string, selectable: readonly SelectableField[] = []): Routing {
   const { name = "", namespace = "", resourceVersion = "", uid = "", labels = NOTHING } = object.metadata;
   const fields: Record<string, string> = { "metadata.name": name };
   if (namespace !== "") fields["metadata.namespace"] = namespace;
   for (const field of selectable) fields[field.name] = scalarText(field.read(object)[0]);
-  return {
-    key: { cluster, namespace, name },
-    resourceVersion,
-    uid,
-    labels,
-    fields,
-    bytes: bytesOf(object),
-  };
+  return { key: { cluster, namespace, name }, resourceVersion, uid, labels, fields };
 }
 
 /** Returns the logical cluster of an object found in a scope. Over all logical clusters the object names it. */
