@@ -179,7 +179,10 @@ function endedSession({ workspace }: Session): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiError && error.code === 401)) throw error;
     const { status } = unauthorized("the server no longer accepts the token of this session", "sessions");
-    throw new ApiError({ ...status, details: { ...status.details, ...(workspace !== undefined && { name: workspace }) } });
+    throw new ApiError({
+      ...status,
+      details: { ...status.details, ...(workspace !== undefined && { name: workspace }) },
+    });
   };
 }
 

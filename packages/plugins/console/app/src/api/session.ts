@@ -59,7 +59,10 @@ export async function readSession(): Promise<void> {
     const isEnded = isAbout(status, "sessions");
     const hasEnded = session.peek().state === "signed-in" || isEnded;
     if (status.code === 401)
-      showSignedOut(hasEnded ? texts.signIn.ended : undefined, isEnded ? (status.status.details?.name ?? "") : undefined);
+      showSignedOut(
+        hasEnded ? texts.signIn.ended : undefined,
+        isEnded ? (status.status.details?.name ?? "") : undefined,
+      );
     else session.value = { state: "unknown", error: status };
   }
 }
