@@ -196,6 +196,22 @@ describe("the console in a browser", function () {
     expect(await server.kubectl(...read)).to.equal("0 b edited");
   });
 
+  it("asks before it is closed while the text of a new object is not saved", async () => {
+    const isGuarded = (): Promise<boolean> =>
+      tab.evaluate(`!dispatchEvent(new Event("beforeunload", { cancelable: true }))`);
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}?view=create`);
+    await seen(tab, ".cm-line >> text=/kind: ConfigMap/");
+    expect(await isGuarded()).to.equal(false);
+    await tab.locator(".cm-line >> text=/kind: ConfigMap/").first().click();
+    await tab.keyboard.press("End");
+    await tab.keyboard.insertText(" # mine");
+    await seen(tab, "role=status >> text=Changed, not saved.");
+    expect(await isGuarded()).to.equal(true);
+    await tab.locator('role=button[name="Start over"]').click();
+    await gone(tab, "role=status >> text=Changed, not saved.");
+    expect(await isGuarded()).to.equal(false);
+  });
+
   it("says that an object has changed on the server while it is edited, and loses neither change", async () => {
     await tab.goto(`${server.url}/console/${CONFIG_MAPS}/object/default/c?view=yaml`);
     await seen(tab, ".cm-content >> text=/size: c/");
