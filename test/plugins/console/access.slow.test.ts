@@ -239,10 +239,10 @@ describe("access in the console", function () {
     const gone = await signedIn(token);
     await kubectl("delete", "serviceaccount", "gone");
     await gone.goto(`${server.url}/console/${CONFIG_MAPS}`);
-    await seen(gone, "text=/Your session has ended: the server no longer accepts its token/");
+    await seen(gone, "text=/Your session has ended: the server has restarted, or no longer accepts its token/");
     expect(await gone.locator("[aria-invalid=true]").count()).to.equal(0);
     await gone.reload();
-    await seen(gone, "text=/Your session has ended: the server no longer accepts its token/");
+    await seen(gone, "text=/Your session has ended: the server has restarted, or no longer accepts its token/");
     await openLinkOfCarol(gone);
     await seen(gone, "summary >> text=carol");
     await gone.close();

@@ -76,6 +76,47 @@ describe("the console in a browser", function () {
     await second.close();
   });
 
+  it("takes a link that is pasted into an open tab, and keeps its code out of the address and the history", async () => {
+    const bob = await other("bob-token");
+    const shown = `${server.url}/console/${CONFIG_MAPS}?namespace=default`;
+    await bob.goto(shown);
+    const paste = async (token: string): Promise<void> => {
+      const headers = JSON.stringify({ authorization: `Bearer ${token}` });
+      const code = await bob.evaluate<string>(
+        `fetch("codes", { method: "POST", headers: ${headers} }).then((answer) => answer.json()).then(({ code }) => code)`,
+      );
+      await bob.goto(`${server.url}/console/#code=${code}`);
+    };
+    await paste(server.token("kcp-admin"));
+    await bob.locator('role=dialog >> role=button[name="Sign in as kcp-admin"]').click();
+    await seen(bob, "summary >> text=kcp-admin");
+    expect(bob.url()).to.equal(shown);
+    await bob.locator("summary >> text=kcp-admin").click();
+    await bob.locator('role=button[name="Sign out"]').click();
+    await seen(bob, 'role=textbox[name="Token or kubeconfig"]');
+    await paste("bob-token");
+    await seen(bob, "summary >> text=bob");
+    expect(bob.url()).to.equal(shown);
+    expect(await bob.evaluate("navigation.entries().map(({ url }) => url).join()")).to.not.include("code=");
+    await bob.close();
+  });
+
+  it("has the address of what it shows after a sign-in", async () => {
+    const bob = await other("bob-token");
+    expect(bob.url()).to.equal(`${server.url}/console/#/workspaces/root`);
+    await bob.close();
+  });
+
+  it("does not take the path of the last page for the only workspace of the next user", async () => {
+    const bob = await other("bob-token");
+    await bob.goto(`${server.url}/console/${CONFIG_MAPS}`);
+    await bob.locator("summary >> text=bob").click();
+    await bob.locator('role=button[name="Sign out"]').click();
+    await seen(bob, "text=You have signed out");
+    expect(await bob.evaluate("document.querySelector('form input').value")).to.equal("");
+    await bob.close();
+  });
+
   it("makes a workspace, which another browser shows at once, and deletes it by its typed name", async () => {
     const second = await other(server.text("admin.kubeconfig"));
     await seen(second, "role=treeitem[name=/^root/]");
@@ -157,6 +198,22 @@ describe("the console in a browser", function () {
     await seen(tab, "text=Saved.");
     const read = ["get", "configmap", "b", "-o", "jsonpath={.data.size}"] as const;
     expect(await server.kubectl(...read)).to.equal("0 b edited");
+  });
+
+  it("asks before it is closed while the text of a new object is not saved", async () => {
+    const isGuarded = (): Promise<boolean> =>
+      tab.evaluate(`!dispatchEvent(new Event("beforeunload", { cancelable: true }))`);
+    await tab.goto(`${server.url}/console/${CONFIG_MAPS}?view=create`);
+    await seen(tab, ".cm-line >> text=/kind: ConfigMap/");
+    expect(await isGuarded()).to.equal(false);
+    await tab.locator(".cm-line >> text=/kind: ConfigMap/").first().click();
+    await tab.keyboard.press("End");
+    await tab.keyboard.insertText(" # mine");
+    await seen(tab, "role=status >> text=Changed, not saved.");
+    expect(await isGuarded()).to.equal(true);
+    await tab.locator('role=button[name="Start over"]').click();
+    await gone(tab, "role=status >> text=Changed, not saved.");
+    expect(await isGuarded()).to.equal(false);
   });
 
   it("says that an object has changed on the server while it is edited, and loses neither change", async () => {

@@ -32,7 +32,7 @@ describe("a session of the console", () => {
     await using server = await start();
     const { set } = await server.signIn({ token: "alice" });
     expect(set[0]).to.match(
-      /^__Host-virtual-workspaces-0=[\w-]+; Max-Age=43200; Path=\/; Secure; HttpOnly; SameSite=Strict$/,
+      /^__Host-virtual-workspaces-[\da-f]{12}-0=[\w-]+; Max-Age=43200; Path=\/; Secure; HttpOnly; SameSite=Strict$/,
     );
     expect(Buffer.from(/=([\w-]+)/.exec(set[0] ?? "")?.[1] ?? "", "base64url").toString("latin1")).to.not.include(
       "alice",
@@ -67,12 +67,8 @@ describe("a session of the console", () => {
     const { cookie } = await server.signIn({ token: "alice" });
     const at = cookie.length - 30;
     const changed = cookie.slice(0, at) + (cookie[at] === "A" ? "B" : "A") + cookie.slice(at + 1);
-    for (const one of [
-      changed,
-      cookie.slice(0, -40),
-      "__Host-virtual-workspaces-0=",
-      "__Host-virtual-workspaces-0=AAAA",
-    ])
+    const name = cookie.slice(0, cookie.indexOf("="));
+    for (const one of [changed, cookie.slice(0, -40), `${name}=`, `${name}=AAAA`])
       expect((await server.call(NOTES, { headers: { cookie: one, ...MARK } })).status).to.equal(401);
     expect((await another.call(NOTES, { headers: { cookie, ...MARK } })).status).to.equal(401);
     await using expired = await start({ lifetime: 0 });
@@ -89,6 +85,35 @@ describe("a session of the console", () => {
     expect(() => createConsole({ key: randomBytes(16) })).to.throw(
       "invalid key of sessions with 16 bytes: use 32 random bytes",
     );
+  });
+
+  it("leaves the sessions of other consoles on the host, whose cookies browsers send to every port", async () => {
+    const jar = new Map<string, string>();
+    const keep = (set: readonly string[]): string => {
+      for (const line of set) {
+        const [pair = ""] = line.split(";", 1);
+        const [name = "", value = ""] = pair.split("=");
+        jar.delete(name);
+        if (value !== "") jar.set(name, value);
+      }
+      return [...jar].map((pair) => pair.join("=")).join("; ");
+    };
+    await using first = await start();
+    await using second = await start();
+    const others = await Promise.all(Array.from({ length: 4 }, () => start()));
+    keep((await first.signIn({ token: "alice" })).set);
+    const cookie = keep((await second.signIn({ token: "bob" }, keep([]))).set);
+    for (const [{ call }, user] of [[first, "alice"] as const, [second, "bob"] as const])
+      expect((await call("/console/session", { headers: { ...MARK, cookie } })).body.user.username).to.equal(user);
+    const ended = await second.call("/console/session", { method: "DELETE", headers: { ...MARK, cookie } });
+    keep(ended.headers.getSetCookie());
+    expect([...jar.keys()]).to.have.length(1);
+    // Those of consoles that are no longer there do not accumulate.
+    for (const other of others) keep((await other.signIn({ token: "alice" }, keep([]))).set);
+    keep((await second.signIn({ token: "bob" }, keep([]))).set);
+    expect([...jar.keys()]).to.have.length(5);
+    expect((await first.call(NOTES, { headers: { ...MARK, cookie: keep([]) } })).status).to.equal(401);
+    for (const other of others) await other[Symbol.asyncDispose]();
   });
 
   it("has an error of its own when the server no longer accepts its token, as after a restart with other tokens", async () => {
@@ -130,9 +155,10 @@ describe("a session of the console", () => {
 });
 
 describe("cookies of the console", () => {
-  it("reach no upstream, that of a sign-in under way included", () => {
+  it("reach no upstream, that of a sign-in under way and those of other consoles included", () => {
     const { credentials } = createConsole().pages;
-    const cookie = "a=1; __Host-virtual-workspaces-0=x; __Host-virtual-workspaces-login=y; b=2";
+    const ours = ["0=x", "login=y"].map((end) => `__Host-virtual-workspaces-0123456789ab-${end}`);
+    const cookie = ["a=1", ...ours, "__Host-virtual-workspaces-0=z", "b=2"].join("; ");
     expect(credentials?.({ cookie })).to.deep.include({ cookie: "a=1; b=2" });
   });
 });

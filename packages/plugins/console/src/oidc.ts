@@ -3,7 +3,7 @@ import type { Log, PageRequest } from "@virtual-workspaces/framework/server";
 import type { Configuration, DiscoveryRequestOptions } from "openid-client";
 import { SAFE_HEADERS } from "./page-files.ts";
 import type { Sealed } from "./sealed.ts";
-import { type IssuedToken, pairsOf } from "./sessions.ts";
+import { cookieName, type IssuedToken, pairsOf } from "./sessions.ts";
 
 /** Client of an OpenID Connect issuer that signs users in: authorization code with PKCE. */
 export interface OidcClient {
@@ -19,8 +19,8 @@ export interface OidcClient {
   readonly ca?: string;
 }
 
-/** Cookie of a sign-in under way. `Lax`: the issuer's page leads back. */
-const COOKIE = "__Host-virtual-workspaces-login";
+/** Purpose of the sealed state of a sign-in. */
+const PURPOSE = "login";
 /** Time limit of a sign-in at the issuer, s. */
 const PATIENCE = 600;
 /** Time limit of a request to the issuer, s. */
@@ -60,9 +60,12 @@ interface OidcParts {
 export class OidcSignIns {
   readonly #parts: OidcParts;
   readonly #configurations = new Map<number, Promise<Configuration>>();
+  /** Name of the cookie of a sign-in under way. */
+  readonly #cookie: string;
 
   constructor(parts: OidcParts) {
     this.#parts = parts;
+    this.#cookie = `${cookieName(parts.sealed)}-login`;
   }
 
   /** Issuers for the sign-in page, with paths relative to it. */
@@ -96,31 +99,31 @@ export class OidcSignIns {
       ...(workspace !== null && isWorkspacePath(workspace) && { workspace }),
       ...(replaces && { replaces }),
     };
-    go(res, target.href, [cookieOf(this.#parts.sealed.seal(JSON.stringify(login), COOKIE), PATIENCE)]);
+    go(res, target.href, [this.#cookieOf(this.#parts.sealed.seal(JSON.stringify(login), PURPOSE), PATIENCE)]);
   }
 
   /** Ends a sign-in: the issuer has redirected the browser back. */
   async end(request: PageRequest): Promise<void> {
     const { req, res, search } = request;
     const { cookie = "" } = req.headers;
-    const found = pairsOf(cookie).find(([name]) => name === COOKIE)?.[1];
-    const text = found === undefined ? undefined : this.#parts.sealed.open(found, COOKIE);
+    const found = pairsOf(cookie).find(([name]) => name === this.#cookie)?.[1];
+    const text = found === undefined ? undefined : this.#parts.sealed.open(found, PURPOSE);
     const login = text === undefined ? undefined : (JSON.parse(text) as Login);
     const client = login && this.#parts.clients[login.issuer];
-    if (login === undefined || client === undefined || login.expires < Date.now()) return failed(res, "expired");
+    if (login === undefined || client === undefined || login.expires < Date.now()) return this.#failed(res, "expired");
     let authorization: string;
     try {
       authorization = `Bearer ${await this.#idToken({ ...login, client }, search)}`;
     } catch (error) {
       const { error: code } = error as { readonly error?: string };
-      if (code === "access_denied") return failed(res, "denied");
+      if (code === "access_denied") return this.#failed(res, "denied");
       this.#parts.log({
         level: "warn",
         message: "sign-in to the console failed",
         issuer: client.issuer,
         error: causeOf(error),
       });
-      return failed(res, "failed");
+      return this.#failed(res, "failed");
     }
     let cookies: readonly string[];
     try {
@@ -136,9 +139,18 @@ export class OidcSignIns {
         issuer: client.issuer,
         error: String(error),
       });
-      return failed(res, "rejected");
+      return this.#failed(res, "rejected");
     }
-    go(res, "./", [...cookies, cookieOf("", 0)]);
+    go(res, "./", [...cookies, this.#cookieOf("", 0)]);
+  }
+
+  #failed(res: PageRequest["res"], why: Failure): void {
+    go(res, `./#sign-in=${why}`, [this.#cookieOf("", 0)]);
+  }
+
+  /** `Lax`: the issuer's page leads back. */
+  #cookieOf(value: string, age: number): string {
+    return `${this.#cookie}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Lax`;
   }
 
   async #idToken(
@@ -205,15 +217,7 @@ function causeOf(error: unknown): string {
   return cause === undefined ? String(error) : `${String(error)}: ${String(cause)}`;
 }
 
-function failed(res: PageRequest["res"], why: Failure): void {
-  go(res, `./#sign-in=${why}`, [cookieOf("", 0)]);
-}
-
 /** Redirects. Security: only to the issuer, or to the page. */
 function go(res: PageRequest["res"], to: string, cookies: readonly string[]): void {
   res.writeHead(303, { ...SAFE_HEADERS, Location: to, "Cache-Control": "no-store", "Set-Cookie": [...cookies] }).end();
-}
-
-function cookieOf(value: string, age: number): string {
-  return `${COOKIE}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Lax`;
 }

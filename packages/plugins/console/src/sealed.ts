@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 
 const VERSION = "virtual-workspaces 1 ";
 const [IV_LENGTH, TAG_LENGTH] = [12, 16];
@@ -11,6 +11,11 @@ export class Sealed {
   constructor(key: Buffer) {
     if (key.length !== 32) throw new Error(`invalid key of sessions with ${key.length} bytes: use 32 random bytes`);
     this.#key = key;
+  }
+
+  /** Returns a short name of the key: 12 hexadecimal digits, the same in all processes with it. It says nothing about the key. */
+  get keyName(): string {
+    return createHmac("sha256", this.#key).update(`${VERSION}name`).digest("hex").slice(0, 12);
   }
 
   seal(text: string, purpose: string): string {

@@ -93,7 +93,7 @@ export class SessionRequests {
     const { headers } = request.req;
     const session = this.#sessions.of(headers);
     if (session === undefined) throw ApiError.unauthorized();
-    const { name, groups } = await authenticateIn(request, session).catch(endedSession);
+    const { name, groups } = await authenticateIn(request, session).catch(endedSession(session));
     const acting = this.#sessions.acting.of(headers, session.id);
     json(request.res, {
       user: { username: name, groups },
@@ -115,7 +115,7 @@ export class SessionRequests {
     if (code !== undefined && current !== undefined && current.user !== name && replace !== true)
       throw ApiError.conflict({ group: "", resource: "sessions" }, name, `the browser is signed in as ${current.user}`);
     if (code !== undefined && !(await this.#memory.take(code))) throw usedLink();
-    const cookies = this.#begin({ ...found, authorization }, code === undefined ? "token" : "link");
+    const cookies = this.#begin(request, { ...found, authorization }, code === undefined ? "token" : "link");
     if (current !== undefined) this.#sessions.end(request.req.headers);
     done(request, cookies);
   }
@@ -128,14 +128,14 @@ export class SessionRequests {
    */
   async begin(request: PageRequest, { authorization, workspace, replaces }: IssuedToken): Promise<readonly string[]> {
     const found = await authenticateWhere(request, authorization, workspace);
-    const cookies = this.#begin({ ...found, authorization }, "issuer");
+    const cookies = this.#begin(request, { ...found, authorization }, "issuer");
     const current = this.#sessions.of(request.req.headers)?.id;
     for (const session of [current, replaces]) if (session !== undefined) this.#memory.end(session);
     return cookies;
   }
 
-  #begin(session: Parameters<Sessions["begin"]>[0], by: string): readonly string[] {
-    const cookies = this.#sessions.begin(session);
+  #begin({ req }: PageRequest, session: Parameters<Sessions["begin"]>[0], by: string): readonly string[] {
+    const cookies = this.#sessions.begin(session, req.headers);
     if (cookies === undefined)
       throw ApiError.badRequest("the token is too long for a session: use one of at most 11,000 characters");
     const { user, workspace } = session;
@@ -174,11 +174,16 @@ async function authenticateWhere(
   }
 }
 
-/** The page says why the user has to sign in again. @throws ApiError */
-function endedSession(error: unknown): never {
-  if (error instanceof ApiError && error.code === 401)
-    throw unauthorized("the server no longer accepts the token of this session", "sessions");
-  throw error;
+/** The page says why the user has to sign in again, and to which workspace. @throws ApiError */
+function endedSession({ workspace }: Session): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ApiError && error.code === 401)) throw error;
+    const { status } = unauthorized("the server no longer accepts the token of this session", "sessions");
+    throw new ApiError({
+      ...status,
+      details: { ...status.details, ...(workspace !== undefined && { name: workspace }) },
+    });
+  };
 }
 
 const usedLink = (): ApiError => unauthorized("the link has been used or is too old: make a new one", "links");

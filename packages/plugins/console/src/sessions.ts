@@ -7,8 +7,12 @@ import type { Sealed } from "./sealed.ts";
 /** Header with which the console's page marks its requests. Other sites cannot send it without the server's permission (CORS). */
 export const MARK = { name: "x-requested-with", value: "virtual-workspaces-console" } as const;
 
-/** Name of the cookie. The prefix binds it to this host, to HTTPS and to the path `/`: no other host can set it. */
+/** Beginning of the names of all cookies. The prefix binds them to this host, to HTTPS and to the path `/`: no other host can set them. */
 const COOKIE = "__Host-virtual-workspaces";
+/** Cookie of a session of any console, with the name of its key. */
+const OF_SESSION = new RegExp(`^${COOKIE}-([\\da-f]+)-\\d$`);
+/** Maximum number of other consoles on this host whose cookies a sign-in keeps. */
+const MOST_OTHERS = 4;
 /** Maximum length of one cookie's value. Browsers accept 4,096 with name and attributes. */
 const LONGEST = 3_800;
 /** Maximum number of cookies of one session. */
@@ -55,16 +59,26 @@ export interface SessionsOptions {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new OpenRequests();
+  readonly #cookie: string;
   readonly acting: Acting;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#cookie = cookieName(options.sealed);
     this.acting = new Acting(options.sealed);
     options.memory.onEnd((session) => this.#open.end(session));
   }
 
-  /** Begins a session. @returns the cookies to set, or `undefined` for a token that is too long for cookies */
-  begin({ authorization, user, workspace }: Omit<Session, "id" | "expires">): readonly string[] | undefined {
+  /**
+   * Begins a session.
+   *
+   * @param headers those of the request that signs in
+   * @returns the cookies to set, or `undefined` for a token that is too long for cookies
+   */
+  begin(
+    { authorization, user, workspace }: Omit<Session, "id" | "expires">,
+    headers: IncomingHttpHeaders,
+  ): readonly string[] | undefined {
     const { lifetime, sealed } = this.#options;
     const expires = Date.now() + lifetime;
     const id = randomBytes(16).toString("base64url");
@@ -74,21 +88,38 @@ export class Sessions {
     );
     if (parts.length > MOST_COOKIES) return undefined;
     const age = Math.floor(lifetime / 1000);
-    return Array.from({ length: MOST_COOKIES }, (_none, at) => cookieOf(at, parts[at] ?? "", parts[at] ? age : 0));
+    return [
+      ...this.#names.map((name, at) => cookieOf(name, parts[at] ?? "", parts[at] ? age : 0)),
+      ...this.#tooOld(headers).map((name) => cookieOf(name, "", 0)),
+    ];
+  }
+
+  get #names(): readonly string[] {
+    return Array.from({ length: MOST_COOKIES }, (_none, at) => `${this.#cookie}-${at}`);
+  }
+
+  /** Returns the cookies of other consoles on this host but the newest ones: browsers send the oldest first, to every port. */
+  #tooOld({ cookie = "" }: IncomingHttpHeaders): readonly string[] {
+    const others = Map.groupBy(
+      pairsOf(cookie).flatMap(([name]) => (name.startsWith(`${this.#cookie}-`) ? [] : [name])),
+      (name) => OF_SESSION.exec(name)?.[1],
+    );
+    others.delete(undefined);
+    return [...others.values()].slice(0, -MOST_OTHERS).flat();
   }
 
   /** Ends the session of a request, with its open watches and WebSockets. @returns the cookies to set */
   end(headers: IncomingHttpHeaders): readonly string[] {
     const session = this.of(headers);
     if (session !== undefined) this.#options.memory.end(session.id);
-    return Array.from({ length: MOST_COOKIES }, (_none, at) => cookieOf(at, "", 0));
+    return this.#names.map((name) => cookieOf(name, "", 0));
   }
 
   /** Returns the session that the cookies of a request carry, if it is valid. */
   of({ cookie }: IncomingHttpHeaders): Session | undefined {
-    if (cookie?.includes(COOKIE) !== true) return undefined;
+    if (cookie?.includes(this.#cookie) !== true) return undefined;
     const cookies = new Map(pairsOf(cookie));
-    const parts = Array.from({ length: MOST_COOKIES }, (_none, at) => cookies.get(`${COOKIE}-${at}`) ?? "");
+    const parts = this.#names.map((name) => cookies.get(name) ?? "");
     const text = this.#options.sealed.open(parts.join(""), COOKIE);
     const session = text === undefined ? undefined : (JSON.parse(text) as Session);
     return session === undefined || session.expires < Date.now() || this.#options.memory.hasEnded(session.id)
@@ -240,8 +271,13 @@ function remember<T>(kept: Map<string, T>, name: string, value: T): void {
   kept.set(name, value);
 }
 
-function cookieOf(at: number, value: string, age: number): string {
-  return `${COOKIE}-${at}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Strict`;
+/** Returns the beginning of the names of a console's cookies. It differs by the key: browsers send a host's cookies to all its ports. */
+export function cookieName({ keyName }: Sealed): string {
+  return `${COOKIE}-${keyName}`;
+}
+
+function cookieOf(name: string, value: string, age: number): string {
+  return `${name}=${value}; Max-Age=${age}; Path=/; Secure; HttpOnly; SameSite=Strict`;
 }
 
 /** Returns the cookies of a header. */
@@ -252,7 +288,7 @@ export function pairsOf(cookie: string): [name: string, value: string][] {
   });
 }
 
-/** Whether a cookie is the console's: a part of a session, or a sign-in under way. */
+/** Whether a cookie is that of a console, also of another one on this host: a part of a session, or a sign-in under way. */
 function isOurs(name: string): boolean {
   return name.startsWith(`${COOKIE}-`);
 }

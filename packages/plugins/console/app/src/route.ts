@@ -80,7 +80,8 @@ export function routeHash({ workspace, resource, object, query }: Route): string
 export const route = signal<Route>(parseRoute(location.hash));
 
 addEventListener("hashchange", () => {
-  route.value = parseRoute(location.hash);
+  // Others are those of one-time links: the page stays where it is.
+  if (/^(#\/|$)/.test(location.hash)) route.value = parseRoute(location.hash);
 });
 
 /** Goes to a route. `replace` leaves no entry in the history: for texts while they are typed. */

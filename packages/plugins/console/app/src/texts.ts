@@ -27,7 +27,7 @@ export const texts = {
     operator:
       "The administrator's kubeconfig of a new server is admin.kubeconfig in its folder .kcp. Others get theirs from the operator.",
     submit: "Sign in",
-    ended: "Your session has ended: the server no longer accepts its token. Sign in again.",
+    ended: "Your session has ended: the server has restarted, or no longer accepts its token. Sign in again.",
     usedLink:
       "This link has been used already, or is older than an hour. Make another one with the command virtual-workspaces console, or paste a token below.",
     signedOut: "You have signed out, in all tabs.",

@@ -12,8 +12,13 @@ export interface User {
 /** The session of this browser: unknown until the server has answered once. */
 export type Session =
   | { readonly state: "unknown"; readonly error?: StatusError }
-  /** `notice` says why there is no session, if the user does not know it. */
-  | { readonly state: "signed-out"; readonly notice?: string }
+  | {
+      readonly state: "signed-out";
+      /** Why there is no session, if the user does not know it. */
+      readonly notice?: string;
+      /** Path of the workspace of the session that has ended: "" if it was one of the whole server. */
+      readonly workspace?: string;
+    }
   | {
       readonly state: "signed-in";
       readonly user: User;
@@ -51,8 +56,13 @@ export async function readSession(): Promise<void> {
     };
   } catch (error) {
     const status = asStatusError(error);
-    const hasEnded = session.peek().state === "signed-in" || isAbout(status, "sessions");
-    if (status.code === 401) showSignedOut(hasEnded ? texts.signIn.ended : undefined);
+    const isEnded = isAbout(status, "sessions");
+    const hasEnded = session.peek().state === "signed-in" || isEnded;
+    if (status.code === 401)
+      showSignedOut(
+        hasEnded ? texts.signIn.ended : undefined,
+        isEnded ? (status.status.details?.name ?? "") : undefined,
+      );
     else session.value = { state: "unknown", error: status };
   }
 }
@@ -156,10 +166,22 @@ export async function signOut(): Promise<void> {
   showSignedOut(texts.signIn.signedOut);
 }
 
-function showSignedOut(notice?: string): void {
+/** @param ended path of the workspace of the session that has ended, by default of the one that is shown */
+function showSignedOut(notice?: string, ended = endedWorkspace()): void {
   setActing(undefined);
   endSources();
-  session.value = { state: "signed-out", ...(notice !== undefined && { notice }) };
+  session.value = {
+    state: "signed-out",
+    ...(notice !== undefined && { notice }),
+    ...(ended !== undefined && { workspace: ended }),
+  };
+}
+
+/** Returns the `workspace` of a session that ends now, or has ended. */
+function endedWorkspace(): string | undefined {
+  const { value } = session;
+  if (value.state === "unknown") return undefined;
+  return value.workspace ?? (value.state === "signed-in" ? "" : undefined);
 }
 
 /** The server has rejected a request of this session. */
@@ -169,7 +191,7 @@ function onUnauthorized(): void {
   if (isActing()) void beginAgain();
   // Other workspaces do not know the user, but the session goes on.
   else if (onlyWorkspace.peek() !== undefined) void checkSession();
-  else session.value = { state: "signed-out", notice: texts.signIn.ended };
+  else showSignedOut(texts.signIn.ended);
 }
 
 let isChecking = false;
@@ -182,20 +204,24 @@ async function checkSession(): Promise<void> {
   isChecking = false;
 }
 
-/** Signs in with the code of the address, if there is one, and removes it from the address first. */
+/** Begins with the code of the address, or else with the session of this browser. A link that is pasted later signs in, too. */
 export async function beginSession(): Promise<void> {
   effect(() => {
     if (unauthorizedAnswers.value > 0) untracked(onUnauthorized);
   });
+  addEventListener("hashchange", () => void signInByAddress());
   const failure = backFromIssuer();
-  if (failure !== undefined) {
-    session.value = { state: "signed-out", notice: failure };
-    return;
-  }
+  if (failure !== undefined) showSignedOut(failure);
+  else if (!(await signInByAddress())) await readSession();
+}
+
+/** Signs in with the code of the address, and removes it from the address first. @returns whether there is one */
+async function signInByAddress(): Promise<boolean> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (code === null || location.hash.startsWith("#/")) return await readSession();
+  if (code === null || location.hash.startsWith("#/")) return false;
   history.replaceState(null, "", location.pathname + location.search);
   await signIn({ code }).catch((error: unknown) => notByLink(code, asStatusError(error)));
+  return true;
 }
 
 /** The server has not begun the session of a link. */
@@ -209,6 +235,5 @@ async function notByLink(code: string, error: StatusError): Promise<void> {
   // The token of the session in the cookie is no longer valid: there is nothing to replace.
   const failure = isOther ? await signIn({ code, replace: true }).catch(asStatusError) : error;
   if (failure === undefined) return;
-  const notice = isAbout(failure, "links") ? texts.signIn.usedLink : failure.message;
-  session.value = { state: "signed-out", notice };
+  showSignedOut(isAbout(failure, "links") ? texts.signIn.usedLink : failure.message);
 }

@@ -12,6 +12,13 @@ effect(() => {
   owner = value.user.username;
 });
 
+/** Has the browser ask the user before the page is closed, while there is text that is not saved. */
+export function guard(isUnsaved: () => boolean): void {
+  addEventListener("beforeunload", (event) => {
+    if (isUnsaved()) event.preventDefault();
+  });
+}
+
 /** A map that lasts as long as the page, until another user signs in. */
 export function memory<K, V>(): Map<K, V> {
   const map = new Map<K, V>();

@@ -31,7 +31,9 @@ export function App() {
           acting={value.acting}
         />
       )}
-      {value.state === "signed-out" && <SignInPage key={value.notice ?? ""} notice={value.notice} />}
+      {value.state === "signed-out" && (
+        <SignInPage key={value.notice ?? ""} notice={value.notice} ended={value.workspace} />
+      )}
       {value.state === "unknown" && value.error !== undefined && (
         <main class="sign-in">
           <Problem error={value.error} onRetry={() => void readSession()} />

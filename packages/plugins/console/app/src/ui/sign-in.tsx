@@ -6,11 +6,17 @@ import { route } from "../route.ts";
 import { texts } from "../texts.ts";
 import { Field } from "./field.tsx";
 
+interface SignInProps {
+  readonly notice: string | undefined;
+  /** Path of the workspace of the session that has ended, "" for the whole server; undefined if there was none. */
+  readonly ended: string | undefined;
+}
+
 /** The page for users without a session. */
-export function SignInPage({ notice }: { readonly notice?: string | undefined }) {
+export function SignInPage({ notice, ended }: SignInProps) {
   const [text, setText] = useState("");
   // A link to a workspace says which one it is.
-  const [workspace, setWorkspace] = useState(location.hash.startsWith("#/") ? route.peek().workspace : "");
+  const [workspace, setWorkspace] = useState(ended ?? (location.hash.startsWith("#/") ? route.peek().workspace : ""));
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const [issuers, setIssuers] = useState<readonly Issuer[]>([]);

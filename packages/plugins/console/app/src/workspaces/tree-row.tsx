@@ -61,7 +61,11 @@ function WorkspaceRow({ row }: { readonly row: TreeRow }) {
       >
         <Found name={name} />
       </a>
-      {type !== undefined && <span class="type">{type}</span>}
+      {type !== undefined && (
+        <span class="type" title={type}>
+          {type}
+        </span>
+      )}
       {shard !== undefined && hasShards.value && (
         <span class="type shard" title={texts.shards.on(shard)}>
           <span class="visually-hidden">{texts.shards.on("")}</span>

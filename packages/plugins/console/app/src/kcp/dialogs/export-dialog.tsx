@@ -79,7 +79,7 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
     void create(objects, { name, text: update === undefined ? words.done(name) : words.update.done(name) });
   };
   return (
-    <form onSubmit={submit}>
+    <form class="wide" onSubmit={submit}>
       <NotAllowed workspace={workspace} id={SCHEMAS} />
       {update === undefined && <NotAllowed workspace={workspace} id={EXPORTS} />}
       <TextField

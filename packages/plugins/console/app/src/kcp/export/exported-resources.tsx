@@ -30,7 +30,14 @@ export function ExportedResources({ workspace, object }: { readonly workspace: s
                 const spec = schemas.items.find(({ metadata }) => metadata.name === schema)?.spec;
                 return (
                   <tr key={`${group}/${name}`}>
-                    <th scope="row">{group === "" ? name : `${name}.${group}`}</th>
+                    <th scope="row">
+                      {name}
+                      {group !== "" && (
+                        <>
+                          <wbr />.{group}
+                        </>
+                      )}
+                    </th>
                     <td>{spec?.names?.kind}</td>
                     <td>{spec?.scope}</td>
                     <td>{(spec?.versions ?? []).map(textOfVersion).join(", ")}</td>

@@ -15,7 +15,7 @@ import { changeTexts, yamlTexts } from "../editor/texts.ts";
 import { WrapSwitch, YamlEditor } from "../editor/yaml-editor.tsx";
 import { createExactly } from "../exact-numbers.ts";
 import type { WholeObject } from "../live-object.ts";
-import { memory } from "../memory.ts";
+import { guard, memory } from "../memory.ts";
 import type { FieldSchema } from "../schema/schema.ts";
 import { templateOf } from "../schema/template.ts";
 import { useSchema } from "../schema/use-schema.ts";
@@ -59,11 +59,19 @@ const SHOWN = { serverFields: false, status: true };
 
 /** Texts that have been begun, by kind: they stay while the page is open. */
 const begun = memory<string, string>();
+guard(() => begun.size > 0);
 
 function CreateForm({ workspace, resource }: { readonly workspace: string; readonly resource: Resource }) {
   const { schema, isLoading } = useSchema(workspace, resource, resource.kind);
   const key = `${workspace} ${resource.group} ${resource.version} ${resource.resource}`;
   const text = useSignal(begun.get(key) ?? "");
+  const isChanged = useSignal(begun.has(key));
+  const change = (next: string) => {
+    isChanged.value = next !== beginning(resource, schema);
+    if (isChanged.peek()) begun.set(key, next);
+    else begun.delete(key);
+    text.value = next;
+  };
   const [problems, setProblems] = useState(NONE);
   const [error, setError] = useState<StatusError>();
   const [reviewed, setReviewed] = useState<Reviewed>();
@@ -74,10 +82,9 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
     if (!isLoading && text.peek() === "") text.value = beginning(resource, schema);
   }, [isLoading, text, resource, schema]);
   const restart = () => {
-    begun.delete(key);
     setError(undefined);
     setProblems(NONE);
-    text.value = beginning(resource, schema);
+    change(beginning(resource, schema));
   };
 
   const attempt = async (act: () => Promise<void>) => {
@@ -116,6 +123,7 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
     attempt(async () => {
       const stored = await create(typed, { workspace, resource, isDryRun: false });
       begun.delete(key);
+      isChanged.value = false;
       // Reviews are answered, and not stored.
       if (!resource.verbs.includes("get")) {
         setReviewed(undefined);
@@ -151,6 +159,9 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
         <button type="button" disabled={isBusy} onClick={restart}>
           {words.restart}
         </button>
+        <span class="muted" role="status">
+          {isChanged.value && yamlTexts.changed}
+        </span>
         <span class="checks">
           <WrapSwitch />
         </span>
@@ -162,8 +173,7 @@ function CreateForm({ workspace, resource }: { readonly workspace: string; reado
         schema={schema}
         problems={problems}
         onChange={(next) => {
-          begun.set(key, next);
-          text.value = next;
+          change(next);
           // They are about the text before.
           setError(undefined);
           setProblems(NONE);

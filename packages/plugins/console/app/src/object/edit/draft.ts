@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { ObjectAddress } from "../../api/objects.ts";
 import type { WholeObject } from "../live-object.ts";
-import { memory } from "../memory.ts";
+import { guard, memory } from "../memory.ts";
 import { type Shown, shownPart, textOf } from "../yaml/object-text.ts";
 import { parseText } from "../yaml/parse.ts";
 import { type Merged, mergeInto } from "./changes.ts";
@@ -95,7 +95,4 @@ export function draftOf(address: ObjectAddress, object: WholeObject, hasStatusPa
   return draft;
 }
 
-// Closing the page would lose changed texts: the browser asks first.
-addEventListener("beforeunload", (event) => {
-  if ([...drafts.values()].some(({ isDirty }) => isDirty.peek())) event.preventDefault();
-});
+guard(() => [...drafts.values()].some(({ isDirty }) => isDirty.peek()));
