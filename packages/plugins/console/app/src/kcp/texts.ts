@@ -47,6 +47,8 @@ export const texts = {
     bindings: {
       heading: "Bound by",
       none: "No workspace that you may see binds this export.",
+      unread: (code: number, reason: string) =>
+        `Cannot read the bindings: ${code === 0 ? "no answer" : `${code} ${reason}`}`,
       binding: "Binding",
       workspace: "Workspace",
       phase: "Phase",
