@@ -281,6 +281,18 @@ describe("the console of a front proxy before a server without query views", fun
     expect(await tab.locator("role=button[name=/Show APIs/]").count()).to.equal(0);
   });
 
+  it("keeps the session of a token that only the servers behind the proxy know", async () => {
+    if (browser === undefined) throw new Error("there is no browser");
+    const { tab: admin } = await openTab(browser, `${front.url}/console/`);
+    await admin.locator('role=textbox[name="Token or kubeconfig"]').fill(front.server.token("kcp-admin"));
+    await admin.locator('role=button[name="Sign in"]').click();
+    await seen(admin, "role=treeitem[name=/^root/]");
+    await admin.locator("role=link[name=Views]").click();
+    await seen(admin, "text=/The paths of the virtual workspaces cannot be read/");
+    await seen(admin, "role=row[name=/^clusters Ready/]");
+    await admin.close();
+  });
+
   it("says that the bindings of an export cannot be read, with the error", async () => {
     await open("root/apis.kcp.io/v1alpha2/apiexports/object/-/widgets?view=kcp");
     await seen(tab, "role=region[name='Bound by'] >> text=/^Cannot read the bindings: 503 /");

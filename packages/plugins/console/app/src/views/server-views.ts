@@ -32,7 +32,7 @@ const NO_VIEWS: ReadonlySet<string> = new Set(["shutdown", "ping", "store", "sha
 /** Reads the virtual workspaces of the server: their paths from `/statusz`, and their state from `/readyz`, which anyone may read. */
 async function readViews(stop: AbortSignal): Promise<Omit<ServerViews, "reload" | "isLoading">> {
   const [listed, checks] = await Promise.all([
-    request<Statusz>("statusz", { accept: STATUSZ, signal: stop }).catch(asStatusError),
+    request<Statusz>("statusz", { accept: STATUSZ, signal: stop, keepsSession: true }).catch(asStatusError),
     readChecks(stop),
   ]);
   stop.throwIfAborted();
