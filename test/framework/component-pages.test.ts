@@ -157,6 +157,16 @@ describe("the pages of a program", () => {
     ]);
   });
 
+  it("list the paths of a view that only forwards", async () => {
+    const forwarding = defineVirtualWorkspace({
+      ...{ name: "mapped", prefix: "/mapped", path: "/", authorize: allow, handle: (_req, res) => void res.end() },
+      mappedPaths: () => ["/mapped/one/"],
+    });
+    await using server = await startPlain([forwarding], { component: COMPONENT });
+    const { body } = await server.get("/statusz", as("Statusz"));
+    expect(body.virtualWorkspaces).to.deep.equal([{ name: "mapped", path: "/mapped", mappedPaths: ["/mapped/one/"] }]);
+  });
+
   it("leave paths that are off to the views", async () => {
     await using server = await start({ ...COMPONENT, flags: undefined, statusz: true });
     expect((await server.get("/statusz", as("Statusz"))).body.paths).to.deep.equal(["/livez", "/readyz", "/statusz"]);

@@ -197,6 +197,12 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * @default none
    */
   readonly panels?: readonly Panel[];
+  /**
+   * Returns the paths of this view that lead to other servers, if it is no API of its own, as in a front proxy. `/statusz` lists them as
+   * `mappedPaths`: clients then know that there is nothing to check or to test at {@link path}.
+   * @default none, the view is an API
+   */
+  readonly mappedPaths?: () => readonly string[];
   /** Whether raw handlers get the callers' own bearer tokens, which the server withholds otherwise. @default false */
   readonly takesToken?: boolean;
   /**

@@ -79,6 +79,19 @@ describe("APIs and mounts in the console", function () {
     await button("Export an API");
     await fill("Resources", "kind: Pod\nspec: {}");
     await seen(tab, "role=dialog >> text=/Pod cannot be exported/");
+    await fill(
+      "Resources",
+      WIDGETS.replace("size: { type: integer }", "size: { type: string, maxLenght: 9, x-kubernetes-a: 1 }"),
+    );
+    await seen(tab, "role=dialog >> role=listitem >> text='Unknown keyword maxLenght in spec.size'");
+    await seen(tab, "role=dialog >> role=button[name='Export anyway']");
+    expect(await tab.locator("text=/Unknown keyword/").count()).to.equal(1);
+    await fill(
+      "Resources",
+      WIDGETS.replace("size: { type: integer }", "size: { type: interger }, color: { type: strin }"),
+    );
+    await inDialog("Export");
+    await seen(tab, "role=dialog >> role=alert >> role=listitem >> text=/^spec.*interger/");
     await fill("Resources", WIDGETS);
     await fill("Name of the export", "widgets");
     await inDialog("Export");

@@ -168,6 +168,59 @@ describe("mounted clusters in the console", function () {
     expect(await kubectl(server, "root:taken", ...bindings)).to.not.include("apis.kcp.io/mounts");
   });
 
+  it("say why a new mount is not ready, take another target for it, and are removed again", async () => {
+    const fill = (label: string, text: string): Promise<void> =>
+      tab.locator(`role=dialog >> role=textbox[name="${label}"]`).fill(text);
+    const begin = async (name: string, target: string): Promise<void> => {
+      await open("root:team");
+      await tab.locator('role=button[name="Mount a cluster"]').click();
+      await fill("Name", name);
+      await tab.locator(`role=dialog >> role=radio[name="${target}"]`).click();
+    };
+    await begin("far", "URL");
+    await fill("URL", `${remote?.url}/clusters/root`);
+    await inDialog("Mount");
+    await seen(tab, "role=dialog >> role=status >> text=/Not ready Untrusted: /");
+    expect(await tab.locator("text=/connects to (its|the) target/").count()).to.equal(0);
+    expect(await axeFaults(tab)).to.deep.equal([]);
+    await inDialog("Correct the target");
+    expect(await tab.evaluate("document.querySelector('dialog input[placeholder]').value")).to.include(
+      "/clusters/root",
+    );
+    await tab.locator('role=dialog >> role=radio[name="Kubeconfig"]').click();
+    await tab
+      .locator("role=dialog >> textarea")
+      .last()
+      .fill(remote?.text("admin.kubeconfig") ?? "");
+    await inDialog("Replace the target");
+    await seen(tab, "role=dialog >> text=far is mounted.");
+    await inDialog("Close");
+    const ready = await kubectl(server, "root:team", "get", "workspace", "far", "-o", "jsonpath={.status.conditions}");
+    expect(ready).to.include("WorkspaceMountReady").and.not.include("annotation");
+    await begin("second", "URL");
+    await fill("URL", "https://127.0.0.1:1");
+    await inDialog("Mount");
+    await seen(tab, "role=dialog >> role=status >> text=/Not ready Unreachable: 127.0.0.1:1: /");
+    await inDialog("Remove it again");
+    await gone(tab, "role=dialog");
+    for (const kind of ["workspace", "mount", "secret"])
+      expect(await kubectl(server, "root:team", "get", kind, "second", "--ignore-not-found"), kind).to.equal("");
+  });
+
+  it("lead to another workspace of the server, without a Secret", async () => {
+    await open("root:team");
+    await tab.locator('role=button[name="Mount a cluster"]').click();
+    await tab.locator('role=dialog >> internal:label="Name"s').first().fill("again");
+    await tab.locator('role=dialog >> role=radio[name="Workspace of this server"]').click();
+    await tab.locator('role=dialog >> internal:label="Path of the workspace"s').first().fill("root");
+    await inDialog("Mount");
+    await seen(tab, "role=dialog >> text=again is mounted.");
+    await inDialog("Close");
+    expect(await kubectl(server, "root:team", "get", "secret", "again", "--ignore-not-found")).to.equal("");
+    await open("root:team:again/core/v1/configmaps");
+    await seen(tab, 'role=rowheader[name="kube-root-ca.crt"]');
+  });
+
   it("say near a button why it cannot be pressed, also to users of keyboards and screen readers", async () => {
     await allow("look", { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] });
     await allow("enter", { nonResourceURLs: ["/"], verbs: ["access"] });

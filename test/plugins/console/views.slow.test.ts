@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ensureConsole } from "../../../tools/console.mjs";
 import { ensureInstalled, root } from "../../../tools/install.mjs";
+import { AUTHORITY, Front } from "../../cli/support/front.ts";
 import { Start } from "../../cli/support/start.ts";
 import { axeFaults, type ConsoleTab, openTab, startBrowser } from "./support/console-tab.ts";
 
@@ -203,5 +204,100 @@ describe("virtual workspaces in the console", function () {
         found.push(...(await axeFaults(tab)).map((fault) => `${hash} ${width} ${colorScheme} ${fault}`));
       }
     expect(found).to.deep.equal([]);
+  });
+});
+
+describe("the console of a front proxy before a server without query views", function () {
+  this.timeout(120_000);
+  let browser: Awaited<ReturnType<typeof startBrowser>>;
+  let front: Front;
+  let tab: ConsoleTab;
+  let faults: { expectNone(): void };
+
+  before(async function () {
+    await ensureInstalled(join(root, "tools/docs"));
+    const { ok, output } = await ensureConsole();
+    expect(ok, output).to.equal(true);
+    browser = await startBrowser();
+    if (browser === undefined) return this.skip();
+    front = await Front.ready({
+      users: 'alice-token,alice,alice,"system:kcp:admin"\n',
+      own: ["--console"],
+      // Nothing listens there, so the proxy answers 503.
+      mapping: ["/services/apiexport/", "/elsewhere/"].map((path) => ({
+        ...{ path, backend: "https://127.0.0.1:1", ca: AUTHORITY.cert },
+      })),
+    });
+    await apply(...EXPORT, { ...BINDING, spec: { reference: { export: { path: "root", name: "widgets" } } } });
+    ({ tab, faults } = await openTab(browser, `${front.url}/console/`));
+    await tab.locator('role=textbox[name="Token or kubeconfig"]').fill("alice-token");
+    await tab.locator('role=button[name="Sign in"]').click();
+    await seen(tab, "role=treeitem[name=/^root/]");
+  });
+  after(async () => {
+    await browser?.close();
+    await front?.[Symbol.asyncDispose]();
+  });
+  afterEach(() => faults?.expectNone());
+
+  /** Creates objects in `root`, as an administrator of the server behind the proxy. */
+  async function apply(...items: readonly object[]): Promise<void> {
+    const file = join(front.folder.path, "objects.json");
+    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+    const answer = await front.server.kubectl("--server", `${front.server.url}/clusters/root`, "apply", "-f", file);
+    expect(answer, answer).to.match(/^0 /);
+  }
+  const open = (hash: string): Promise<unknown> => tab.goto(`${front.url}/console/#/workspaces/${hash}`);
+
+  it("offers no table over all workspaces, and says why beside the checkbox", async () => {
+    await open("root/core/v1/configmaps");
+    await seen(tab, "text=/the browser loads and sorts the whole list/");
+    const box = tab.locator("role=checkbox[name='All workspaces']");
+    await box.focus();
+    expect(await tab.evaluate("document.activeElement.getAttribute('aria-disabled')")).to.equal("true");
+    const described = "document.getElementById(document.activeElement.getAttribute('aria-describedby')).textContent";
+    expect(await tab.evaluate(described)).to.equal("This server has no query views.");
+    await tab.keyboard.press("Space");
+    expect(tab.url()).to.not.include("all=1");
+    expect(await tab.evaluate("document.activeElement.checked")).to.equal(false);
+    expect(await axeFaults(tab)).to.deep.equal([]);
+  });
+
+  it("lists the paths of its mapping file apart from virtual workspaces, and neither checks nor tests them", async () => {
+    await open("root?view=views");
+    await seen(tab, "role=list[name='Mapped paths'] >> text='/services/apiexport/'");
+    await seen(tab, "role=list[name='Mapped paths'] >> text='/elsewhere/'");
+    expect(await tab.locator("role=row[name=/^(mapped|services) /]").count()).to.equal(0);
+    expect(await tab.locator("role=button[name=/Show APIs: (mapped|services)/]").count()).to.equal(0);
+    for (const name of ["Check now", "Test now"]) {
+      await tab.locator(`role=button[name="${name}"]`).click();
+      await seen(tab, `role=table[name='${name}'] >> role=row[name=/^root /]`);
+      await seen(tab, `role=button[name="${name}"][disabled=false]`);
+      const results = await tab.locator(`role=table[name='${name}'] >> role=row`).allInnerTexts();
+      expect(results.filter((text) => /^(mapped|services)\b/.test(text))).to.deep.equal([]);
+    }
+    await open("root?view=views&of=mapped");
+    await seen(tab, "role=article[name=mapped] >> text='/elsewhere/'");
+    expect(await tab.locator("role=button[name=/Show APIs/]").count()).to.equal(0);
+  });
+
+  it("keeps the session of a token that only the servers behind the proxy know", async () => {
+    if (browser === undefined) throw new Error("there is no browser");
+    const { tab: admin } = await openTab(browser, `${front.url}/console/`);
+    await admin.locator('role=textbox[name="Token or kubeconfig"]').fill(front.server.token("kcp-admin"));
+    await admin.locator('role=button[name="Sign in"]').click();
+    await seen(admin, "role=treeitem[name=/^root/]");
+    await admin.locator("role=link[name=Views]").click();
+    await seen(admin, "text=/The paths of the virtual workspaces cannot be read/");
+    await seen(admin, "role=row[name=/^clusters Ready/]");
+    await admin.close();
+  });
+
+  it("says that the bindings of an export cannot be read, with the error", async () => {
+    await open("root/apis.kcp.io/v1alpha2/apiexports/object/-/widgets?view=kcp");
+    await seen(tab, "role=region[name='Bound by'] >> text=/^Cannot read the bindings: 503 /");
+    expect(await tab.locator("text=/No workspace that you may see binds/").count()).to.equal(0);
+    await tab.locator('role=button[name="Delete"]').click();
+    await seen(tab, "role=dialog >> text=/^Cannot read the bindings: 503 /");
   });
 });

@@ -94,7 +94,7 @@ export class ComponentPages {
       emulationVersion: `1.${KUBERNETES_MINOR}`,
       paths: [...PATHS, ...this.#otherPaths, ...this.paths].sort(),
       virtualWorkspaces: this.#views()
-        .map((view): ListedView => ({ name: view.name, path: templateOf(view) }))
+        .map(listed)
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     };
   }
@@ -145,6 +145,13 @@ interface ListedView {
   readonly name: string;
   /** Path below the server, with parameters in braces, as OpenAPI writes them. */
   readonly path: string;
+  /** Paths that lead to other servers, of a view that is no API. */
+  readonly mappedPaths?: readonly string[];
+}
+
+function listed(view: ObservedView): ListedView {
+  const mappedPaths = view.workspace.mappedPaths?.();
+  return { name: view.name, path: templateOf(view), ...(mappedPaths && { mappedPaths }) };
 }
 
 /** Formats a date as Go's time.UnixDate, in UTC: `Sun Nov  9 12:00:00 UTC 2026`. */

@@ -67,6 +67,7 @@ function view(name: string, { prefix, routes, logins }: MappedView): VirtualWork
     name,
     prefix,
     path: "/",
+    mappedPaths: () => routes.all.map(({ path }) => path).filter((one) => isServices(one) === isServices(prefix)),
     ...(logins && { authentication: (_, at) => logins(at.prefix + at.tail) }),
     authorize: () => allow(),
     takesToken: true,
@@ -76,6 +77,8 @@ function view(name: string, { prefix, routes, logins }: MappedView): VirtualWork
     upgrade: (req, socket, request) => routeOf(routes, request).upgrade(req, socket, request),
   });
 }
+
+const isServices = (path: string): boolean => path === "/services" || path.startsWith("/services/");
 
 /** @throws ApiError 404 for an unmapped path, 503 before all mappings are known */
 function routeOf(routes: Routes, { prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): Route {

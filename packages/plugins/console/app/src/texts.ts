@@ -222,6 +222,7 @@ export const texts = {
     namespace: "Namespace",
     allNamespaces: "All namespaces",
     allWorkspaces: "All workspaces",
+    noQueryViews: "This server has no query views.",
     count: "Count by",
     noCount: "Nothing",
     others: (count: number) => `others: ${count}`,

@@ -55,6 +55,8 @@ export interface RequestOptions {
   /** Media type of the body. Default: `application/json`. */
   readonly contentType?: string;
   readonly signal?: AbortSignal;
+  /** For pages of the server itself: a front proxy may not know a token that its shards know, and its 401 does not end the session. */
+  readonly keepsSession?: boolean;
 }
 
 /** Sends a request to the API. Throws a StatusError, or an AbortError of the signal. */
@@ -83,7 +85,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     const status = { kind: "Status", code: 0, reason: "Unreachable", message: texts.errors.unreachable } as const;
     throw new StatusError(status, { cause: error });
   }
-  if (!response.ok) throw await statusOf(response);
+  if (!response.ok) throw await statusOf(response, options.keepsSession);
   return response;
 }
 
@@ -100,11 +102,12 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   }
 }
 
-async function statusOf(response: Response): Promise<StatusError> {
+async function statusOf(response: Response, keepsSession = false): Promise<StatusError> {
   const code = response.status;
   const text = await response.text().catch(() => "");
   // A server that serves anonymous users too answers with 403 once the session has ended.
-  if (code === 401 || (code === 403 && text.includes("system:anonymous"))) unauthorizedAnswers.value += 1;
+  const isUnknown = code === 401 || (code === 403 && text.includes("system:anonymous"));
+  if (isUnknown && !keepsSession) unauthorizedAnswers.value += 1;
   try {
     const status = JSON.parse(text) as Status;
     if (status.kind === "Status") return new StatusError({ ...status, code });

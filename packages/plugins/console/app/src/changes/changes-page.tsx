@@ -22,7 +22,10 @@ export function ChangesPage({ workspace }: { readonly workspace: string }) {
   return (
     <section class="changes" aria-labelledby="changes">
       <h2 id="changes">{texts.heading}</h2>
-      <p class="hint">{texts.known.by}</p>
+      <p class="hint">
+        {known.state === "live" && <>{texts.known.deletions(clock(known.knownSince))} </>}
+        {texts.known.by}
+      </p>
       <div class="row">
         <TypedField
           label={texts.search}

@@ -25,6 +25,7 @@ export const texts = {
   more: (count: number) => `Show ${count.toLocaleString("en")} more`,
   known: {
     heading: "What the page knows",
+    deletions: (time: string) => `Deletions are known only since ${time}.`,
     since: (time: string) =>
       `Each change and deletion since ${time}: from the server's history of changes, and from watches since this page is open.`,
     tooMany: "There are more changes than the page keeps: of the time before, none is shown.",

@@ -4,6 +4,7 @@ import { request } from "../api/client.ts";
 import { discovery } from "../api/discovery.ts";
 import type { ObjectAddress } from "../api/objects.ts";
 import { clusterOf, type List } from "../api/types.ts";
+import { Problem } from "../ui/problem.tsx";
 import { useClusterPaths } from "../workspaces/cluster-paths.ts";
 import { useBindings } from "./export/use-bindings.ts";
 import { type ApiBinding, type ApiExport, nameOfClaim } from "./kinds.ts";
@@ -85,7 +86,8 @@ const MOST = 20;
 
 function OfExport({ workspace, object }: OfProps<ApiExport>) {
   const cluster = clusterOf(object) || workspace;
-  const { bindings, isLoading, isPartial, error } = useBindings({ workspace, cluster, name: object.metadata.name });
+  const { bindings, isLoading, isPartial, ...found } = useBindings({ workspace, cluster, name: object.metadata.name });
+  const problem = found.error ?? found.trouble;
   const pathOf = useClusterPaths(bindings.map(placeOf));
   const words = texts.deletion;
   if (isLoading && bindings.length === 0) return <p class="muted">{texts.loading}</p>;
@@ -104,8 +106,11 @@ function OfExport({ workspace, object }: OfProps<ApiExport>) {
           {bindings.length > MOST && <p class="hint">{texts.more(bindings.length - MOST)}</p>}
         </>
       )}
-      {bindings.length === 0 && <p>{words.notBound}</p>}
-      {(isPartial || error !== undefined) && <p class="hint">{texts.export.bindings.partial}</p>}
+      {problem !== undefined && (
+        <Problem error={problem} heading={texts.export.bindings.unread(problem.code, problem.reason)} />
+      )}
+      {bindings.length === 0 && problem === undefined && <p>{words.notBound}</p>}
+      {isPartial && problem === undefined && <p class="hint">{texts.export.bindings.partial}</p>}
     </div>
   );
 }

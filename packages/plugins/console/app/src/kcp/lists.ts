@@ -8,6 +8,8 @@ export interface Found<T> {
   readonly isLoading: boolean;
   /** Of the first list that failed, if no list has answered. */
   readonly error?: StatusError;
+  /** Of a list that exists and that the user may read, which the server does not answer now: items may be missing. */
+  readonly trouble?: StatusError;
   /** The server has no view over all workspaces, or the user has no right to it: the rest may be incomplete. */
   readonly isPartial: boolean;
   /** Shards that the server has searched, if it has several. */
@@ -35,6 +37,7 @@ export function everywhere<T extends KubernetesObject>(
   const byUid = new Map<string, T>();
   for (const { items } of lists.toReversed()) for (const one of items) byUid.set(one.metadata.uid ?? "", one);
   const error = lists.every(({ state }) => state === "failed") ? lists[0]?.error : undefined;
+  const trouble = lists.find((one) => one.error?.isTransient)?.error;
   return {
     items: [...byUid.values()],
     isLoading: lists.some(({ state }) => state === "loading"),
@@ -42,6 +45,7 @@ export function everywhere<T extends KubernetesObject>(
     shards: all.shards ?? [],
     unavailable: all.unavailable ?? [],
     ...(error !== undefined && { error }),
+    ...(trouble !== undefined && { trouble }),
   };
 }
 

@@ -6,6 +6,7 @@ import { liveList } from "../api/live-list.ts";
 import type { TablePage } from "../api/table-query.ts";
 import { type RouteQuery, route, routeHash, setQuery, withQuery } from "../route.ts";
 import { texts } from "../texts.ts";
+import { Check } from "../ui/check.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { ReasonedButton } from "../ui/reasoned-button.tsx";
 import { TypedField } from "../ui/typed-field.tsx";
@@ -81,6 +82,7 @@ export function TableTools({ resource, page, fields }: TableToolsProps) {
         <Check
           label={texts.table.allWorkspaces}
           isOn={isOverAll}
+          reason={isPlain && !isOverAll ? texts.table.noQueryViews : undefined}
           onChange={(isOn) => set({ all: isOn ? "1" : undefined })}
         />
       )}
@@ -160,19 +162,6 @@ function NamespaceField({ workspace, value, isOverAll, onValue }: NamespaceField
     </div>
   );
 }
-
-interface CheckProps {
-  readonly label: string;
-  readonly isOn: boolean;
-  readonly onChange: (isOn: boolean) => void;
-}
-
-const Check = ({ label, isOn, onChange }: CheckProps) => (
-  <label class="check">
-    <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
-    {label}
-  </label>
-);
 
 /** The error of the server beside the field that it concerns. */
 export function problemsOf({ error, state }: TablePage): { readonly labels?: string; readonly filter?: string } {

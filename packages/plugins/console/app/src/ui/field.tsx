@@ -25,9 +25,18 @@ export function Field({ label, hint, error, children }: FieldProps) {
           {hint}
         </p>
       )}
-      <p class="error" id={`${id}-error`} role="alert">
-        {error}
-      </p>
+      <div class="error" id={`${id}-error`} role="alert">
+        {error?.includes("\n") ? <Lines text={error} /> : error}
+      </div>
     </div>
   );
 }
+
+/** Several causes of an error, each an item of a list. */
+const Lines = ({ text }: { readonly text: string }) => (
+  <ul>
+    {[...new Set(text.split("\n"))].map((line) => (
+      <li key={line}>{line}</li>
+    ))}
+  </ul>
+);

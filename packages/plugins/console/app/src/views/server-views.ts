@@ -7,6 +7,8 @@ export interface ServerView {
   readonly name: string;
   /** With parameters in braces; undefined if the user may not read it. */
   readonly path?: string;
+  /** Paths that lead to other servers: the view is no API of its own. */
+  readonly mappedPaths?: readonly string[];
   /** Undefined if the server does not say. */
   readonly isReady?: boolean;
 }
@@ -20,7 +22,7 @@ export interface ServerViews {
 }
 
 interface Statusz {
-  readonly virtualWorkspaces?: readonly { readonly name: string; readonly path: string }[];
+  readonly virtualWorkspaces?: readonly (Pick<ServerView, "name" | "mappedPaths"> & { readonly path: string })[];
 }
 
 const STATUSZ = "application/json;as=Statusz;v=v1beta1;g=config.k8s.io";
@@ -30,7 +32,7 @@ const NO_VIEWS: ReadonlySet<string> = new Set(["shutdown", "ping", "store", "sha
 /** Reads the virtual workspaces of the server: their paths from `/statusz`, and their state from `/readyz`, which anyone may read. */
 async function readViews(stop: AbortSignal): Promise<Omit<ServerViews, "reload" | "isLoading">> {
   const [listed, checks] = await Promise.all([
-    request<Statusz>("statusz", { accept: STATUSZ, signal: stop }).catch(asStatusError),
+    request<Statusz>("statusz", { accept: STATUSZ, signal: stop, keepsSession: true }).catch(asStatusError),
     readChecks(stop),
   ]);
   stop.throwIfAborted();
@@ -38,9 +40,9 @@ async function readViews(stop: AbortSignal): Promise<Omit<ServerViews, "reload" 
     const named = [...checks].filter(([name]) => !NO_VIEWS.has(name)).map(([name, isReady]) => ({ name, isReady }));
     return { views: named, ...(listed instanceof Error && { error: listed }) };
   }
-  const views = listed.virtualWorkspaces.map(({ name, path }) => {
-    const isReady = checks.get(name);
-    return { name, path, ...(isReady !== undefined && { isReady }) };
+  const views = listed.virtualWorkspaces.map((view) => {
+    const isReady = checks.get(view.name);
+    return { ...view, ...(isReady !== undefined && { isReady }) };
   });
   return { views };
 }
@@ -71,8 +73,9 @@ export function useServerViews(version = ""): ServerViews {
   return { ...state, reload: () => setAttempt((count) => count + 1) };
 }
 
-/** The path of a view for a logical cluster, without a slash at its beginning; undefined if it has other parameters. */
-export function pathFor({ path = "{}" }: ServerView, cluster: string): string | undefined {
+/** The path of a view for a logical cluster, without a slash at its beginning; undefined if it has other parameters, or is no API. */
+export function pathFor({ path = "{}", mappedPaths }: ServerView, cluster: string): string | undefined {
+  if (mappedPaths !== undefined) return undefined;
   const filled = path.replaceAll("{cluster}", encodeURIComponent(cluster));
   return filled.includes("{") ? undefined : filled.slice(1) || ".";
 }

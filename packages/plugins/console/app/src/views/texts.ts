@@ -28,6 +28,10 @@ export const texts = {
     none: "It serves no resources.",
   },
   core: common.resources.core,
+  mapped: {
+    heading: "Mapped paths",
+    hint: "The server forwards requests below these paths to other servers. They are no virtual workspaces of its own, so the checks leave them out.",
+  },
   published: {
     heading: "Published URLs",
     hint: "What exports, workspace types, cluster proxies and mounts that you may see publish.",

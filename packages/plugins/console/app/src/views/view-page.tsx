@@ -7,6 +7,7 @@ import { panelList, panelsOfView } from "../panels/panel-list.ts";
 import { routeHash, routeTo } from "../route.ts";
 import { Icon } from "../ui/icons.tsx";
 import { logicalCluster } from "../workspaces/logical-cluster.ts";
+import { MappedPaths } from "./mapped-paths.tsx";
 import { pathFor, useServerViews } from "./server-views.ts";
 import { texts } from "./texts.ts";
 import { ViewActions } from "./view-actions.tsx";
@@ -32,12 +33,13 @@ export function ViewPage({ workspace, name }: { readonly workspace: string; read
         {found !== undefined && <Readiness isReady={found.isReady} />}
       </header>
       {!isLoading && found === undefined && panels.length === 0 && <p class="empty">{texts.missing(name)}</p>}
-      {path !== undefined && (
+      {path !== undefined && found?.mappedPaths === undefined && (
         <div class="url-cell">
           <code>{path}</code>
           {filled !== undefined && <ViewActions name={name} url={apiUrl(filled).href} path={filled} />}
         </div>
       )}
+      <MappedPaths paths={found?.mappedPaths ?? []} />
       {error !== undefined && <p class="notice">{texts.noPanels(error.message)}</p>}
       {panels.map((panel) => (
         <section key={panel.name} aria-labelledby={`panel-${panel.name}`}>

@@ -6,6 +6,7 @@ import { panelList, panelsOfView } from "../panels/panel-list.ts";
 import { routeHash, routeTo } from "../route.ts";
 import { logicalCluster } from "../workspaces/logical-cluster.ts";
 import { CheckSections } from "./check/check-sections.tsx";
+import { MappedPaths } from "./mapped-paths.tsx";
 import { PublishedUrls } from "./published.tsx";
 import { pathFor, type ServerView, useServerViews } from "./server-views.ts";
 import { texts } from "./texts.ts";
@@ -15,7 +16,8 @@ import { ViewActions } from "./view-actions.tsx";
 export function ViewsPage({ workspace }: { readonly workspace: string }) {
   const [own] = logicalCluster(workspace).value.items;
   const { views: known, isLoading, error, reload } = useServerViews(own?.metadata.uid);
-  const views = isLoading ? known : [...known, ...viewsOfPanels(known)];
+  const apis = known.filter(({ mappedPaths }) => mappedPaths === undefined);
+  const views = isLoading ? apis : [...apis, ...viewsOfPanels(known)];
   const cluster = (own === undefined ? "" : clusterOf(own)) || workspace;
   return (
     <div class="object-page views-page">
@@ -48,6 +50,7 @@ export function ViewsPage({ workspace }: { readonly workspace: string }) {
             </table>
           </div>
         )}
+        <MappedPaths paths={known.flatMap(({ mappedPaths = [] }) => mappedPaths)} />
       </section>
       <CheckSections workspace={workspace} cluster={cluster} views={views} isLoading={isLoading} />
       <PublishedUrls workspace={workspace} />

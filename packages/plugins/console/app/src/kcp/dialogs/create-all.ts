@@ -1,6 +1,6 @@
 import type { ResourceId } from "../../api/base.ts";
 import { asStatusError, isStatusError, type StatusError } from "../../api/client.ts";
-import { createObject, replaceObject } from "../../api/objects.ts";
+import { createObject, type ObjectAddress, readObject, replaceObject, type WriteOptions } from "../../api/objects.ts";
 import type { KubernetesObject } from "../../api/types.ts";
 
 /** An object that a dialog makes. */
@@ -8,7 +8,7 @@ export interface Made {
   readonly resource: ResourceId;
   readonly namespace?: string;
   readonly object: KubernetesObject & Readonly<Record<string, unknown>>;
-  /** Replaces the object, which exists. */
+  /** Replaces the object, which exists: in its version, or in the current one if it names none. */
   readonly isUpdate?: boolean;
 }
 
@@ -43,11 +43,35 @@ async function create(workspace: string, made: Made, isDryRun: boolean): Promise
   const { resource, namespace = "", object, isUpdate = false } = made;
   const options = { isDryRun, fieldValidation: "Strict" } as const;
   try {
-    if (isUpdate) await replaceObject({ workspace, resource, namespace, name: object.metadata.name }, object, options);
+    if (isUpdate) await replace({ workspace, resource, namespace, name: object.metadata.name }, object, options);
     else await createObject({ workspace, resource, namespace }, object, options);
   } catch (error) {
     throw new MadeError(made, error);
   }
+}
+
+/** Attempts of a replacement in the current version. */
+const ATTEMPTS = 5;
+
+/** Replaces an object: in the version that it names, else in the current one, since controllers write its status meanwhile. */
+async function replace(at: ObjectAddress, object: Made["object"], options: WriteOptions): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { resourceVersion } = object.metadata;
+    const version = resourceVersion ?? (await readObject<KubernetesObject>(at)).metadata.resourceVersion ?? "";
+    try {
+      await replaceObject(at, { ...object, metadata: { ...object.metadata, resourceVersion: version } }, options);
+      return;
+    } catch (error) {
+      if (resourceVersion !== undefined || attempt === ATTEMPTS || asStatusError(error).code !== 409) throw error;
+    }
+  }
+}
+
+/** The causes of a message such as `… is forbidden: [spec.a: … spec.b: …]`, each once; else the message itself. */
+function causesOf(message: string): readonly string[] {
+  const all = /: \[((?:metadata|spec|data)\b.*)\]$/s.exec(message)?.[1];
+  if (all === undefined) return [message];
+  return [...new Set(all.split(/,? (?=(?:metadata|spec|data)\b[^\s:]*: )/))];
 }
 
 /** Messages of an error by the field of a dialog that they concern. `fieldOf` gets the field of the server, such as `spec.group`. */
@@ -65,7 +89,7 @@ export function problemsByField<F extends string>(
   if (named.length === 0) {
     // Admission of kcp names the field in its message only.
     const field = /\b(metadata|spec|data)[.\w[\]]*/.exec(error.message)?.[0] ?? "metadata.name";
-    return { [fieldOf(error.made, field)]: error.message } as Partial<Record<F, string>>;
+    return { [fieldOf(error.made, field)]: causesOf(error.message).join("\n") } as Partial<Record<F, string>>;
   }
   const found: Partial<Record<F, string>> = {};
   for (const { field = "", message = "" } of named) {

@@ -11,6 +11,7 @@ import { NotAllowed } from "./not-allowed.tsx";
 import { Progress } from "./progress.tsx";
 import { exportObject, prefixOf, type Snapshot, schemaObject, snapshotsOf, yamlOf } from "./snapshot.ts";
 import { TextField } from "./text-field.tsx";
+import { type UnknownKeyword, unknownKeywords } from "./unknown-keywords.ts";
 import { ExportChanges, schemaChanges, updatedExport } from "./update-export.tsx";
 import { useSettled } from "./use-settled.ts";
 
@@ -54,6 +55,7 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
   });
   const words = texts.exportDialog;
   const { snapshots, error } = useMemo(() => read(text), [text]);
+  const unknown = useMemo(() => unknownKeywords(snapshots), [snapshots]);
   const [first] = snapshots;
   const prefix = typedPrefix ?? (first === undefined ? "" : prefixOf(snapshots));
   const name = typedName ?? (first === undefined ? "" : first.group || first.plural);
@@ -77,6 +79,10 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
     event.preventDefault();
     if (first === undefined) return setProblems({ text: error ?? words.noSchema });
     void create(objects, { name, text: update === undefined ? words.done(name) : words.update.done(name) });
+  };
+  const submitText = (isAnyway: boolean): string => {
+    if (update !== undefined) return (isAnyway ? words.update.anyway : words.update.submit)(name);
+    return isAnyway ? words.anyway : words.submit;
   };
   return (
     <form class="wide" onSubmit={submit}>
@@ -106,6 +112,7 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
         value={prefix}
         onValue={change((value: string) => setPrefix(value.trim()))}
       />
+      {unknown.length > 0 && <UnknownKeywords unknown={unknown} />}
       {update !== undefined && first !== undefined && <ExportChanges name={name} changes={changes} />}
       {objects.length > 0 && (
         <details class="preview">
@@ -123,10 +130,28 @@ function ExportForm({ workspace, onClose, onMade }: FormProps) {
           class="primary"
           disabled={isBusy || (update !== undefined && first !== undefined && changed.length === 0)}
         >
-          {isBusy ? words.busy : update === undefined ? words.submit : words.update.submit(name)}
+          {isBusy ? words.busy : submitText(unknown.length > 0)}
         </button>
       </footer>
     </form>
+  );
+}
+
+/** Keywords that are named at most. */
+const MOST = 12;
+
+function UnknownKeywords({ unknown }: { readonly unknown: readonly UnknownKeyword[] }) {
+  const words = texts.exportDialog.unknown;
+  return (
+    <div class="update" role="status">
+      <p>{words.heading}</p>
+      <ul class="consequences">
+        {unknown.slice(0, MOST).map(({ keyword, field }) => (
+          <li key={`${field} ${keyword}`}>{words.keyword(keyword, field)}</li>
+        ))}
+      </ul>
+      {unknown.length > MOST && <p class="hint">{texts.more(unknown.length - MOST)}</p>}
+    </div>
   );
 }
 

@@ -19,7 +19,7 @@ interface ShellProps {
   readonly onClose: () => void;
   readonly form: (onMade: (name: string) => void) => ComponentChildren;
   /** State of the object that the form has made. */
-  readonly made: (name: string) => ComponentChildren;
+  readonly made: (name: string, onBack: () => void) => ComponentChildren;
 }
 
 /** A dialog with a form, and then with the state of what the form has made. */
@@ -27,7 +27,7 @@ export function MadeDialog({ heading, onClose, form, made }: ShellProps) {
   const [name, setName] = useState<string>();
   return (
     <Dialog heading={heading} onClose={onClose}>
-      {name === undefined ? form(setName) : made(name)}
+      {name === undefined ? form(setName) : made(name, () => setName(undefined))}
     </Dialog>
   );
 }

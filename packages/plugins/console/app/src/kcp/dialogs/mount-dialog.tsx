@@ -5,12 +5,13 @@ import { collectionPath } from "../../api/objects.ts";
 import type { Condition, KubernetesObject } from "../../api/types.ts";
 import { phaseOf, WORKSPACES, type Workspace } from "../../workspaces/workspace.ts";
 import { Phase } from "../binding/binding-part.tsx";
-import { MOUNTS, SECRETS } from "../kinds.ts";
+import { MOUNTS } from "../kinds.ts";
 import { ObjectLink, WorkspaceLink } from "../links.tsx";
 import { texts } from "../texts.ts";
 import { BindMounts, type BindMountsProps } from "./bind-mounts.tsx";
-import { type FormProps, MadeDialog, type MadeDialogProps } from "./made-dialog.tsx";
-import { MountForm } from "./mount-form.tsx";
+import { MadeDialog, type MadeDialogProps } from "./made-dialog.tsx";
+import { MountForm, type MountFormProps, NO_VALUES } from "./mount-form.tsx";
+import { Remedies } from "./mount-remedies.tsx";
 import { Progress } from "./progress.tsx";
 
 /** Mounts another API server as a workspace; binds the export of Mounts first if it is not bound. */
@@ -18,6 +19,8 @@ export function MountDialog({ workspace, onClose }: MadeDialogProps) {
   /** Removes what the dialog has begun and not finished. */
   const undo = useRef<() => void>(undefined);
   const [host, setHost] = useState("");
+  const [values, setValues] = useState(NO_VALUES);
+  const [isCorrection, setCorrection] = useState(false);
   const close = () => {
     undo.current?.();
     onClose();
@@ -27,18 +30,28 @@ export function MountDialog({ workspace, onClose }: MadeDialogProps) {
       heading={texts.mountDialog.heading(workspace)}
       onClose={close}
       form={(onMade) => (
-        <WhenServed workspace={workspace} onClose={close} onMade={onMade} undo={undo} onHost={setHost} />
+        <WhenServed
+          {...{ workspace, onMade, undo, values, isCorrection }}
+          onClose={close}
+          onHost={setHost}
+          onValues={setValues}
+        />
       )}
-      made={(name) => <Mounted workspace={workspace} name={name} host={host} onClose={onClose} />}
+      made={(name, onBack) => (
+        <Mounted
+          {...{ workspace, name, host, onClose }}
+          onCorrect={() => {
+            setCorrection(true);
+            onBack();
+          }}
+        />
+      )}
     />
   );
 }
 
-interface WhenServedProps extends FormProps, Pick<BindMountsProps, "undo"> {
-  readonly onHost: (host: string) => void;
-}
-
-function WhenServed({ workspace, onClose, onMade, undo, onHost }: WhenServedProps) {
+function WhenServed({ undo, ...form }: MountFormProps & Pick<BindMountsProps, "undo">) {
+  const { workspace, onClose } = form;
   const found = discovery(workspace).value;
   const isServed = found.resources.some(
     ({ group, resource }) => group === MOUNTS.group && resource === MOUNTS.resource,
@@ -50,7 +63,7 @@ function WhenServed({ workspace, onClose, onMade, undo, onHost }: WhenServedProp
       </p>
     );
   if (!isServed) return <BindMounts workspace={workspace} onClose={onClose} undo={undo} />;
-  return <MountForm workspace={workspace} onClose={onClose} onMade={onMade} onHost={onHost} />;
+  return <MountForm {...form} />;
 }
 
 interface Mount extends KubernetesObject {
@@ -61,18 +74,22 @@ interface MountedProps extends MadeDialogProps {
   readonly name: string;
   /** Host of the target. */
   readonly host: string;
+  /** Leads back to the form. */
+  readonly onCorrect: () => void;
 }
 
-function Mounted({ workspace, name, host, onClose }: MountedProps) {
+function Mounted({ workspace, name, host, onClose, onCorrect }: MountedProps) {
   const read = <T extends KubernetesObject>(resource: typeof MOUNTS | typeof WORKSPACES) =>
     liveObject<T>(collectionPath({ workspace, resource, namespace: "" }), name).value.items[0];
   const mount = read<Mount>(MOUNTS);
   const child = read<Workspace>(WORKSPACES);
   const isReady = mount?.status?.phase === "Ready" && child?.status?.phase === "Ready";
-  const { conditions = [] } = mount?.status ?? {};
-  const problem = isReady
-    ? undefined
-    : conditions.find(({ status, reason }) => status === "False" && reason === "Unreachable");
+  const { conditions = [], phase } = mount?.status ?? {};
+  // The server tries again, but only the user can do something about the reason.
+  const problem =
+    isReady || phase === "Initializing"
+      ? undefined
+      : conditions.find(({ type, status }) => type === "Reachable" && status === "False");
   const words = texts.mountDialog;
   return (
     <div class="made">
@@ -80,7 +97,7 @@ function Mounted({ workspace, name, host, onClose }: MountedProps) {
         // The problem is said above.
         conditions={conditions.filter(({ message }) => problem === undefined || message !== problem.message)}
         isDone={isReady}
-        problem={problem === undefined ? undefined : `${host}: ${problem.message ?? ""}`}
+        problem={problem && problemText(problem, host)}
         waiting={words.waiting}
         done={words.done(name)}
       >
@@ -88,19 +105,7 @@ function Mounted({ workspace, name, host, onClose }: MountedProps) {
           {words.mount}: <Phase phase={mount?.status?.phase} /> {words.workspace}:{" "}
           <Phase phase={child === undefined ? undefined : phaseOf(child)} />
         </p>
-        {problem !== undefined && (
-          <p>
-            <ObjectLink
-              workspace={workspace}
-              id={SECRETS}
-              namespace="default"
-              name={name}
-              text={words.edit}
-              part="yaml"
-              onFollow={onClose}
-            />
-          </p>
-        )}
+        {problem !== undefined && <Remedies {...{ workspace, name, onClose, onCorrect }} />}
         {isReady && (
           <p>
             <WorkspaceLink workspace={`${workspace}:${name}`} text={words.enter} onFollow={onClose} />
@@ -117,4 +122,9 @@ function Mounted({ workspace, name, host, onClose }: MountedProps) {
       </footer>
     </div>
   );
+}
+
+/** Reason and message of a condition. A target that does not answer is named, since the message is that of the network. */
+function problemText({ reason = "", message = "" }: Condition, host: string): string {
+  return texts.mountDialog.problem(reason, reason === "Unreachable" ? `${host}: ${message}` : message);
 }

@@ -1,10 +1,12 @@
-import { useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { Field } from "../../ui/field.tsx";
+import { treeRows } from "../../workspaces/tree-model.ts";
 import { WORKSPACES } from "../../workspaces/workspace.ts";
 import { MOUNTS, SECRETS } from "../kinds.ts";
 import { texts } from "../texts.ts";
 import type { Made } from "./create-all.ts";
 import { type FormProps, useForm } from "./made-dialog.tsx";
+import { replacing } from "./made-mount.ts";
 import { NotAllowed } from "./not-allowed.tsx";
 import {
   currentOf,
@@ -12,28 +14,43 @@ import {
   type Identity,
   mountObject,
   secretObject,
-  type Target,
   targetOf,
+  workspaceMountObject,
   workspaceObject,
 } from "./target.ts";
 import { TextField } from "./text-field.tsx";
 
 type FormField = "name" | "target" | "identity";
 
-interface MountFormProps extends FormProps {
+/** What the user has typed: it stays when the dialog leads back to the form. */
+export interface MountValues {
+  readonly name: string;
+  readonly by: "kubeconfig" | "url" | "workspace";
+  readonly kubeconfig: string;
+  readonly url: string;
+  readonly token: string;
+  readonly authority: string;
+  readonly path: string;
+  readonly identity: Identity;
+}
+
+export const NO_VALUES: MountValues = {
+  ...{ name: "", by: "kubeconfig", kubeconfig: "", url: "", token: "", authority: "", path: "", identity: "Fixed" },
+};
+
+export interface MountFormProps extends FormProps {
+  readonly values: MountValues;
+  readonly onValues: (values: MountValues) => void;
+  /** The mount exists: the form replaces its target. */
+  readonly isCorrection: boolean;
   /** Gets the host of the target, before the mount is made. */
   readonly onHost: (host: string) => void;
 }
 
 /** Asks for what a mount needs, and makes its Secret, the Mount and the Workspace. */
-export function MountForm({ workspace, onClose, onMade, onHost }: MountFormProps) {
-  const [name, setName] = useState("");
-  const [isByUrl, setByUrl] = useState(false);
-  const [kubeconfig, setKubeconfig] = useState("");
-  const [url, setUrl] = useState("");
-  const [token, setToken] = useState("");
-  const [authority, setAuthority] = useState("");
-  const [identity, setIdentity] = useState<Identity>("Fixed");
+export function MountForm({ workspace, onClose, onMade, values, onValues, isCorrection, onHost }: MountFormProps) {
+  const { name, by, kubeconfig, url, token, authority, path, identity } = values;
+  const hasNoToken = by === "url" && token.trim() === "";
   const { problems, setProblems, isBusy, change, create } = useForm<FormField>({
     workspace,
     onMade,
@@ -42,54 +59,58 @@ export function MountForm({ workspace, onClose, onMade, onHost }: MountFormProps
   });
   const id = useId();
   const words = texts.mountDialog;
-  const submit = (event: Event) => {
+  const set = <K extends keyof MountValues>(field: K) =>
+    change((value: MountValues[K]) => onValues({ ...values, [field]: value }));
+  const trimmed = (field: "name" | "url" | "path") => (value: string) => set(field)(value.trim());
+  const submit = async (event: Event) => {
     event.preventDefault();
-    let target: Target;
     try {
-      target = isByUrl ? targetOf(url, { token: token.trim(), authority }) : currentOf(kubeconfig);
+      const { objects: wanted, host } = objectsOf(values, hasNoToken ? "None" : identity);
+      const objects = isCorrection ? await replacing(workspace, wanted) : wanted;
+      onHost(host);
+      void create(objects, { name, text: isCorrection ? words.replaced(name) : words.created(name) });
     } catch (error) {
-      return setProblems({ target: error instanceof Error ? error.message : String(error) });
+      setProblems({ target: error instanceof Error ? error.message : String(error) });
     }
-    const options = { name, target, identity: isByUrl && token.trim() === "" ? ("None" as const) : identity };
-    const objects: readonly Made[] = [
-      { resource: SECRETS, namespace: "default", object: secretObject(options) },
-      { resource: MOUNTS, object: mountObject(options) },
-      { resource: WORKSPACES, object: workspaceObject(options) },
-    ];
-    onHost(hostOf(target));
-    void create(objects, { name, text: words.created(name) });
   };
   return (
-    <form onSubmit={submit}>
-      <NotAllowed workspace={workspace} id={SECRETS} namespace="default" />
+    <form onSubmit={(event) => void submit(event)}>
+      {by !== "workspace" && <NotAllowed workspace={workspace} id={SECRETS} namespace="default" />}
       <NotAllowed workspace={workspace} id={MOUNTS} />
       <NotAllowed workspace={workspace} id={WORKSPACES} />
-      <TextField
-        label={words.name}
-        hint={words.nameHint}
-        error={problems.name}
-        isRequired
-        value={name}
-        onValue={change((value: string) => setName(value.trim()))}
-      />
+      {isCorrection ? (
+        <p>{words.correcting(name)}</p>
+      ) : (
+        <TextField
+          label={words.name}
+          hint={words.nameHint}
+          error={problems.name}
+          isRequired
+          value={name}
+          onValue={trimmed("name")}
+        />
+      )}
       <fieldset class="choices">
         <legend>{words.target}</legend>
-        {[false, true].map((one) => (
-          <label class="choice" key={String(one)}>
-            <input
-              type="radio"
-              name={`${id}-by`}
-              checked={isByUrl === one}
-              onChange={() => {
-                setProblems({});
-                setByUrl(one);
-              }}
-            />
-            {one ? words.byUrl : words.byKubeconfig}
+        {(["kubeconfig", "url", "workspace"] as const).map((one) => (
+          <label class="choice" key={one}>
+            <input type="radio" name={`${id}-by`} checked={by === one} onChange={() => set("by")(one)} />
+            {{ kubeconfig: words.byKubeconfig, url: words.byUrl, workspace: words.byWorkspace }[one]}
           </label>
         ))}
       </fieldset>
-      {isByUrl ? (
+      {by === "workspace" && (
+        <TextField
+          label={words.path}
+          hint={words.pathHint}
+          error={problems.target ?? problems.identity}
+          options={treeRows.value.filter(({ kind }) => kind === "workspace").map((row) => row.path)}
+          isRequired
+          value={path}
+          onValue={trimmed("path")}
+        />
+      )}
+      {by === "url" && (
         <>
           <TextField
             label={words.url}
@@ -97,18 +118,19 @@ export function MountForm({ workspace, onClose, onMade, onHost }: MountFormProps
             placeholder="https://"
             isRequired
             value={url}
-            onValue={change((value: string) => setUrl(value.trim()))}
+            onValue={trimmed("url")}
           />
-          <TextField label={words.token} hint={words.tokenHint} isSecret value={token} onValue={change(setToken)} />
+          <TextField label={words.token} hint={words.tokenHint} isSecret value={token} onValue={set("token")} />
           <TextField
             label={words.authority}
             hint={words.authorityHint}
             rows={3}
             value={authority}
-            onValue={change(setAuthority)}
+            onValue={set("authority")}
           />
         </>
-      ) : (
+      )}
+      {by === "kubeconfig" && (
         <TextField
           label={words.byKubeconfig}
           hint={words.kubeconfig.hint}
@@ -116,16 +138,16 @@ export function MountForm({ workspace, onClose, onMade, onHost }: MountFormProps
           rows={7}
           isRequired
           value={kubeconfig}
-          onValue={change(setKubeconfig)}
+          onValue={set("kubeconfig")}
         />
       )}
-      {!(isByUrl && token.trim() === "") && (
+      {by !== "workspace" && !hasNoToken && (
         <Field label={words.identity} hint={words.identities[identity]} error={problems.identity}>
           {(attributes) => (
             <select
               {...attributes}
               value={identity}
-              onChange={({ currentTarget }) => setIdentity(currentTarget.value as Identity)}
+              onChange={({ currentTarget }) => set("identity")(currentTarget.value as Identity)}
             >
               {(["Fixed", "Impersonate", "None"] as const).map((one) => (
                 <option key={one} value={one}>
@@ -136,17 +158,34 @@ export function MountForm({ workspace, onClose, onMade, onHost }: MountFormProps
           )}
         </Field>
       )}
-      <p class="hint">{words.secretHint(name)}</p>
+      {by !== "workspace" && <p class="hint">{words.secretHint(name)}</p>}
       <footer>
         <button type="button" onClick={onClose}>
           {texts.cancel}
         </button>
         <button type="submit" class="primary" disabled={isBusy}>
-          {isBusy ? words.busy : words.submit}
+          {isCorrection ? (isBusy ? words.replacing : words.replace) : isBusy ? words.busy : words.submit}
         </button>
       </footer>
     </form>
   );
+}
+
+/** The objects of a mount, and the host of its target for messages. Throws an error for readers. */
+function objectsOf({ name, by, path, ...values }: MountValues, identity: Identity) {
+  const workspace: Made = { resource: WORKSPACES, object: workspaceObject(name) };
+  if (by === "workspace") {
+    const objects = [{ resource: MOUNTS, object: workspaceMountObject(name, path) }, workspace];
+    return { objects, host: path };
+  }
+  const { url, token, authority, kubeconfig } = values;
+  const target = by === "url" ? targetOf(url, { token: token.trim(), authority }) : currentOf(kubeconfig);
+  const objects: readonly Made[] = [
+    { resource: SECRETS, namespace: "default", object: secretObject(name, target) },
+    { resource: MOUNTS, object: mountObject(name, identity) },
+    workspace,
+  ];
+  return { objects, host: hostOf(target) };
 }
 
 function fieldOf({ object }: Made, field: string): FormField {

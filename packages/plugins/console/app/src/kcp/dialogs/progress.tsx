@@ -23,7 +23,7 @@ export function Progress({ conditions, isDone, waiting, done, problem, children 
     <>
       <p role="status" tabIndex={-1} ref={ref}>
         <span class={`badge ${isDone ? "good" : problem === undefined ? "warning" : "failed"}`}>
-          {isDone ? texts.ready : problem === undefined ? texts.waiting : texts.notReachable}
+          {isDone ? texts.ready : problem === undefined ? texts.waiting : texts.notReady}
         </span>{" "}
         {isDone ? done : (problem ?? waiting)}
       </p>

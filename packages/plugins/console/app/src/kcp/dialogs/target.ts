@@ -78,13 +78,7 @@ export function hostOf({ kubeconfig }: Target): string {
   return URL.canParse(server) ? new URL(server).host : server;
 }
 
-interface MountOptions {
-  readonly name: string;
-  readonly target: Target;
-  readonly identity: Identity;
-}
-
-export const secretObject = ({ name, target }: MountOptions) => ({
+export const secretObject = (name: string, target: Target) => ({
   apiVersion: "v1",
   kind: "Secret",
   metadata: { name, namespace: "default" },
@@ -94,17 +88,25 @@ export const secretObject = ({ name, target }: MountOptions) => ({
   },
 });
 
-export const mountObject = ({ name, identity }: MountOptions) => ({
+/** A Mount, with the annotation by which the owner of an object lets it be mounted, as kcp documents it. */
+const mountWith = (name: string, spec: object) => ({
   apiVersion: "proxy.kcp.io/v1alpha1",
   kind: "Mount",
-  metadata: { name },
-  spec: {
-    ref: { apiVersion: "v1", kind: "Secret", namespace: "default", name },
-    identity: { type: identity },
-  },
+  metadata: { name, annotations: { "experimental.tenancy.kcp.io/is-mount": "true" } },
+  spec,
 });
 
-export const workspaceObject = ({ name }: MountOptions) => ({
+/** A Mount of the server whose kubeconfig is in the Secret of the same name. */
+export const mountObject = (name: string, identity: Identity) =>
+  mountWith(name, {
+    ref: { apiVersion: "v1", kind: "Secret", namespace: "default", name },
+    identity: { type: identity },
+  });
+
+/** A Mount of a workspace of this server. */
+export const workspaceMountObject = (name: string, path: string) => mountWith(name, { type: "Workspace", path });
+
+export const workspaceObject = (name: string) => ({
   apiVersion: "tenancy.kcp.io/v1alpha1",
   kind: "Workspace",
   metadata: { name },

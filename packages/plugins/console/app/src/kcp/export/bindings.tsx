@@ -22,13 +22,14 @@ export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsP
   const { bindings, ...found } = useBindings({ workspace, cluster, name });
   const [isLong, setLong] = useState(false);
   const words = texts.export.bindings;
+  const problem = found.error ?? found.trouble;
   const shown = bindings.slice(0, isLong ? undefined : FEW);
   const pathOf = useClusterPaths(shown.map(placeOf));
   return (
     <section aria-labelledby="bindings">
       <h3 id="bindings">{words.heading}</h3>
-      {found.error !== undefined && <Problem error={found.error} />}
-      {bindings.length === 0 && found.error === undefined && (
+      {problem !== undefined && <Problem error={problem} heading={words.unread(problem.code, problem.reason)} />}
+      {bindings.length === 0 && problem === undefined && (
         <p class="muted">{found.isLoading ? texts.loading : words.none}</p>
       )}
       {bindings.length > 0 && (
@@ -71,7 +72,7 @@ export function Bindings({ workspace, cluster, name, hasOtherShards }: BindingsP
       )}
       <UnavailableShards names={found.unavailable} />
       {hasOtherShards && found.shards.length === 0 && <p class="hint">{words.otherShards}</p>}
-      {found.isPartial && found.error === undefined && <p class="hint">{words.partial}</p>}
+      {found.isPartial && problem === undefined && <p class="hint">{words.partial}</p>}
     </section>
   );
 }

@@ -38,24 +38,23 @@ export function Columns({ address, object }: ColumnsProps) {
   if (table === undefined || row === undefined) return null;
   const all = shownColumns(table.columnDefinitions, { hasNamespace: false, hasCluster: false, isWide: true });
   const columns = all.filter(({ field }) => !ELSEWHERE.has(field));
-  if (columns.every((column) => column.textOf(row) === "")) return null;
   const below = new Set(leavesOf(object).map(({ text }) => text));
   const isBelow = (column: (typeof columns)[number]) => below.has(column.textOf(row)) || column.textOf(row) === "";
   const computed = columns.filter((column) => !isBelow(column));
   const others = columns.filter(isBelow);
+  // Without a value of its own, the section would be a list of names.
+  if (computed.length === 0) return null;
   return (
     <section aria-labelledby="columns">
       <h3 id="columns">{texts.object.columns}</h3>
-      {computed.length > 0 && (
-        <dl class="facts">
-          {computed.map((column) => (
-            <div key={column.field}>
-              <dt title={column.description}>{column.label}</dt>
-              <dd dir="auto">{column.textOf(row)}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <dl class="facts">
+        {computed.map((column) => (
+          <div key={column.field}>
+            <dt title={column.description}>{column.label}</dt>
+            <dd dir="auto">{column.textOf(row)}</dd>
+          </div>
+        ))}
+      </dl>
       {others.length > 0 && (
         <p class="hint">{texts.object.columnsOfFields(others.map(({ label }) => label).join(", "))}</p>
       )}

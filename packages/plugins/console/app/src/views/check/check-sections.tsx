@@ -24,7 +24,7 @@ const SELF: ReadonlySet<string> = new Set(["clusters", "shard"]);
 export function CheckSections({ workspace, cluster, views, isLoading }: CheckProps) {
   const words = texts.check;
   const { urls, isLoading: isIncomplete } = publishedUrls(workspace);
-  const others = views.filter(({ name }) => !SELF.has(name));
+  const others = views.filter(({ name, mappedPaths }) => !SELF.has(name) && mappedPaths === undefined);
   const subjects = (): readonly Subject[] => [
     { name: texts.run.server, steps: SERVER_STEPS },
     { name: workspace, steps: apiSteps(workspacePath(workspace)) },
