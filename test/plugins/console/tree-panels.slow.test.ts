@@ -136,7 +136,9 @@ describe(`panels in a tree of ${MANY.toLocaleString("en")} workspaces`, function
     await tab.goto(`${server.url}/console/#/workspaces/root?view=views&of=cluster-proxy`);
     await seen(tab, `text="${MANY + 1} proxies, live"`);
     const lists = (await loaded("/clusterproxies")).slice(OPENED);
-    expect(lists.map(({ path }) => path).filter((path) => !/clusters\/\*\/.*\/clusterproxies:/.test(path))).to.deep.equal([]);
+    expect(
+      lists.map(({ path }) => path).filter((path) => !/clusters\/\*\/.*\/clusterproxies:/.test(path)),
+    ).to.deep.equal([]);
     expect(lists.length).to.equal(Math.ceil((MANY + 1) / 500));
     const sample = ["--server", `${server.url}/clusters/root:${SAMPLE}`] as const;
     expect(await server.kubectl(...sample, "delete", "clusterproxy", "far")).to.match(/^0 /);

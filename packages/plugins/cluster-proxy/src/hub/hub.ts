@@ -100,7 +100,9 @@ export class Hub {
     this.certificateLifetime = certificateLifetime;
     this.#client = new Client({ upstream, cluster: "*" });
     const everywhereClient = new Client({ upstream: everywhere, cluster: "*" });
-    this.proxies = new ProxyCache((cluster) => this.#paths?.add({ cluster, namespace: "", name: LOGICAL_CLUSTER_NAME }));
+    this.proxies = new ProxyCache((cluster) =>
+      this.#paths?.add({ cluster, namespace: "", name: LOGICAL_CLUSTER_NAME }),
+    );
     this.#secrets = new Related({
       client: this.#client,
       onError,
