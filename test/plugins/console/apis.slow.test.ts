@@ -106,6 +106,18 @@ describe("APIs and mounts in the console", function () {
     }
   });
 
+  it("say before a binding that there is one, and after one that failed that the export is not known", async () => {
+    await tab.keyboard.press("Escape");
+    await button("Bind an export");
+    await fill("Workspace of the export", "root:provider");
+    await fill("Name of the export", "widgets");
+    await seen(tab, "role=dialog >> text='root:two already binds this export: widgets.'");
+    await fill("Name of the export", "wigets");
+    await inDialog("Bind");
+    await seen(tab, "role=dialog >> role=alert >> text=/No export wigets is known in root:provider/");
+    await inDialog("Cancel");
+  });
+
   it("show the objects of both workspaces live through the view of the export", async () => {
     await open("root:provider/apis.kcp.io/v1alpha2/apiexports/object/-/widgets?view=kcp");
     await seen(tab, "text=0 objects");
@@ -147,7 +159,8 @@ describe("APIs and mounts in the console", function () {
     await seen(tab, "text=/of another server/");
     expect(await tab.locator("text=/services.query.clusters/").count(), "views of this server").to.equal(0);
     await open("root:one:remote");
-    await seen(tab, "text=Mounted.");
+    await seen(tab, "role=listitem >> text=/WorkspaceMountReady/");
+    expect(await tab.locator("text=/without the annotation/").count()).to.equal(0);
     await seen(tab, 'role=definition >> role=link[name="Mount remote"]');
     await button("Unmount");
     await seen(tab, 'role=dialog[name="Unmount root:one:remote"] >> text=/The cluster keeps its objects/');

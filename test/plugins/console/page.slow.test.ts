@@ -124,6 +124,11 @@ describe("the console in a browser", function () {
     await tab.locator("role=dialog >> role=textbox[name=/^Name/]").fill("Console_1");
     await tab.locator('role=dialog >> role=button[name="Create"]').click();
     await seen(tab, "role=dialog >> role=alert >> text=/^Use lower-case letters, digits and hyphens/");
+    await tab.locator("role=dialog >> role=textbox[name=/^Name/]").fill("x".repeat(64));
+    await gone(tab, "role=dialog >> role=alert >> text=/^Use lower-case/");
+    await tab.locator('role=dialog >> role=button[name="Create"]').click();
+    await seen(tab, "role=dialog >> role=alert >> text=/63/");
+    expect((await tab.locator("role=dialog >> role=alert").allInnerTexts()).join()).not.to.include("not checked");
     await tab.locator("role=dialog >> role=textbox[name=/^Name/]").fill("console-1");
     await tab.locator('role=dialog >> role=button[name="Create"]').click();
     for (const one of [tab, second]) await seen(one, "role=treeitem[name=/^console-1/]");

@@ -161,7 +161,7 @@ export const texts = {
     forbidden: "You may not create workspaces here.",
     heading: (parent: string) => `Create a workspace in ${parent}`,
     name: "Name",
-    nameHint: "Lower-case letters, digits and hyphens.",
+    nameHint: "At most 63 lower-case letters, digits and hyphens.",
     invalidName: "Use lower-case letters, digits and hyphens, and no hyphen at the beginning and the end.",
     type: "Type",
     typeHint: "The type decides which APIs the workspace has from the beginning, and which workspaces may be in it.",

@@ -79,7 +79,11 @@ function CreateForm({ parent }: { readonly parent: string }) {
               value={name}
               autocomplete="off"
               spellcheck={false}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
+              onInput={({ currentTarget }) => {
+                setName(currentTarget.value);
+                // The error was about another name.
+                setProblems(({ name: _, ...others }) => others);
+              }}
             />
           )}
         </Field>
@@ -114,7 +118,9 @@ function problemsOf({ status, message }: StatusError): Problems {
   const causes = status.details?.causes ?? [];
   const ofType = causes.filter(({ field = "" }) => field.startsWith("spec.type"));
   if (ofType.length > 0) return { type: ofType.map((cause) => cause.message ?? message).join(" ") };
-  const ofName = [...new Set(causes.flatMap((cause) => cause.message ?? []))];
+  const named = causes.filter(({ field = "" }) => field.startsWith("metadata"));
+  // Without the one that says that others were not checked.
+  const ofName = [...new Set((named.length > 0 ? named : causes).flatMap((cause) => cause.message ?? []))];
   if (ofName.length > 0) return { name: ofName.join("\n") };
   const isOfType = /spec\.type|workspace ?type|allowedParents|allowed types/i.test(message);
   return isOfType ? { type: message } : { name: message };

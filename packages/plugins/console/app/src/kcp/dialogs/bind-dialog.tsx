@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { discovery } from "../../api/discovery.ts";
-import { liveObject } from "../../api/live-list.ts";
+import { liveList, liveObject } from "../../api/live-list.ts";
 import { collectionPath } from "../../api/objects.ts";
 import { treeRows } from "../../workspaces/tree-model.ts";
 import { type Answer, answerTo } from "../binding/answer.ts";
@@ -83,6 +83,13 @@ function BindForm({ workspace, reference, onClose, onBack, onMade }: BindProps &
   const names = exports.items.filter((one) => placeOf(one) === path).map(({ metadata }) => metadata.name);
   const isUnknown = known !== undefined && known.items.length === 0 && known.state !== "loading";
   const hasFailed = problems.name !== undefined || problems.path !== undefined;
+  const isMissing = known?.state === "live" && known.items.length === 0;
+  const nameProblem =
+    problems.name !== undefined && isMissing ? `${words.unknown(name, path)}\n${problems.name}` : problems.name;
+  const bindings = liveList<ApiBinding>(collectionPath({ workspace, resource: BINDINGS, namespace: "" })).value.items;
+  const bound = bindings
+    .filter(({ spec }) => spec?.reference?.export?.path === at.path && spec.reference.export.name === at.name)
+    .map(({ metadata }) => metadata.name);
   const mistaken =
     isName(path) && !places.includes(path) && (isUnknown || hasFailed) ? nameError(path, places) : undefined;
   return (
@@ -99,7 +106,8 @@ function BindForm({ workspace, reference, onClose, onBack, onMade }: BindProps &
       />
       <TextField
         label={words.name}
-        error={mistaken === undefined ? problems.name : undefined}
+        {...(bound.length > 0 && { hint: words.bound(workspace, bound) })}
+        error={mistaken === undefined ? nameProblem : undefined}
         options={[...new Set(names)].sort()}
         isRequired
         value={name}
