@@ -198,7 +198,10 @@ describe("tables and objects in the console", function () {
     await seen(tab, 'role=cell >> role=link[name="root:other"]');
     await open("root:other");
     await seen(tab, 'role=navigation[name="Resources"] >> role=link[name="gears"]');
-    await seen(tab, 'role=navigation[name="Resources"] >> section:first-of-type >> h2:has-text("example.dev") >> text=bound');
+    await seen(
+      tab,
+      'role=navigation[name="Resources"] >> section:first-of-type >> h2:has-text("example.dev") >> text=bound',
+    );
   });
 
   it("update an export to a pasted schema, after saying what changes", async () => {

@@ -198,7 +198,8 @@ export const texts = {
         : `"${name}" is not the path of a workspace: use its whole path, such as root:${name}.`,
     name: "Name of the export",
     binding: "Name of the binding",
-    bound: (workspace: string, names: readonly string[]) => `${workspace} already binds this export: ${names.join(", ")}.`,
+    bound: (workspace: string, names: readonly string[]) =>
+      `${workspace} already binds this export: ${names.join(", ")}.`,
     unknown: (name: string, path: string) => `No export ${name} is known in ${path}: correct the path or the name.`,
     submit: "Bind",
     busy: "Binding…",
