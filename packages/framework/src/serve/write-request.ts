@@ -29,13 +29,13 @@ export function writeQuery(
 const NOTHING = new URLSearchParams();
 
 /** Options from the client that the writer uses. */
-type Asked = Pick<WriteQuery, "dryRun"> & Partial<WriteQuery> & Partial<DeleteQuery>;
+type WriteParameters = Pick<WriteQuery, "dryRun"> & Partial<WriteQuery> & Partial<DeleteQuery>;
 
 /** Returns the write request for the writer. */
 export function writeRequest(
   exchange: AuthorizedExchange,
   { admit, storage }: ServedResource,
-  query: Asked,
+  query: WriteParameters,
 ): WriteRequest {
   const isKept = storage.keepsOptions === true && storage.pass === undefined;
   const options = isKept ? new LateWriteOptions(exchange, ownOptions(exchange, query)) : writeOptions(exchange, query);
@@ -43,11 +43,11 @@ export function writeRequest(
 }
 
 /** Returns the options of a write, from the query and the headers. */
-export function writeOptions(exchange: AuthorizedExchange, query: Asked): WriteOptions {
+export function writeOptions(exchange: AuthorizedExchange, query: WriteParameters): WriteOptions {
   return { ...requestOptions(exchange), ...ownOptions(exchange, query) };
 }
 
-function ownOptions(exchange: AuthorizedExchange, query: Asked): Omit<WriteOptions, keyof RequestOptions> {
+function ownOptions(exchange: AuthorizedExchange, query: WriteParameters): Omit<WriteOptions, keyof RequestOptions> {
   const { dryRun, fieldManager = "", fieldValidation = "Warn" } = query;
   return {
     dryRun,

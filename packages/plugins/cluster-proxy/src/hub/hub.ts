@@ -1,5 +1,5 @@
-import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, type Controller, controller, type ReconcileResult } from "@virtual-workspaces/client";
+import { onCode } from "@virtual-workspaces/client/http";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
   CLUSTER_PROXY_EXPORT,
@@ -65,8 +65,8 @@ export interface ClusterProxyOptions extends Pick<Workspaces, "upstream" | "ever
 const DAY = 24 * 60 * 60 * 1000;
 /** Logical clusters whose paths are read at the same time. */
 const PATHS_AT_ONCE = 8;
-/** Time until the path of a logical cluster that has none is read again, ms. */
-const PATH_AGAIN = 10_000;
+/** Time until the path of a logical cluster that has none is read again, ms: a hub without the right to read it must not read all the time. */
+const PATH_AGAIN = 60_000;
 
 /** State of a hub: the ClusterProxies of a shard, the tunnels of agents, and the other hubs of the shard. */
 export class Hub {
@@ -204,7 +204,11 @@ export class Hub {
   async #readPath(cluster: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     if (!this.proxies.has(cluster)) return undefined;
     const place = this.#client.cluster(cluster).resource(LogicalCluster);
-    const found = await place.get(LOGICAL_CLUSTER_NAME, { signal }).catch(absent);
+    // kcp answers 403 for a workspace that does not exist.
+    const found = await place
+      .get(LOGICAL_CLUSTER_NAME, { signal })
+      .catch(onCode(403, () => undefined))
+      .catch(onCode(404, () => undefined));
     if (!this.proxies.has(cluster)) return undefined;
     const path = found?.metadata.annotations?.[PATH_ANNOTATION];
     this.proxies.setPath(cluster, path);
@@ -253,12 +257,6 @@ export class Hub {
         (isOver && tunnel.enrolment === enrolment.id),
     );
   }
-}
-
-/** A LogicalCluster that does not exist, or that the hub may not read: kcp answers 403 for a missing one. */
-function absent(error: unknown): undefined {
-  if (isApiError(error) && (error.code === 403 || error.code === 404)) return undefined;
-  throw error;
 }
 
 function warn(error: unknown): void {
