@@ -57,7 +57,7 @@ describe("the console in Firefox", function () {
   });
 
   it("signs in by a link, which does not stay in the address, and the session survives a reload", async () => {
-    expect(await tab.evaluate("location.href")).to.equal(`${server.url}/console/`);
+    expect(await tab.evaluate("location.href")).to.equal(`${server.url}/console/#/workspaces/root`);
     await tab.reload();
     await seen(tab, "role=treeitem[name=/^root/]");
     expect(await tab.evaluate("document.cookie")).to.equal("");
