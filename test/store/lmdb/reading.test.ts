@@ -52,3 +52,39 @@ describe("a read of a store on LMDB", () => {
     await close(store);
   });
 });
+
+describe("watches of a store on LMDB", () => {
+  it("see the same long history as one alone, each its own range, while writes go on", async () => {
+    using folder = tree({});
+    const store = await lmdbStore({ dir: folder.path });
+    const base = await store.head();
+    const write = (from: number, to: number): Promise<unknown> =>
+      Promise.all(
+        Array.from({ length: to - from }, (_, index) => from + index).map((count) =>
+          store.commit({ conditions: [], operations: [put(`${"abc"[count % 3]}/${count % 30}`, String(count))] }),
+        ),
+      );
+    await write(0, 3000);
+    const rangeOf = (letter: string) => ({ from: `${letter}/`, to: `${letter}0` });
+    const read = async (letter: string, goal: number): Promise<string[]> => {
+      const lines: string[] = [];
+      for await (const { events } of store.watch(rangeOf(letter), { after: base, previous: true })) {
+        for (const { key, entry, previous } of events) lines.push(`${key} ${previous?.value ?? "-"} ${entry?.value}`);
+        if (lines.length >= goal) return lines;
+      }
+      return lines;
+    };
+    const wanted = (letter: string, end: number): string[] =>
+      Array.from({ length: end }, (_, count) => count)
+        .filter((count) => "abc"[count % 3] === letter)
+        .map((count) => `${letter}/${count % 30} ${count < 30 ? "-" : count - 30} ${count}`);
+    const letters = [..."abcabcabc"];
+    const reads = letters.map((letter) => read(letter, 1500));
+    await turn();
+    await write(3000, 4500);
+    for (const [index, lines] of (await Promise.all(reads)).entries())
+      expect(lines).to.deep.equal(wanted(letters[index] ?? "", 4500));
+    expect(await read("a", 1500)).to.deep.equal(wanted("a", 4500));
+    await close(store);
+  });
+});

@@ -23,12 +23,21 @@ import type { LmdbState, Table, Tables } from "./tables.ts";
 const SLICE = 1000;
 const SLICE_BYTES = 2 ** 20;
 
+/** Number of pages of the history that are kept for further watches, until the next full garbage collection. */
+const PAGES = 8;
+
 /** Length of a bound to compare; keys are shorter. */
 const LONGEST_BOUND = 1025;
 
 interface Row {
   readonly key: Buffer;
   readonly value: Buffer;
+}
+
+/** Page of the log: whole revisions up to `upTo`. */
+interface LogPage {
+  readonly records: readonly { readonly record: LogRecord; readonly order: string }[];
+  readonly upTo: number;
 }
 
 export type LogTables = Pick<Tables, "keys" | "log">;
@@ -48,6 +57,8 @@ export class LogReader implements History {
   readonly #source: LogReaderOptions;
   readonly #keys: Table;
   readonly #log: Table;
+  /** Recent pages by the revision before them. */
+  readonly #pages = new Map<number, WeakRef<LogPage>>();
 
   constructor(source: LogReaderOptions) {
     this.#source = source;
@@ -134,25 +145,45 @@ export class LogReader implements History {
   /** Returns a page of the history, in whole revisions. */
   read({ after, upTo, has, previous }: HistoryQuery): HistoryPage {
     const changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
-    const range = { start: integerKey(logPosition(after + 1, 0)), end: integerKey(logPosition(upTo + 1, 0)) };
-    let [seen, bytes, through] = [0, 0, after];
-    for (const { key, value } of this.scan(this.#log, range)) {
-      const position = readInteger(key, 0);
-      const revision = revisionOf(position);
-      if (revision !== through && (seen >= SLICE || bytes >= SLICE_BYTES)) return { changes, upTo: through };
-      seen += 1;
-      bytes += value.length;
-      through = revision;
-      const record = this.decoded(value, position);
-      const order = sortable(record.key);
+    const page = this.#page(after, upTo);
+    for (const { record, order } of page.records) {
       if (!has(order)) continue;
       const before = previous && record.previous !== NOWHERE ? this.record(integerKey(record.previous)) : undefined;
       const event = { key: record.key, order, entry: entryOf(record), previous: entryOf(before) };
+      const revision = revisionOf(record.position);
       const last = changes.at(-1);
       if (last?.revision === revision) last.events.push(event);
       else changes.push({ revision, events: [event] });
     }
-    return { changes, upTo };
+    return { changes, upTo: page.upTo };
+  }
+
+  /** Many watches read the same page one after the other: at the start, one for each kind. */
+  #page(after: number, upTo: number): LogPage {
+    const known = this.#pages.get(after)?.deref();
+    if (known !== undefined && known.upTo <= upTo) return known;
+    const page = this.#readPage(after, upTo);
+    this.#pages.delete(after);
+    this.#pages.set(after, new WeakRef(page));
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > PAGES && oldest !== undefined) this.#pages.delete(oldest);
+    return page;
+  }
+
+  #readPage(after: number, upTo: number): LogPage {
+    const records: { readonly record: LogRecord; readonly order: string }[] = [];
+    const range = { start: integerKey(logPosition(after + 1, 0)), end: integerKey(logPosition(upTo + 1, 0)) };
+    let [bytes, through] = [0, after];
+    for (const { key, value } of this.scan(this.#log, range)) {
+      const position = readInteger(key, 0);
+      const revision = revisionOf(position);
+      if (revision !== through && (records.length >= SLICE || bytes >= SLICE_BYTES)) return { records, upTo: through };
+      bytes += value.length;
+      through = revision;
+      const record = this.decoded(value, position);
+      records.push({ record, order: sortable(record.key) });
+    }
+    return { records, upTo };
   }
 
   /** Returns the record at an encoded position, `undefined` if compaction has removed it. */
