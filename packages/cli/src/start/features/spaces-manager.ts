@@ -1,4 +1,5 @@
 import { Client } from "@virtual-workspaces/client";
+import { onCode } from "@virtual-workspaces/client/http";
 import { ROOT_CLUSTER, Workspace } from "@virtual-workspaces/kcp";
 import { mountedServers } from "@virtual-workspaces/mounts";
 import * as plugin from "@virtual-workspaces/spaces";
@@ -49,7 +50,9 @@ async function makeWorkspace({ upstream }: FeatureShard, name: string): Promise<
   await using root = new Client({ upstream, cluster: ROOT_CLUSTER });
   const type = { name: "universal", path: ROOT_CLUSTER };
   const workspaces = root.resource(Workspace);
-  await workspaces.apply({ metadata: { name }, spec: { type } }, { force: true });
+  // Each apply needs the compiled schema of its kind, with all rules: on most starts for nothing.
+  const there = await workspaces.get(name).catch(onCode(404, () => undefined));
+  if (there === undefined) await workspaces.apply({ metadata: { name }, spec: { type } }, { force: true });
   await waitForObject(workspaces, name, ({ status }) => (status?.phase === "Ready" ? true : undefined));
 }
 
