@@ -150,6 +150,22 @@ describe("APIResourceSchemas", () => {
     expect(changed.map(formatCause)).to.deep.equal(["spec: Invalid value: is immutable"]);
   });
 
+  it("stay accepted while only their metadata changes", () => {
+    const old = widgets({ names: { ...widgets().spec?.names, kind: "not a kind" } as Spec["names"] });
+    expect(said(old)).to.have.length.above(0);
+    expect(
+      apiResourceSchemaUpdateProblems({ ...old, metadata: { ...old.metadata, labels: { a: "b" } } }, old),
+    ).to.deep.equal([]);
+    const group = "things.k8s.io";
+    const approved = widgets({ group });
+    const notes = { "api-approved.kubernetes.io": "no" };
+    const causes = apiResourceSchemaUpdateProblems(
+      { ...approved, metadata: { ...approved.metadata, annotations: notes } },
+      approved,
+    );
+    expect(causes.map(formatCause).join("\n")).to.match(/metadata\.annotations\[api-approved\.kubernetes\.io\]/);
+  });
+
   it("can be created from CustomResourceDefinitions, and give equal ones where they are bound", () => {
     const { schema, ...rest } = v1;
     const conversion = {

@@ -29,15 +29,18 @@ export function apiResourceSchemaProblems(
   ];
 }
 
-/** Returns the problems of an update of an APIResourceSchema, whose spec is immutable. */
+/**
+ * Returns the problems of an update of an APIResourceSchema, whose spec is immutable. An accepted spec is accepted again, since a server of
+ * another release may have had other limits.
+ */
 export function apiResourceSchemaUpdateProblems(
   next: APIResourceSchema,
   before: APIResourceSchema,
   rules: SchemaRules = {},
 ): StatusCause[] {
-  const problems = apiResourceSchemaProblems(next, rules);
-  if (equalJson(next.spec ?? {}, before.spec ?? {})) return problems;
-  return [...problems, fieldInvalid("spec", OMITTED_VALUE, "is immutable")];
+  if (!equalJson(next.spec ?? {}, before.spec ?? {}))
+    return [...apiResourceSchemaProblems(next, rules), fieldInvalid("spec", OMITTED_VALUE, "is immutable")];
+  return next.spec === undefined ? [] : approvalProblems(next.spec.group, next.metadata.annotations);
 }
 
 const PREFIX = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
