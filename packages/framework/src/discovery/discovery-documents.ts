@@ -12,7 +12,7 @@ import {
 } from "@virtual-workspaces/apimachinery/discovery";
 import type { ResourceDefinition } from "../definition.ts";
 import { keptBytes } from "../encode/pieces.ts";
-import { yamlOf } from "../encode/respond.ts";
+import { yamlOf } from "../encode/yaml.ts";
 import type { Advertised } from "../resource/served.ts";
 import type { AdvertisedSubresource } from "../resource/subresources.ts";
 import { BoundedCache } from "../util/bounded-cache.ts";

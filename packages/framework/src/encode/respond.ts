@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { createRequire } from "node:module";
 import type { ApiError, Status, StatusDetails } from "@virtual-workspaces/apimachinery";
-import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import { cborDocument } from "./cbor.ts";
 import { type AnswerFormat, prefersCbor } from "./representation.ts";
+import { yamlOf } from "./yaml.ts";
 
 /** Complete body to write. */
 export interface Answer {
@@ -23,6 +22,11 @@ const documents = new WeakMap<ServerResponse, Buffer>();
 /** Returns the Status of a response, if it was one. */
 export function statusOf(res: ServerResponse): Partial<Status> | undefined {
   return statuses.get(res);
+}
+
+/** Keeps the JSON of a document that is sent in another format, for the audit log. */
+export function keepJson(res: ServerResponse, json: Buffer): void {
+  documents.set(res, json);
 }
 
 /** Returns the JSON of a document that was sent in another format. */
@@ -52,7 +56,7 @@ export function respondDocument(
     ...answer
   }: Pick<Answer, "code" | "headers"> & { readonly json: Buffer; readonly format: AnswerFormat },
 ): void {
-  if (format !== "json") documents.set(res, json);
+  if (format !== "json") keepJson(res, json);
   const body = format === "json" ? json : format === "yaml" ? yamlOf(json) : cborDocument(json);
   respond(res, { ...answer, contentType: `application/${format}`, body });
 }
@@ -85,16 +89,6 @@ export function startStream(res: ServerResponse, contentType: string, length?: n
   const size = length === undefined ? {} : { "Content-Length": length };
   res.writeHead(200, { ...UNCACHED, "Content-Type": contentType, ...size });
   if (length === undefined) res.flushHeaders();
-}
-
-/** Go parses `yes` and `012` as YAML 1.1, so such strings must be quoted. */
-const STYLE = { aliasDuplicateObjects: false, lineWidth: 0, version: "1.1" } as const;
-
-/** Converts a JSON document to YAML like Kubernetes' own serializer: keys in their order, no anchors, no folding. */
-export function yamlOf(json: Buffer): Buffer {
-  // Loaded on first use: most servers never need it.
-  const { stringify } = createRequire(import.meta.url)("yaml") as typeof import("yaml");
-  return Buffer.from(stringify(parseOwnJson(json.toString("utf8")), STYLE));
 }
 
 /** Limit of all warnings of a response, in code points, beyond which they are truncated as in Kubernetes. */

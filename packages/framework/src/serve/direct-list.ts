@@ -3,12 +3,14 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ApiError, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { parseOwnJson } from "@virtual-workspaces/apimachinery/json";
 import type { ListOptions } from "@virtual-workspaces/apimachinery/requests";
+import { Pace } from "@virtual-workspaces/transport";
 import { EncodedBytes } from "../encode/encoded-bytes.ts";
 import { TYPED_ITEMS, withItemTypes } from "../encode/item-types.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Representation, Wanted } from "../encode/representation.ts";
-import { respond, respondDocument, startStream } from "../encode/respond.ts";
+import { keepJson, respond, respondDocument, startStream } from "../encode/respond.ts";
+import { yamlList } from "../encode/yaml.ts";
 import type { AuthorizedExchange } from "../exchange.ts";
 import { relayBody } from "../proxy/upstream-answer.ts";
 import type { ServedResource } from "../resource/served.ts";
@@ -254,13 +256,19 @@ export async function writeList(
   // Whether an item begins with its type is known once it is read.
   const length = representation.verbatim && representation.itemTypes === undefined ? verbatim : undefined;
   const estimate = wanted.as === undefined ? verbatim : page.items.length * TYPICAL_ROW;
-  if (wanted.format === "yaml" || estimate <= SMALL) {
-    const body = Buffer.concat([head, ...joined(page.items, representation), tail]);
-    if (wanted.format === "yaml") respondDocument(res, { code: 200, json: body, format: "yaml" });
-    else respond(res, { code: 200, contentType: representation.contentType, body });
+  const whole = (): Buffer => Buffer.concat([head, ...joined(page.items, representation), tail]);
+  const isYaml = wanted.format === "yaml";
+  if (estimate <= SMALL) {
+    if (isYaml) respondDocument(res, { code: 200, json: whole(), format: "yaml" });
+    else respond(res, { code: 200, contentType: representation.contentType, body: whole() });
     return;
   }
   core.fairness.hold(exchange)?.widen(widthOf(estimate));
+  if (isYaml) {
+    if (estimate <= AUDITED) keepJson(res, whole());
+    const frame = Buffer.concat([head, tail]);
+    return writePaced(exchange, yamlList(frame, documents(page.items, representation)), "application/yaml");
+  }
   startStream(res, representation.contentType, length);
   const writer = new PieceWriter(res, core.pieces);
   const { first, ...between } = separation(representation);
@@ -271,8 +279,28 @@ export async function writeList(
   res.end();
 }
 
+/** Writes what takes long to make, with turns of the event loop for other requests in between. */
+async function writePaced(
+  { res, core }: AuthorizedExchange,
+  pieces: Iterable<Buffer>,
+  contentType: string,
+): Promise<void> {
+  startStream(res, contentType);
+  const writer = new PieceWriter(res, core.pieces);
+  const pace = new Pace();
+  for (const piece of pieces) {
+    await writer.add(piece);
+    if (pace.isOver) await pace.rest();
+    if (res.destroyed) return;
+  }
+  await writer.finish();
+  res.end();
+}
+
 /** Maximum size of a body that is written at once, in bytes. */
 const SMALL = 128 * 1024;
+/** Size of a list in YAML, as JSON, up to which the audit log has it, in bytes: as the default of `maxObject`. */
+const AUDITED = 2 ** 20;
 
 /** Bytes between the items of a list, and the number of bytes to leave out at their beginning. */
 interface ItemSeparation {
@@ -314,4 +342,10 @@ function* joined(items: readonly Encoded[], representation: Representation): Gen
     yield at > 0 ? separator : first;
     yield representation.item(items[at] as Encoded).subarray(skip);
   }
+}
+
+/** Items as documents of their own. */
+function* documents(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  const { first, skip } = separation(representation);
+  for (const item of items) yield Buffer.concat([first, representation.item(item).subarray(skip)]);
 }
