@@ -1,4 +1,5 @@
 // The front proxy starts itself again in the same process with bounds of memory, unless the user has given some.
+import assert from "node:assert/strict";
 import { fork, spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -34,7 +35,9 @@ describe("bounds of memory", () => {
 
   it("are not given to a child process with a channel, which would be lost", async () => {
     const child = fork(PROGRAM, { execArgv: [], stdio: ["ignore", "pipe", "inherit", "ipc"] });
-    expect((JSON.parse(await text(child.stdout ?? [])) as Shown).execArgv).to.deep.equal([]);
+    const { stdout } = child;
+    assert.ok(stdout);
+    expect((JSON.parse(await text(stdout)) as Shown).execArgv).to.deep.equal([]);
   });
 });
 
