@@ -68,6 +68,12 @@ describe("virtual-workspaces front-proxy --workers", function () {
     expect(await statuses("/clusters/root:none/api")).to.deep.equal([403, 403, 403, 403]);
   });
 
+  it("bounds the memory of each process", function () {
+    if (process.platform !== "linux") this.skip();
+    for (const pid of [front.pid, ...childrenOf(front.pid)])
+      expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")).to.include("--max-semi-space-size=8");
+  });
+
   it("forgets a deleted workspace at all workers at once", async () => {
     await make("short");
     const path = "/clusters/root:short/api";

@@ -6,6 +6,7 @@ import { isTooOld } from "./process/node-version.ts";
 if (!isTooOld("virtual-workspaces")) await run(process.argv.slice(2));
 
 async function run([command, ...args]: readonly string[]): Promise<void> {
+  if (command === "front-proxy") (await import("./process/bounded-memory.ts")).boundMemory();
   // Enables the compile cache before large imports, so that the second start takes a fraction of the first.
   module.enableCompileCache();
   if (command === "dev:worker") {

@@ -18,6 +18,8 @@ import { Verdicts } from "./verdicts.ts";
 
 /** Maximum length of a reason shown to callers. */
 const LONGEST = 500;
+/** Length of a key that is kept as it is. Callers choose paths and names, so longer ones are hashed; no hash begins with "[". */
+const LONGEST_KEY = 256;
 const DEEP = ["X-Kcp-Internal-Deep-SubjectAccessReview", "true"] as const;
 
 const REVIEW = {
@@ -233,7 +235,8 @@ class AccessReviewer<Params> {
   }
 
   #keyOf({ upstream, prefix, subject, about }: AccessQuestion): string {
-    return hash("sha256", JSON.stringify([subject.hash, this.#number(upstream), prefix, about]), "base64");
+    const text = JSON.stringify([subject.hash, this.#number(upstream), prefix, about]);
+    return text.length <= LONGEST_KEY ? text : hash("sha256", text, "base64");
   }
 
   #subject(user: User): ReviewSubject {

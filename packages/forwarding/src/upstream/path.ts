@@ -42,7 +42,7 @@ export function pathOf(definition: ResourceDefinition, target: Target): string {
 
 /** Keeps colons, which workspace paths contain. */
 function segment(text: string): string {
-  return encodeURIComponent(text).replaceAll("%3A", ":");
+  return /^[\w:.-]*$/.test(text) ? text : encodeURIComponent(text).replaceAll("%3A", ":");
 }
 
 /** Returns a query with its question mark; "" if it is empty. */

@@ -44,7 +44,21 @@ export function respond(res: ServerResponse, answer: Answer): void {
     "Content-Length": body.length,
   };
   res.writeHead(code, headers);
-  res.end(res.req.method === "HEAD" ? undefined : body);
+  if (res.req.method === "HEAD") res.end();
+  else endWith(res, body);
+}
+
+/** Largest body that is written as text, in bytes. */
+const SMALL = 8 * 1024;
+
+/**
+ * Ends a response with its whole body. Node.js joins a head with a body that is text, and writes bytes beside it, for a tenth more of
+ * CPU. A response without a connection of its own, such as one within the process, gets the bytes.
+ */
+export function endWith(res: ServerResponse, body: Buffer): void {
+  const isText = body.length > 0 && body.length <= SMALL && res.socket !== null && res.req.httpVersionMajor === 1;
+  if (isText) res.end(body.toString("latin1"), "latin1");
+  else res.end(body);
 }
 
 /** Writes JSON, or the same document as YAML or CBOR. */

@@ -6,6 +6,7 @@ import {
   type SinkControl,
   type StreamedResponse,
 } from "@virtual-workspaces/transport";
+import { endWith } from "../encode/respond.ts";
 import { HOPS_HEADER } from "../request/request-info.ts";
 
 const LINE_FEED = 10;
@@ -35,15 +36,6 @@ export function passAnswer(answer: StreamedResponse, { res, location, ending }: 
     if (answer.into === undefined) void passPieces(answer, relay);
     else relay.begin(answer.into(relay));
   });
-}
-
-/** Largest body that is written as text, in bytes. */
-const SMALL = 8 * 1024;
-
-/** Ends a response. Node.js joins a head with a body that is text, and writes bytes beside it, for a tenth more of CPU. */
-function endWith(res: ServerResponse, body: Buffer): void {
-  if (body.length === 0 || body.length > SMALL || res.req.httpVersionMajor > 1) res.end(body);
-  else res.end(body.toString("latin1"), "latin1");
 }
 
 /** Passes the chunks of a body that has no `into`. */

@@ -8,7 +8,7 @@ import {
   deny,
   type User,
 } from "@virtual-workspaces/framework";
-import { APIS_GROUP, clusterOf } from "@virtual-workspaces/kcp";
+import { type APIExport, APIS_GROUP, clusterOf } from "@virtual-workspaces/kcp";
 import { grantedVerbs, verbIsGranted } from "@virtual-workspaces/kcp/apis";
 import { MASTERS_GROUP, prefixedUser } from "@virtual-workspaces/kcp/users";
 import type { Upstream } from "@virtual-workspaces/transport";
@@ -66,15 +66,15 @@ export function exportAccess(model: ApiModel, options: ApiExportViewOptions): Ex
     }),
   });
   const policies = new Policies(model, common);
-  const authorize = async (request: Request): Promise<Decision> => {
+  const authorize = (request: Request): Decision | Promise<Decision> => {
     const { user, params } = request;
     if (user.in(MASTERS_GROUP)) return checkServed(model, request);
     if (!isClusterName(params.exportCluster)) return NO;
     const of = exportOf(params);
     if (!boundApi(model, request, of).allowed) return NO;
-    if (!(await content(request)).allowed) return NO;
-    if (!(await policies.decide(request, of)).allowed) return NO;
-    return checkServed(model, request);
+    return ifAllowed(content(request), () =>
+      ifAllowed(policies.decide(request, of), () => checkServed(model, request)),
+    );
   };
   return {
     authorize: Object.assign(authorize, { watchesEvery: EVERY }),
@@ -82,6 +82,15 @@ export function exportAccess(model: ApiModel, options: ApiExportViewOptions): Ex
       await Promise.all([content[Symbol.asyncDispose](), policies[Symbol.asyncDispose]()]);
     },
   };
+}
+
+/** Returns the denial, or the decision of what follows. Synchronous where both are, as with cached verdicts. */
+function ifAllowed(
+  decision: Decision | Promise<Decision>,
+  next: () => Decision | Promise<Decision>,
+): Decision | Promise<Decision> {
+  if (decision instanceof Promise) return decision.then((late) => (late.allowed ? next() : NO));
+  return decision.allowed ? next() : NO;
 }
 
 /** @throws ApiError 404 without an export to serve, 400 for a namespace across all logical clusters */
@@ -148,7 +157,7 @@ class Policies implements AsyncDisposable {
     });
   }
 
-  async decide(request: Request, of: ExportKey): Promise<Decision> {
+  decide(request: Request, of: ExportKey): Decision | Promise<Decision> {
     const { isResource, group, resource } = request;
     if (!isResource) return allow();
     const claim = this.#model
@@ -157,7 +166,11 @@ class Policies implements AsyncDisposable {
     const { identityHash = "" } = claim ?? {};
     if (identityHash === "") return allow();
     const exports = this.#model.exportsOf(identityHash);
-    if (exports.length === 0) return NO;
+    return exports.length === 0 ? NO : this.#allOf(exports, request);
+  }
+
+  /** Requests the decision of the policy of each export. */
+  async #allOf(exports: readonly APIExport[], request: Request): Promise<Decision> {
     for (const exported of exports) {
       if (exported.spec?.maximalPermissionPolicy?.local === undefined) continue;
       const decision = await this.#review(about(request, clusterOf(exported)));
