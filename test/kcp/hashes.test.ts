@@ -58,6 +58,13 @@ describe("base36", () => {
 });
 
 describe("exportHash", () => {
+  it("has the same result for an export after a thousand others", () => {
+    const first = exportHash(TENANCY);
+    const others = new Set(Array.from({ length: 1_000 }, (_, at) => exportHash({ cluster: `c${at}`, name: "x" })));
+    expect(others.size).to.equal(1_000);
+    expect(exportHash(TENANCY)).to.equal(first);
+  });
+
   it("equals kcp's", () => {
     expect(exportHash(TENANCY)).to.equal("bmCdly9xXiUpEHe3ypvDwvXMTfoVZUE92mqAQf");
     expect(exportHash(FOREIGN)).to.equal("phGj1BkmdNY3LKTrtFc1KGLYTBs8Nt50p8PIU");

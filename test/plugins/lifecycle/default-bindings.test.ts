@@ -199,7 +199,7 @@ describe("new workspaces", function () {
     return { store, server, make, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   }
 
-  it("are Ready after at most 22 writes each, with their namespaces and default bindings", async () => {
+  it("are Ready after at most 16 writes each, with their namespaces and default bindings", async () => {
     await using system = await start();
     const { store, server, make } = system;
     const writes = async (name: string): Promise<number> => {
@@ -215,8 +215,8 @@ describe("new workspaces", function () {
     await make("first");
     let fewest = await writes("second");
     // A step that takes more than five seconds on a busy machine reports what it waits for.
-    for (const name of ["third", "fourth", "fifth"]) if (fewest > 22) fewest = Math.min(fewest, await writes(name));
-    expect(fewest).to.be.within(18, 22);
+    for (const name of ["third", "fourth", "fifth"]) if (fewest > 16) fewest = Math.min(fewest, await writes(name));
+    expect(fewest).to.be.within(13, 16);
   });
 
   it("get the locks of all default bindings in one write, although fifty are created at once", async () => {

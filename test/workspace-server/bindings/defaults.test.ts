@@ -1,6 +1,13 @@
 // Why: workspaces get the bindings of their type, created as their creator and maintained by the server.
-import { API_BINDINGS_INITIALIZER, APIExport, LogicalCluster, WorkspaceType } from "@virtual-workspaces/kcp";
-import { WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
+import { isDeepStrictEqual } from "node:util";
+import {
+  API_BINDINGS_INITIALIZER,
+  APIExport,
+  defaultBindingName,
+  LogicalCluster,
+  WorkspaceType,
+} from "@virtual-workspaces/kcp";
+import { RESOURCE_BINDINGS_ANNOTATION, WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { expect } from "chai";
 import { ensure, modify } from "../../../packages/workspace-server/src/state/modify.ts";
 import { logicalClusterKey } from "../../../packages/workspace-server/src/state/shard-state.ts";
@@ -86,6 +93,34 @@ describe("default bindings", () => {
     await until(() =>
       said({ status: status(shard, "lost") }, "APIBindingsInitialized").includes("WorkspaceTypesInvalid"),
     );
+  });
+
+  it("keep their locks while they are expected, and no longer", async () => {
+    await using shard = await new TestShard({ mayBind: () => false }).start();
+    await shard.clusters("provider");
+    await provide(shard, "first");
+    await type(shard, "team", { defaultAPIBindings: [{ path: "root:provider", export: "first" }] });
+    const n = defaultBindingName({ cluster: "ws", exportPath: "root:provider", exportName: "first" });
+    const [widgets, others] = [{ "widgets.example.dev": { n } }, { "others.example.dev": { n: "other" } }];
+    const locks = (): unknown =>
+      JSON.parse(shard.state.logicalCluster("ws")?.metadata.annotations?.[RESOURCE_BINDINGS_ANNOTATION] ?? "null");
+    await ensure(shard.objects.of(LogicalCluster), logicalClusterKey("ws"), () => ({
+      metadata: {
+        annotations: {
+          [WORKSPACE_TYPE_ANNOTATION]: "root:provider:team",
+          [RESOURCE_BINDINGS_ANNOTATION]: JSON.stringify({ ...widgets, ...others }),
+        },
+      },
+      spec: { createdBy: { username: "ann" } },
+      status: { phase: "Initializing" as const, initializers: [API_BINDINGS_INITIALIZER, "root:other"] },
+    }));
+    await until(() => said({ status: status(shard, "ws") }, "APIBindingsInitialized").includes("APIBindingErrors"));
+    await until(() => isDeepStrictEqual(locks(), widgets));
+    await modify(shard.objects.of(LogicalCluster), logicalClusterKey("ws"), (there) => ({
+      ...there,
+      status: { ...there.status, initializers: ["root:other"] },
+    }));
+    await until(() => isDeepStrictEqual(locks(), {}));
   });
 
   it("wait for a missing export", async () => {

@@ -39,6 +39,27 @@ export const sha224 = (input: string | Uint8Array): Buffer => hash("sha224", inp
 /** Returns the SHA-256 of bytes, or of a string as UTF-8. */
 const sha256 = (input: string | Uint8Array): Buffer => hash("sha256", input, "buffer");
 
+/** Maximum number of results that {@link remembered} keeps. */
+const REMEMBERED = 256;
+
+/**
+ * Returns a function that computes the result of each text once, while it is among the most recent ones: a server hashes the
+ * same few exports and types for each workspace.
+ *
+ * @param compute must depend on the text alone; callers share its result
+ */
+export function remembered<T>(compute: (text: string) => T): (text: string) => T {
+  const results = new Map<string, T>();
+  return (text) => {
+    const known = results.get(text);
+    if (known !== undefined) return known;
+    if (results.size >= REMEMBERED) results.delete(results.keys().next().value as string);
+    const result = compute(text);
+    results.set(text, result);
+    return result;
+  };
+}
+
 /** Encodes JSON byte for byte as Go's encoding/json, which escapes five more characters. */
 export const goJson = (value: unknown): string =>
   JSON.stringify(value).replace(
@@ -65,4 +86,6 @@ export const newIdentityKey = (): string => randomBytes(KEY_BYTES).toString("bas
 const SHARD_HASH_LENGTH = 8;
 
 /** Returns the annotation value of `internal.tenancy.kcp.io/shard` for workspaces on this shard. */
-export const shardHash = (shard: string): string => base36(sha224(shard)).slice(0, SHARD_HASH_LENGTH);
+export const shardHash: (shard: string) => string = remembered((shard) =>
+  base36(sha224(shard)).slice(0, SHARD_HASH_LENGTH),
+);

@@ -1,4 +1,4 @@
-import { base62, goJson, sha224 } from "./hashes.ts";
+import { base62, goJson, remembered, sha224 } from "./hashes.ts";
 
 /** On Workspace and LogicalCluster: phase, for selectors (kcp's `WorkspacePhaseLabel`). */
 export const PHASE_LABEL = "tenancy.kcp.io/phase";
@@ -48,7 +48,9 @@ export interface ClaimedResource {
 }
 
 /** Returns the label value of `internal.apis.kcp.io/export` on APIBindings to this export (kcp's `ToAPIBindingExportLabelValue`). */
-export const exportHash = ({ cluster, name }: ExportReference): string => base62(sha224(`${cluster}:${name}`));
+export const exportHash = ({ cluster, name }: ExportReference): string => hashOf(`${cluster}:${name}`);
+
+const hashOf = remembered((text) => base62(sha224(text)));
 
 /** Returns the hash of an `apis.kcp.io/v1alpha2` claim: of its JSON in Go's field order, with empty verbs and selector. */
 export function claimHash({ group = "", resource, identityHash = "" }: ClaimedResource): string {
@@ -85,9 +87,11 @@ const LONGEST_LABEL_NAME = 63;
  * @param prefix start of the key, with a trailing slash
  */
 export function lifecycleLabel(prefix: string, name: string): Label {
-  const hash = sha224(name).toString("hex");
+  const hash = hexHashOf(name);
   return { key: prefix + hash.slice(0, LONGEST_LABEL_NAME - prefix.length), value: hash };
 }
+
+const hexHashOf = remembered((name) => sha224(name).toString("hex"));
 
 /** Returns the label of LogicalClusters that wait for this initializer (kcp's `InitializerToLabel`). */
 export const initializerLabel = (initializer: string): Label => lifecycleLabel(INITIALIZER_LABEL_PREFIX, initializer);

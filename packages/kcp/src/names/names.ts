@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { base36, base62, sha224 } from "./hashes.ts";
+import { base36, base62, remembered, sha224 } from "./hashes.ts";
 
 /** Root logical cluster of the workspace tree (kcp's `core.RootCluster`). */
 export const ROOT_CLUSTER = "root";
@@ -108,9 +108,11 @@ export interface DefaultBinding {
 
 /** Returns the name of an APIBinding for a workspace type's `defaultAPIBindings` (kcp's `GenerateAPIBindingName`). */
 export function defaultBindingName({ cluster, exportPath, exportName }: DefaultBinding): string {
-  const hash = base62(sha224(`${cluster}|${exportPath}|${exportName}`));
+  const hash = bindingHash(`${cluster}|${exportPath}|${exportName}`);
   return `${exportName.slice(0, LONGEST_PREFIX)}-${hash.slice(0, HASH_LENGTH).toLowerCase()}`;
 }
+
+const bindingHash = remembered((text) => base62(sha224(text)));
 
 /** WorkspaceType of an initializer or terminator. */
 export interface OwningType {

@@ -1,10 +1,11 @@
-import type { GroupResource } from "@virtual-workspaces/apimachinery";
+import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces/framework";
 import {
   APIBinding,
   ClusterCachedResource,
   ClusterCachedResourceEndpointSlice,
   clusterOf,
+  type LogicalCluster,
   Partition,
   type TypesOf,
 } from "@virtual-workspaces/kcp";
@@ -29,7 +30,9 @@ import { CachedResourceController } from "./cached/cached-resource-controller.ts
 import { cachedResourceSlices } from "./cached/cached-slices.ts";
 import { admitClaims, ClaimIndex } from "./claims/claim-index.ts";
 import type { KeptKind, KindsOf } from "./claims/claim-labels.ts";
+import { BoundByDefault } from "./defaults/default-bindings.ts";
 import { DefaultBindings } from "./defaults/defaults-controller.ts";
+import { ExpectedBindings } from "./defaults/expected-bindings.ts";
 import { admitApiExport, admitApiResourceSchema, admitEndpointSlice } from "./exports/admit-exports.ts";
 import { apiExportSlices, EndpointSliceController } from "./exports/endpoint-slices.ts";
 import { ExportController } from "./exports/export-controller.ts";
@@ -101,6 +104,7 @@ export class Bindings implements ShardController {
   readonly #export: ExportController;
   readonly #slices: readonly EndpointSliceController[];
   readonly #defaults: DefaultBindings;
+  readonly #expected: ExpectedBindings;
   readonly #stack = new AsyncDisposableStack();
   /** Watches of other shards, by shard name. */
   readonly #joined = new Map<string, Disposable>();
@@ -145,7 +149,12 @@ export class Bindings implements ShardController {
       return all.some(({ name }) => name === shard.name) ? all : [own, ...all];
     };
     const known = knownIn(registry);
-    const common = { objects, state, exports, crds, known, now, onError, shards };
+    const typesOf: TypesOf = (key) => registry.workspaceTypes(key);
+    const created = (binding: APIBinding, key: ObjectKey): APIBinding => this.#binding.created(binding, key);
+    const bound = new BoundByDefault({ objects, state, exports, typesOf, created });
+    this.#expected = new ExpectedBindings({ state, exports, crds, bound, now });
+    const expected = (cluster: string): readonly string[] => this.#expected.namesIn(cluster);
+    const common = { objects, state, exports, crds, known, now, onError, shards, expected };
     const kindsOf: KindsOf = (cluster, resource) => this.#kindsOf(cluster, resource, options.kindsOf);
     this.#binding = this.#stack.use(
       new BindingController({ ...common, boundCrds, claims, kindsOf, kinds: this.#kinds }),
@@ -177,10 +186,9 @@ export class Bindings implements ShardController {
       options.cachedResources === true
         ? [this.#stack.use(new CachedResourceController({ ...common, shard, secrets, identities, kinds: cachedKinds }))]
         : [];
-    const typesOf: TypesOf = (key) => registry.workspaceTypes(key);
     this.#defaults = this.#stack.use(
       new DefaultBindings({
-        ...{ ...common, typesOf, mayAccess, services: shard.services, log: shard.log },
+        ...{ ...common, typesOf, bound, mayAccess, services: shard.services, log: shard.log },
         externalURL: () => shard.urls.externalURL,
       }),
     );
@@ -240,6 +248,16 @@ export class Bindings implements ShardController {
    */
   servedIn(cluster: string): readonly ServedResource[] {
     return this.#kinds.servedIn(cluster);
+  }
+
+  /** See {@link BindingController.created}. */
+  created(binding: APIBinding, key: ObjectKey): APIBinding {
+    return this.#binding.created(binding, key);
+  }
+
+  /** See {@link ExpectedBindings.locked}. */
+  locked(cluster: LogicalCluster): LogicalCluster {
+    return this.#expected.locked(cluster);
   }
 
   /** See {@link BoundKinds.ownKind}. */

@@ -1,4 +1,6 @@
+import { CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import { type Admit, converted, type Resource, type ServedResource } from "@virtual-workspaces/framework";
+import type { Scope } from "@virtual-workspaces/framework/storage";
 import {
   APIBinding,
   APIBindingV1alpha1,
@@ -25,6 +27,7 @@ import { ServiceAccount } from "../kinds/service-account.ts";
 import { admitInOrder } from "../state/admission.ts";
 import type { ShardObjects } from "../state/objects.ts";
 import { type TokenSubresourceOptions, tokenSubresource } from "../tokens/token-request.ts";
+import { storageWith } from "./served-from.ts";
 
 /** Time to live of an event since its last write, in seconds (`--event-ttl`). */
 const EVENT_TTL = 3_600;
@@ -74,20 +77,29 @@ export function logicalClusters(objects: ShardObjects, admit: Admit): ServedReso
 /** Returns the kinds of apis.kcp.io, exports and bindings in both versions. The admission of each kind precedes the common one. */
 export function apiKinds(
   objects: ShardObjects,
-  { admit, bindings }: { readonly admit: Admit; readonly bindings: Pick<Bindings, "admission"> },
+  { admit, bindings }: { readonly admit: Admit; readonly bindings: Pick<Bindings, "admission" | "created"> },
 ): readonly ServedResource[] {
   const { apiExport, apiBinding, apiResourceSchema, apiExportEndpointSlice } = bindings.admission;
   const served = (own: Admit): { readonly admit: never } => ({ admit: admitInOrder(own, admit) as never });
   const [exports, bound] = [objects.of(APIExport), objects.of(APIBinding)];
+  const create: typeof bound.create = (scope, object) => bound.create(scope, createdBinding(object, scope, bindings));
   return [
     APIExport.serve(exports, served(apiExport)),
     APIExportV1alpha1.serve(olderApiExports(exports), served(apiExport)),
-    APIBinding.serve(bound, served(apiBinding)),
+    APIBinding.serve(storageWith(bound, { create }), served(apiBinding)),
     APIBindingV1alpha1.serve(olderApiBindings(bound), served(apiBinding)),
     APIResourceSchema.serve(objects.of(APIResourceSchema), served(apiResourceSchema)),
     APIExportEndpointSlice.serve(objects.of(APIExportEndpointSlice), served(apiExportEndpointSlice)),
     APIConversion.serve(objects.of(APIConversion), { admit: admit as never }),
   ];
+}
+
+/** A default binding is created bound where its locks are taken; others stay as they are. */
+function createdBinding(object: APIBinding, { cluster }: Scope, bindings: Pick<Bindings, "created">): APIBinding {
+  const { metadata } = object;
+  const annotations = { ...metadata.annotations, [CLUSTER_ANNOTATION]: cluster };
+  const key = { cluster, namespace: "", name: metadata.name ?? "" };
+  return bindings.created({ ...object, metadata: { ...metadata, annotations } }, key);
 }
 
 /** Returns the kinds of `cache.kcp.io`, which every logical cluster has with the feature gate `CacheAPIs`. */

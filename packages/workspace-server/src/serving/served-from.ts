@@ -9,14 +9,18 @@ import { ORIGINAL_API_VERSION_ANNOTATION } from "@virtual-workspaces/kcp/names";
  * resource ends where the new one is served.
  */
 export function servedFrom(served: ServedResource, anew: Partial<Storage>): ServedResource {
-  const storage = new Proxy(served.storage, {
+  return Object.freeze({ ...served, storage: storageWith(served.storage, anew) });
+}
+
+/** Returns the same storage with some methods replaced. */
+export function storageWith<S extends object>(storage: S, anew: Partial<S>): S {
+  return new Proxy(storage, {
     get: (target, name) => {
       if (Object.hasOwn(anew, name)) return Reflect.get(anew, name);
       const value: unknown = Reflect.get(target, name);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  return Object.freeze({ ...served, storage });
 }
 
 /** Maps resources of a list, once for each resource and each list, so that streams are shared. */

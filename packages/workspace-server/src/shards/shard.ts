@@ -20,7 +20,6 @@ import { access, deepAccess } from "../authz/access.ts";
 import { type AuthorizationOptions, type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/role-escalation.ts";
 import { Bindings } from "../bindings/bindings.ts";
-import type { ClaimIndex } from "../bindings/claims/claim-index.ts";
 import { ClaimLabelController, type KeptKind } from "../bindings/claims/claim-labels.ts";
 import type { ServeElsewhere } from "../bindings/served/own-kind.ts";
 import { type BootstrapOptions, bootstrap, register } from "../bootstrap/bootstrap.ts";
@@ -274,7 +273,7 @@ export class Shard implements ServedShard, AsyncDisposable {
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
     {
       using _together = this.context.objects.gather();
-      for (const part of shardControllers(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
+      for (const part of shardControllers(this.context, isBound, this.#bindings)) this.#controllers.use(part);
       this.#controllers.use(new QuotaController(this.context, this.#quotas));
     }
     this.#ready.resolve();
@@ -362,20 +361,21 @@ export class Shard implements ServedShard, AsyncDisposable {
 function shardControllers(
   context: ShardContext,
   isBound: (cluster: string, kind: StoredKind) => boolean,
-  claims: ClaimIndex,
+  bindings: Bindings,
 ): readonly ShardController[] {
   const { clusterRoleBindings } = context.state.rbac;
   return [
     workspaceControllers(context, {
       content: workspaceContent(context, isBound),
       namespaces: Namespace,
+      prepared: (cluster) => bindings.locked(cluster),
       roleBindings: { definition: ClusterRoleBinding, informer: clusterRoleBindings as unknown as Source },
     }),
     policyTypes(context),
     aggregatedRoles(context),
     new NamespaceContents(context),
     new NamespaceDeletion(context),
-    new ClaimLabelController(context, claims),
+    new ClaimLabelController(context, bindings.claims),
     new GarbageCollector(context),
     new Leftovers(context),
   ];

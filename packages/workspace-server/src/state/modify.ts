@@ -65,15 +65,31 @@ export async function ensure<T extends object>(
   collection: Writable<T>,
   key: ObjectKey,
   content: () => Draft<T>,
-): Promise<{ readonly object: ObjectOf<T>; readonly created: boolean }> {
+): Promise<Ensured<T>> {
+  const there = await read(collection, key);
+  return there === undefined ? ensureNew(collection, key, content) : { object: there, created: false };
+}
+
+/** Outcome of {@link ensure}. */
+export interface Ensured<T extends object> {
+  readonly object: ObjectOf<T>;
+  readonly created: boolean;
+}
+
+/** Same as {@link ensure} for an object that the informer does not have: it is created without a read. */
+export async function ensureNew<T extends object>(
+  collection: Writable<T>,
+  key: ObjectKey,
+  content: () => Draft<T>,
+): Promise<Ensured<T>> {
   for (;;) {
-    const there = await read(collection, key);
-    if (there !== undefined) return { object: there, created: false };
     try {
       return { object: await create(collection, key, content()), created: true };
     } catch (error) {
       if (!isApiError(error) || error.reason !== "AlreadyExists") throw error;
     }
+    const there = await read(collection, key);
+    if (there !== undefined) return { object: there, created: false };
   }
 }
 

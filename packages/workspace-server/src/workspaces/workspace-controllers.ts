@@ -2,7 +2,7 @@ import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import { combined } from "../controllers/shard-controllers.ts";
 import type { ShardContext, ShardController } from "../state/context.ts";
 import { type DeletionOptions, deletionController } from "./logical-cluster/deletion-controller.ts";
-import { logicalClusterController } from "./logical-cluster/logical-cluster-controller.ts";
+import { type LogicalClusterOptions, logicalClusterController } from "./logical-cluster/logical-cluster-controller.ts";
 import { ownerBindingController, type RoleBindings } from "./logical-cluster/owner-binding.ts";
 import { universalInitializer } from "./logical-cluster/universal-initializer.ts";
 import { partitionSetController } from "./topology/partition-sets.ts";
@@ -10,7 +10,10 @@ import { workspaceTypeController } from "./topology/workspace-type-urls.ts";
 import { type WorkspaceOptions, workspaceController } from "./workspace/workspace-controller.ts";
 
 /** Options of the controllers of workspaces. */
-export interface WorkspaceControllersOptions extends DeletionOptions, WorkspaceOptions {
+export interface WorkspaceControllersOptions
+  extends DeletionOptions,
+    WorkspaceOptions,
+    Pick<LogicalClusterOptions, "prepared"> {
   /** Kind Namespace. */
   readonly namespaces: ResourceDefinition;
   readonly roleBindings: RoleBindings;
@@ -22,10 +25,10 @@ export interface WorkspaceControllersOptions extends DeletionOptions, WorkspaceO
  * which such workspaces wait.
  */
 export function workspaceControllers(shard: ShardContext, options: WorkspaceControllersOptions): ShardController {
-  const { namespaces, roleBindings, now } = options;
+  const { namespaces, roleBindings, now, prepared } = options;
   return combined([
     workspaceController(shard, options),
-    logicalClusterController(shard, now),
+    logicalClusterController(shard, { now, prepared }),
     deletionController(shard, options),
     ownerBindingController(shard, roleBindings),
     universalInitializer(shard, namespaces, now),

@@ -8,8 +8,8 @@ export class DyingStore {
   #left: number;
   #alive = true;
 
-  /** @param writes number of writes that are done */
-  constructor(store: Store, writes: number) {
+  /** @param writes number of writes that are done. @default all, until {@link allow} */
+  constructor(store: Store, writes: number = Number.POSITIVE_INFINITY) {
     this.#left = writes;
     const commit = async (transaction: Transaction): Promise<Outcome> => {
       if (!this.#alive || this.#left === 0) {
@@ -31,6 +31,15 @@ export class DyingStore {
   /** Resolves at the first write that is not done. */
   get dead(): Promise<void> {
     return this.#dead.promise;
+  }
+
+  get isDead(): boolean {
+    return !this.#alive;
+  }
+
+  /** Sets the number of writes that are done from now on. */
+  allow(writes: number): void {
+    this.#left = writes;
   }
 
   die(): void {

@@ -8,24 +8,31 @@ import {
   LogicalCluster,
 } from "@virtual-workspaces/kcp";
 import { RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp/names";
-import type { CrdContent, CrdNames, CustomResourceDefinition } from "../../crds/definition/definition.ts";
-import type { Informer } from "../../state/informers/informer.ts";
+import type { CrdNames, CustomResourceDefinition } from "../../crds/definition/definition.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
 import { type Exports, exportText } from "../exports/exports.ts";
 import { type BoundCrds, namesOf, UnboundableSchema } from "../served/bound-crds.ts";
 import { EXPORT_VALID, INITIAL_BINDING, type StatusDraft, UP_TO_DATE } from "./draft.ts";
-import { cleanedLocks, formatConflicts, formatLocks, holdersIn, type Lock, lockKey, takeLocks } from "./locks.ts";
+import {
+  cleanedLocks,
+  formatConflicts,
+  formatLocks,
+  type HoldersOptions,
+  holdersIn,
+  type Lock,
+  lockKey,
+  parseLocks,
+  takeLocks,
+} from "./locks.ts";
 
 /** Options of {@link Binder}. */
-export interface BinderOptions {
+export interface BinderOptions extends HoldersOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly exports: Exports;
   readonly boundCrds: BoundCrds;
-  /** CustomResourceDefinitions of all logical clusters. */
-  readonly crds: Informer<CrdContent>;
   readonly now: () => Date;
 }
 
@@ -81,8 +88,7 @@ export class Binder {
       draft.fails(EXPORT_VALID, ["Error", "APIExportNotFound", `${named} not found`]);
       return;
     }
-    draft.set({ exportPermissionClaims: found.spec?.permissionClaims ?? [] });
-    if (found.spec?.permissionClaims === undefined) delete draft.status.exportPermissionClaims;
+    this.#shows(found, draft);
     const { identityHash = "" } = found.status ?? {};
     if (identityHash === "") {
       draft.fails(EXPORT_VALID, ["Warning", "MissingIdentityHash", `${named} is missing status.identityHash`]);
@@ -91,6 +97,37 @@ export class Binder {
     draft.set({ apiExportClusterName: clusterOf(found) });
     const wanted = this.#schemas(found, draft);
     if (wanted !== undefined) await this.#bindAll({ key, draft }, wanted, identityHash);
+  }
+
+  /**
+   * Binds what {@link bind} would bind without a write: the binding holds all locks, and all definitions exist.
+   *
+   * @returns whether everything is bound; the draft is of no use otherwise
+   */
+  bindNow({ binding, key, draft }: Binding): boolean {
+    const { state, exports, boundCrds } = this.#options;
+    const reference = binding.spec.reference.export;
+    const found = reference && exports.find(reference, key.cluster);
+    const { identityHash = "" } = found?.status ?? {};
+    if (found === undefined || identityHash === "") return false;
+    this.#shows(found, draft);
+    draft.set({ apiExportClusterName: clusterOf(found) });
+    const { annotations } = state.logicalCluster(key.cluster)?.metadata ?? {};
+    const locks = parseLocks(annotations?.[RESOURCE_BINDINGS_ANNOTATION]);
+    const wanted = this.#schemas(found, draft);
+    for (const { resource, schema } of wanted ?? []) {
+      const lock = locks?.get(lockKey(groupResourceIn(resource)));
+      const crd = boundCrds.get(schema.metadata.uid ?? "");
+      if (lock?.n !== key.name || crd === undefined || this.#clash(key, schema) !== undefined) return false;
+      bound({ resource, schema }, { crd, identityHash, draft });
+    }
+    if (wanted !== undefined) complete(draft);
+    return wanted !== undefined;
+  }
+
+  #shows(found: APIExport, draft: StatusDraft): void {
+    draft.set({ exportPermissionClaims: found.spec?.permissionClaims ?? [] });
+    if (found.spec?.permissionClaims === undefined) delete draft.status.exportPermissionClaims;
   }
 
   #schemas(found: APIExport, draft: StatusDraft): WantedResource[] | undefined {
@@ -128,20 +165,15 @@ export class Binder {
       }
       const crd = await this.#define(schema, draft);
       if (crd === undefined) return;
-      const { uid = "", name: schemaName = "" } = schema.metadata;
-      const storageVersions = resource.storage?.virtual === undefined ? [...(crd.status?.storedVersions ?? [])] : [];
-      const bound = { group, resource: name, schema: { name: schemaName, UID: uid, identityHash } };
-      draft.bound(storageVersions.length === 0 ? bound : { ...bound, storageVersions: storageVersions.sort() });
+      bound({ resource, schema }, { crd, identityHash, draft });
     }
-    draft.holds(EXPORT_VALID);
     if (conflicts.size > 0) {
+      draft.holds(EXPORT_VALID);
       const why = `Unable to bind APIs because they are bound by other APIBindings or CRDs: ${formatConflicts(conflicts)}`;
       draft.lags(["Error", "NamingConflicts", why]);
       return;
     }
-    draft.holds(INITIAL_BINDING);
-    draft.holds(UP_TO_DATE);
-    draft.set({ phase: "Bound" });
+    complete(draft);
   }
 
   /** @returns the conflicting locks; `undefined` without a LogicalCluster */
@@ -170,12 +202,12 @@ export class Binder {
   }
 
   async #takeLocks(cluster: string, requests: readonly LockRequest[]): Promise<void> {
-    const { objects, state, crds, now } = this.#options;
+    const { objects, now } = this.#options;
     await modify(objects.of(LogicalCluster), logicalClusterKey(cluster), (logicalCluster) => {
       const { metadata } = logicalCluster;
       const { annotations } = metadata;
       const text = annotations?.[RESOURCE_BINDINGS_ANNOTATION];
-      const holders = holdersIn(cluster, { state, crds });
+      const holders = holdersIn(cluster, this.#options);
       let locks = cleanedLocks(text, holders, now());
       for (const request of [...requests, ...this.#expected(cluster, requests)]) {
         const taken = takeLocks(locks, request, { crds: holders.crds, now: now() });
@@ -244,6 +276,28 @@ export class Binder {
       throw error;
     }
   }
+}
+
+/** Adds a resource to the bound ones. */
+function bound(
+  { resource, schema }: WantedResource,
+  {
+    crd,
+    identityHash,
+    draft,
+  }: { readonly crd: CustomResourceDefinition; readonly identityHash: string; readonly draft: StatusDraft },
+): void {
+  const { uid = "", name: schemaName = "" } = schema.metadata;
+  const storageVersions = resource.storage?.virtual === undefined ? [...(crd.status?.storedVersions ?? [])] : [];
+  const entry = { ...groupResourceIn(resource), schema: { name: schemaName, UID: uid, identityHash } };
+  draft.bound(storageVersions.length === 0 ? entry : { ...entry, storageVersions: storageVersions.sort() });
+}
+
+function complete(draft: StatusDraft): void {
+  draft.holds(EXPORT_VALID);
+  draft.holds(INITIAL_BINDING);
+  draft.holds(UP_TO_DATE);
+  draft.set({ phase: "Bound" });
 }
 
 function groupResourceIn({ group, name }: ExportedResource): GroupResource {

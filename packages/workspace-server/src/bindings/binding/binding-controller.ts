@@ -109,6 +109,21 @@ export class BindingController implements ShardController {
     return stack;
   }
 
+  /**
+   * Returns a new binding as it is after its first pass, if that would write nothing else: its locks are held already, its
+   * definitions exist, and nothing is claimed. Otherwise it stays unchanged, and the pass follows.
+   */
+  created(binding: APIBindingObject, key: ObjectKey): APIBindingObject {
+    if ((binding.spec.permissionClaims ?? []).length > 0) return binding;
+    const draft = new StatusDraft(binding, this.#options.now());
+    if (!this.#binder.bindNow({ binding, key, draft })) return binding;
+    if ((draft.status.exportPermissionClaims ?? []).length > 0) return binding;
+    draft.copyReady();
+    draft.holds(CLAIMS_VALID);
+    draft.holds(CLAIMS_APPLIED);
+    return this.#completed(binding, key, draft);
+  }
+
   /** Retries bindings with an unknown export, after a shard was added or removed. */
   shardsChanged(): void {
     const all = [...this.#unknown.values()];
@@ -192,15 +207,20 @@ export class BindingController implements ShardController {
 
   /** Writes nothing if the binding has changed since it was read; the event triggers a new pass. */
   async #write(binding: APIBindingObject, key: ObjectKey, draft: StatusDraft): Promise<void> {
-    const { objects, claims } = this.#options;
-    const resource = { group: APIBinding.group, resource: APIBinding.plural };
-    const labels = claims.corrected({ resource, key, labels: binding.metadata.labels });
-    const next = { ...this.#annotated(withLabels(binding, labels)), status: draft.status };
+    const next = this.#completed(binding, key, draft);
     try {
-      await commit(objects.of(APIBinding), key, { before: binding, next });
+      await commit(this.#options.objects.of(APIBinding), key, { before: binding, next });
     } catch (error) {
       if (!isApiError(error) || error.code !== 409) throw error;
     }
+  }
+
+  /** Returns a binding with a status, and the labels and annotations that follow from its export. */
+  #completed(binding: APIBindingObject, key: ObjectKey, { status }: StatusDraft): APIBindingObject {
+    const resource = { group: APIBinding.group, resource: APIBinding.plural };
+    const { labels: before } = binding.metadata;
+    const labels = this.#options.claims.corrected({ resource, key, labels: before, binding });
+    return { ...this.#annotated(withLabels(binding, labels)), status };
   }
 
   /** Copies the export's extra annotations to the binding and removes all others with that prefix. */

@@ -1,6 +1,10 @@
 import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
-import { LogicalCluster, type LogicalCluster as LogicalClusterObject } from "@virtual-workspaces/kcp";
+import {
+  API_BINDINGS_INITIALIZER,
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+} from "@virtual-workspaces/kcp";
 import { RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import type { Known } from "../../controllers/shard-controllers.ts";
 import { filterUpdates, follow } from "../../controllers/sources.ts";
@@ -35,7 +39,7 @@ export function lockKey({ group, resource }: GroupResource): string {
 }
 
 /** Parses the annotation `internal.apis.kcp.io/resource-bindings`; `undefined` if it is missing or invalid. */
-function parseLocks(text: string | undefined): Locks | undefined {
+export function parseLocks(text: string | undefined): Locks | undefined {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -108,12 +112,18 @@ function hasPassed(time: string | undefined, now: Date): boolean {
   return time === undefined || !(Date.parse(time) > now.getTime());
 }
 
+/** State that {@link holdersIn} reads. */
+export interface HoldersOptions {
+  readonly state: Pick<ShardState, "apiBindings">;
+  /** CustomResourceDefinitions of all logical clusters. */
+  readonly crds: Informer<CrdContent>;
+  /** Returns the names of bindings that a logical cluster has or is about to get: their locks are taken already. */
+  readonly expected: (cluster: string) => readonly string[];
+}
+
 /** Returns the objects of a logical cluster that hold resources, or may. */
-export function holdersIn(
-  cluster: string,
-  { state, crds }: { readonly state: Pick<ShardState, "apiBindings">; readonly crds: Informer<CrdContent> },
-): Holders {
-  const bindings = new Map<string, readonly GroupResource[]>();
+export function holdersIn(cluster: string, { state, crds, expected }: HoldersOptions): Holders {
+  const bindings = new Map<string, readonly GroupResource[]>(expected(cluster).map((name) => [name, []]));
   for (const { metadata, status } of state.apiBindings.store.list(cluster))
     bindings.set(metadata.name ?? "", status?.boundResources ?? []);
   const definitions = new Map<string, boolean>();
@@ -122,20 +132,28 @@ export function holdersIn(
   return { bindings, crds: definitions };
 }
 
+/** Whether a logical cluster waits for its default bindings, or will once its initialization begins. */
+export function waitsForBindings({ metadata, spec, status }: LogicalClusterObject): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  const phase = status?.phase ?? "Scheduling";
+  if (phase === "Scheduling") return spec.initializers?.includes(API_BINDINGS_INITIALIZER) === true;
+  return phase === "Initializing" && status?.initializers?.includes(API_BINDINGS_INITIALIZER) === true;
+}
+
 /** Options of {@link LockController}. */
-interface LockControllerOptions {
+interface LockControllerOptions extends HoldersOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
-  readonly crds: Informer<CrdContent>;
   readonly known: Known;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
-/** Whether an update concerns the locks: they have changed, or one may have expired. */
+/** Whether an update concerns the locks: they have changed, one may have expired, or no binding is expected any more. */
 function mayChange(object: LogicalClusterObject, before: LogicalClusterObject): boolean {
   const locksOf = ({ metadata }: LogicalClusterObject): string | undefined =>
     metadata.annotations?.[RESOURCE_BINDINGS_ANNOTATION];
+  if (waitsForBindings(before) && !waitsForBindings(object)) return true;
   return locksOf(object) !== locksOf(before) || locksOf(object)?.includes('"e":') !== false;
 }
 

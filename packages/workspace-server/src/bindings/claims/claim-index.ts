@@ -16,6 +16,8 @@ export interface ClaimedObject {
   /** Logical cluster and name of the object; the name is "" before one is generated. */
   readonly key: Pick<ObjectKey, "cluster" | "name">;
   readonly labels: Labels | undefined;
+  /** The object itself, for a binding that is about to be created. @default the known one */
+  readonly binding?: APIBinding;
 }
 
 /**
@@ -36,7 +38,7 @@ export class ClaimIndex {
   }
 
   /** Returns all claim labels that an object should have. */
-  labelsFor({ resource, key, labels }: ClaimedObject): Map<string, string> {
+  labelsFor({ resource, key, labels, binding }: ClaimedObject): Map<string, string> {
     const expected = new Map<string, string>();
     if (isReview(resource)) return expected;
     const { group, resource: plural } = normalizedGroupResource(resource);
@@ -45,7 +47,7 @@ export class ClaimIndex {
         const same = claim.state === "Accepted" && (claim.group ?? "") === group && claim.resource === plural;
         return same && claimMatches(claim.selector, labels);
       });
-    if (group === "apis.kcp.io" && plural === "apibindings") this.#reflect(key, expected);
+    if (group === "apis.kcp.io" && plural === "apibindings") this.#reflect(key, expected, binding);
     return expected;
   }
 
@@ -91,8 +93,8 @@ export class ClaimIndex {
   }
 
   /** An export's provider sees all bindings to it, whatever they accept. */
-  #reflect({ cluster, name }: ClaimedObject["key"], expected: Map<string, string>): void {
-    const binding = this.#state.apiBindings.store.get({ cluster, namespace: "", name });
+  #reflect({ cluster, name }: ClaimedObject["key"], expected: Map<string, string>, given?: APIBinding): void {
+    const binding = given ?? this.#state.apiBindings.store.get({ cluster, namespace: "", name });
     const of = binding && this.#exports.whereOf(binding);
     if (of === undefined) return;
     const { key, value } = reflexiveLabel(of);

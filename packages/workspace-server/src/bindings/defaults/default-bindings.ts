@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, CLUSTER_ANNOTATION, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   APIBinding,
   type APIBinding as APIBindingObject,
@@ -31,6 +31,8 @@ export interface BoundByDefaultOptions {
   readonly state: ShardState;
   readonly exports: Exports;
   readonly typesOf: TypesOf;
+  /** Returns a new binding as it is created: bound already where nothing else has to be written. */
+  readonly created: (binding: APIBindingObject, key: ObjectKey) => APIBindingObject;
 }
 
 /** Export to bind by default, which exists. */
@@ -76,14 +78,16 @@ export class BoundByDefault {
   async ensure({ cluster }: ObjectKey, to: DefaultBinding): Promise<void> {
     const { objects, state, exports } = this.#options;
     const path = canonicalPath(state, cluster);
-    await ensure(objects.of(APIBinding), { cluster, namespace: "", name: nameOf(cluster, to.wanted) }, () => ({
-      metadata: {
+    const key = { cluster, namespace: "", name: nameOf(cluster, to.wanted) };
+    await ensure(objects.of(APIBinding), key, () => {
+      const metadata = {
         finalizers: [API_BINDING_FINALIZER],
         labels: { [BINDING_EXPORT_LABEL]: exports.hashOf(to.found) },
-        ...(path !== undefined && { annotations: { [PATH_ANNOTATION]: path } }),
-      },
-      spec: specTo(to),
-    }));
+        annotations: { [CLUSTER_ANNOTATION]: cluster, ...(path !== undefined && { [PATH_ANNOTATION]: path }) },
+      };
+      const drafted = { apiVersion: apiVersionOf(APIBinding), kind: APIBinding.kind, metadata, spec: specTo(to) };
+      return this.#options.created(drafted, key);
+    });
   }
 
   /** Returns the bindings that are missing or not complete, as text for conditions. */

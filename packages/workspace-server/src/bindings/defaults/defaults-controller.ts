@@ -24,8 +24,7 @@ import { logicalClusterKey, type ShardState } from "../../state/shard-state.ts";
 import { OWNER_BINDING } from "../../workspaces/model/owner.ts";
 import { UNIVERSAL_BINDINGS, UNIVERSAL_INITIALIZER } from "../../workspaces/model/workspace-types.ts";
 import type { Exports } from "../exports/exports.ts";
-import type { DefaultExport } from "./default-bindings.ts";
-import { BoundByDefault } from "./default-bindings.ts";
+import type { BoundByDefault, DefaultExport } from "./default-bindings.ts";
 import { initialize, maintain } from "./initialize.ts";
 import { CreatorSetup, OwnSetup, type Setup } from "./setup.ts";
 import { ViewSetup } from "./view-setup.ts";
@@ -37,6 +36,7 @@ export interface DefaultBindingsOptions {
   readonly exports: Exports;
   readonly known: Known;
   readonly typesOf: TypesOf;
+  readonly bound: BoundByDefault;
   readonly mayAccess: IsAllowed;
   /** Views of the shard's listener, possibly including the view of initializing workspaces. */
   readonly services: OwnServices | undefined;
@@ -55,7 +55,7 @@ export interface DefaultBindingsOptions {
  */
 export class DefaultBindings implements ShardController {
   readonly started: Promise<void>;
-  readonly #options: DefaultBindingsOptions & { readonly bound: BoundByDefault };
+  readonly #options: DefaultBindingsOptions;
   readonly #controller: Controller<LogicalClusterObject>;
   readonly #maintained = new Set<string>();
   /** Logical clusters that waited at their last pass; few of all. */
@@ -69,7 +69,7 @@ export class DefaultBindings implements ShardController {
 
   constructor(options: DefaultBindingsOptions) {
     const { state, onError } = options;
-    this.#options = { ...options, bound: new BoundByDefault(options) };
+    this.#options = options;
     // Locks and labels do not matter to those that wait. One that has just been initialized is no longer held.
     const needsPass = (there: LogicalClusterObject, before: LogicalClusterObject): boolean =>
       isOlder(there, options.exports) ||

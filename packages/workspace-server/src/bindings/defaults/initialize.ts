@@ -57,18 +57,19 @@ export async function initialize(
     await say(options, key, { reason: "APIBindingErrors", severity: "Error", message });
     return undefined;
   }
-  // Events of the bindings continue this: they become bound, or report why not. Without one, it reports that it waits.
-  if (missing.length > 0) return { requeueAfter: REPORTED_AFTER };
   const pending = bound.pending(key.cluster, wanted);
   if (pending.length > 0) {
+    // Events of the bindings continue this: they become bound, or report why not. Without one, it reports that it waits.
+    if (missing.length > 0) return { requeueAfter: REPORTED_AFTER };
     const left = bound.newest(key.cluster, wanted) + REPORTED_AFTER - options.now().getTime();
     if (left > 0) return { requeueAfter: left };
     const message = `APIBinding(s) not yet fully bound: ${pending.join(", ")}`;
     await say(options, key, { reason: "WaitingOnAPIBindings", severity: "Info", message });
     return undefined;
   }
+  const done = new Set([API_BINDINGS_INITIALIZER, ...setup.alsoDone(key)]);
   await setup.changeStatus(key, ({ conditions, initializers = [], ...status }) => {
-    const others = initializers.filter((name) => name !== API_BINDINGS_INITIALIZER);
+    const others = initializers.filter((name) => !done.has(name));
     return {
       ...status,
       // The initialization is complete.

@@ -13,7 +13,10 @@ import type { IsAllowed } from "../../authz/access.ts";
 import type { OwnServices } from "../../loopback/own-services.ts";
 import { modify } from "../../state/modify.ts";
 import type { ShardObjects } from "../../state/objects.ts";
+import type { ShardState } from "../../state/shard-state.ts";
+import { hasUniversalContent } from "../../workspaces/logical-cluster/universal-initializer.ts";
 import { nextState } from "../../workspaces/model/next-state.ts";
+import { UNIVERSAL_INITIALIZER } from "../../workspaces/model/workspace-types.ts";
 import { bindAttributes } from "../exports/exports.ts";
 import { type BoundByDefault, type DefaultBinding, nameOf, specTo } from "./default-bindings.ts";
 
@@ -23,6 +26,8 @@ export interface Setup {
   find(key: ObjectKey, there: LogicalClusterObject): LogicalClusterObject | undefined;
   /** Creates a binding as the workspace's creator, who needs permission. @returns why it cannot be created */
   bind(key: ObjectKey, there: LogicalClusterObject, to: DefaultBinding): Promise<string | undefined>;
+  /** Returns other initializers of the server whose work is done, and which may end in the same write. */
+  alsoDone(key: ObjectKey): readonly string[];
   /** Changes the status of the LogicalCluster, unless it is gone. */
   changeStatus(key: ObjectKey, change: (status: Status) => Status): Promise<void>;
 }
@@ -30,6 +35,7 @@ export interface Setup {
 /** Options of {@link OwnSetup}. */
 export interface OwnSetupOptions {
   readonly objects: ShardObjects;
+  readonly state: Pick<ShardState, "namespaces">;
   readonly bound: BoundByDefault;
   readonly mayAccess: IsAllowed;
   /** Returns the external URL of the shard. */
@@ -59,6 +65,10 @@ export class OwnSetup implements Setup {
     }
     await bound.ensure(key, to);
     return undefined;
+  }
+
+  alsoDone({ cluster }: ObjectKey): readonly string[] {
+    return hasUniversalContent(this.#options.state, cluster) ? [UNIVERSAL_INITIALIZER] : [];
   }
 
   /** Writes what follows from the new status as well, such as the phase Ready. */
@@ -123,6 +133,10 @@ export class CreatorSetup implements Setup {
     const { name, uid, groups, extra } = creator;
     const client = this.#client.cluster(key.cluster).as({ name, uid, groups, extra });
     return createBinding(client, { key, to, forbidden: () => own.bind(key, there, to) });
+  }
+
+  alsoDone(key: ObjectKey): readonly string[] {
+    return this.#options.own.alsoDone(key);
   }
 
   changeStatus(key: ObjectKey, change: (status: Status) => Status): Promise<void> {

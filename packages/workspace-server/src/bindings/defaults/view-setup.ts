@@ -70,6 +70,11 @@ export class ViewSetup implements Setup, AsyncDisposable {
     return createBinding(this.#client.cluster(key.cluster), { key, to, forbidden: () => own.bind(key, there, to) });
   }
 
+  /** The view lets an initializer end only itself. */
+  alsoDone(): readonly string[] {
+    return [];
+  }
+
   async changeStatus(key: ObjectKey, change: (status: Status) => Status): Promise<void> {
     const resource = this.#client.cluster(key.cluster).resource(LogicalCluster);
     for (let there = this.#options.current(key.cluster); there !== undefined; ) {

@@ -9,16 +9,25 @@ import { logicalClusterKey } from "../../state/shard-state.ts";
 import { nextState } from "../model/next-state.ts";
 import { chosenCluster, isNew, madeFor } from "../model/phases.ts";
 
+/** Options of {@link logicalClusterController}. */
+export interface LogicalClusterOptions {
+  /** Returns the time of conditions. @default the clock */
+  readonly now?: (() => Date) | undefined;
+  /** Returns a new logical cluster with what is written when its initialization begins. @default unchanged */
+  readonly prepared?: ((cluster: LogicalCluster) => LogicalCluster) | undefined;
+}
+
 /** Maximum of concurrent reconciliations. */
 const WORKERS = 8;
 
 /**
  * Maintains labels, finalizers, shard, phase and URL of a shard's LogicalClusters (kcp's controller `kcp-logicalcluster`).
  * Owners of connections to one close them when its phase becomes Inactive or Deleting.
- *
- * @param now returns the time of conditions
  */
-export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardController {
+export function logicalClusterController(
+  shard: ShardContext,
+  { now = () => new Date(), prepared = (cluster) => cluster }: LogicalClusterOptions = {},
+): ShardController {
   const collection = shard.objects.of(LogicalCluster);
   const stateAfter = (cluster: LogicalCluster): LogicalCluster =>
     nextState(cluster, { cluster: clusterOf(cluster), externalURL: shard.urls.externalURL, now: now() });
@@ -37,7 +46,7 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
         if (workspace === "gone") await remove(collection, key, before.metadata.uid);
         if (workspace !== "there") return;
       }
-      await commit(collection, key, { before, next: stateAfter(before) });
+      await commit(collection, key, { before, next: stateAfter(isNew(before) ? prepared(before) : before) });
     },
   });
   const told = whenOwnersGo(shard, (cluster) => controlled.add(logicalClusterKey(cluster)));

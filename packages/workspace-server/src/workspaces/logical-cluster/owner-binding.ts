@@ -8,7 +8,7 @@ import { OWNER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { startController } from "../../controllers/shard-controllers.ts";
 import { filterStates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
-import { ensure, modify } from "../../state/modify.ts";
+import { ensureNew, modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
 import { OWNER_BINDING, parseOwner } from "../model/owner.ts";
 
@@ -70,7 +70,7 @@ function contentFor(user: string): RoleBindingContent {
   };
 }
 
-/** Ensures that a user is an administrator of a logical cluster. */
+/** Ensures that a user is an administrator of a logical cluster, which most often has no such binding yet. */
 export async function bindOwner(
   { objects }: Pick<ShardContext, "objects">,
   { definition, cluster, user }: Pick<RoleBindings, "definition"> & { readonly cluster: string; readonly user: string },
@@ -78,7 +78,7 @@ export async function bindOwner(
   const content = contentFor(user);
   const collection = objects.of(definition as TypedDefinition<RoleBindingContent>);
   const key = { cluster, namespace: "", name: OWNER_BINDING };
-  const { created } = await ensure(collection, key, () => content);
+  const { created } = await ensureNew(collection, key, () => content);
   if (created) return;
   await modify(collection, key, (binding) => {
     const { subjects, roleRef, metadata } = binding;

@@ -1,10 +1,11 @@
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
-import { LogicalCluster } from "@virtual-workspaces/kcp";
+import { API_BINDINGS_INITIALIZER, LogicalCluster } from "@virtual-workspaces/kcp";
 import { startController } from "../../controllers/shard-controllers.ts";
 import { filterStates } from "../../controllers/sources.ts";
 import { newNamespace } from "../../kinds/namespace.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
-import { ensure, modify } from "../../state/modify.ts";
+import { ensureNew, modify } from "../../state/modify.ts";
+import type { ShardState } from "../../state/shard-state.ts";
 import { nextState } from "../model/next-state.ts";
 import { phaseOf } from "../model/phases.ts";
 import { UNIVERSAL_INITIALIZER } from "../model/workspace-types.ts";
@@ -19,6 +20,21 @@ const NAMESPACES = ["default", "kube-system"] as const;
 /** A restart does not revert changes of these objects. */
 const CREATED_ONLY = { "bootstrap.kcp.io/create-only": "true" };
 
+/**
+ * Age of a logical cluster up to which this initializer leaves its end to that of the default bindings, which then writes
+ * both: in milliseconds. Most need a hundredth of it.
+ */
+const TOGETHER_WITHIN = 5_000;
+
+/** Whether the common content of a workspace exists, so that {@link universalInitializer} has nothing left to create. */
+export function hasUniversalContent(state: Pick<ShardState, "namespaces">, cluster: string): boolean {
+  return missingIn(state, cluster).length === 0;
+}
+
+function missingIn({ namespaces }: Pick<ShardState, "namespaces">, cluster: string): readonly string[] {
+  return NAMESPACES.filter((name) => !namespaces.store.has({ cluster, namespace: "", name }));
+}
+
 /** Initializes the common content of workspaces: their first namespaces (kcp's controller of `root:universal`). */
 export function universalInitializer(
   shard: ShardContext,
@@ -32,17 +48,20 @@ export function universalInitializer(
     workers: 4,
     sources: [{ informer: filterStates(shard.state.logicalClusters, waits) }],
     reconcile: async (key, { object }) => {
-      if (object === undefined || !waits(object)) return;
+      if (object === undefined || !waits(object)) return {};
       const { cluster } = key;
       // At once, so that the store commits them together.
       await Promise.all(
-        NAMESPACES.map((name) =>
-          ensure(made, { cluster, namespace: "", name }, () => newNamespace(name, CREATED_ONLY)),
+        missingIn(shard.state, cluster).map((name) =>
+          ensureNew(made, { cluster, namespace: "", name }, () => newNamespace(name, CREATED_ONLY)),
         ),
       );
+      const left = remaining(object, now());
+      if (left > 0 && shard.services?.initializing !== "elsewhere") return { requeueAfter: left };
       // With all that follows, which would be a write of its own for each workspace.
       const facts = { cluster: key.cluster, externalURL: shard.urls.externalURL, now: now() };
       await modify(collection, key, (cluster) => (waits(cluster) ? nextState(without(cluster), facts) : undefined));
+      return {};
     },
   });
 }
@@ -51,6 +70,12 @@ function waits(cluster: LogicalCluster): boolean {
   const { metadata, status } = cluster;
   if (metadata.deletionTimestamp !== undefined || phaseOf(cluster) !== "Initializing") return false;
   return status?.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
+}
+
+/** Returns for how long the default bindings may still end this initializer, in milliseconds. */
+function remaining({ metadata, status }: LogicalCluster, now: Date): number {
+  if (status?.initializers?.includes(API_BINDINGS_INITIALIZER) !== true) return 0;
+  return Date.parse(metadata.creationTimestamp ?? "") + TOGETHER_WITHIN - now.getTime() || 0;
 }
 
 function without(cluster: LogicalCluster): LogicalCluster {

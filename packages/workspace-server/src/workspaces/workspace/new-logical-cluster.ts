@@ -11,7 +11,7 @@ import {
   RESOURCE_BINDINGS_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
-import { type Draft, ensure } from "../../state/modify.ts";
+import { type Draft, ensureNew } from "../../state/modify.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";
 import type { ShardRegistry } from "../../state/shard-registry.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
@@ -41,7 +41,7 @@ export async function makeLogicalCluster(workspace: Workspace, place: NewLogical
   const there = shard.state.logicalCluster(cluster);
   const made =
     there ??
-    (await ensure(shard.objects.of(LogicalCluster), logicalClusterKey(cluster), () => contentOf(workspace, place)))
+    (await ensureNew(shard.objects.of(LogicalCluster), logicalClusterKey(cluster), () => contentOf(workspace, place)))
       .object;
   if (!isOwnedBy(made, workspace)) return "taken";
   return isNew(made) ? "new" : "begun";

@@ -46,7 +46,7 @@ const shardStep: Step = ({ metadata, spec }, { shard }) => {
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   const hash = metadata.annotations?.[WORKSPACE_SHARD_HASH_ANNOTATION];
   const own = name || (hash !== undefined && shardWithHash(shard, hash));
-  if (!own || (name === shard.name && hash === ownHashOf(shard))) return GO_ON;
+  if (!own || (name === shard.name && hash === shardHash(shard.name))) return GO_ON;
   metadata.annotations = {
     ...metadata.annotations,
     [LOGICAL_CLUSTER_SHARD_ANNOTATION]: own,
@@ -54,15 +54,6 @@ const shardStep: Step = ({ metadata, spec }, { shard }) => {
   };
   return GO_ON;
 };
-
-/** Hashes of the names of this process's shards: each workspace needs one at each step. */
-const hashes = new WeakMap<ShardContext, string>();
-
-function ownHashOf(shard: ShardContext): string {
-  const known = hashes.get(shard) ?? shardHash(shard.name);
-  hashes.set(shard, known);
-  return known;
-}
 
 function shardWithHash({ registry }: ShardContext, hash: string): string | undefined {
   return allShards(registry).find(({ metadata: { name = "" } }) => shardHash(name) === hash)?.metadata.name;
