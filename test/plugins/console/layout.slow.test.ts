@@ -172,6 +172,9 @@ describe("the layout of the console", function () {
     const sideways = await tab.evaluate(
       `[...document.querySelectorAll(".views-page .table-wrap")].map((wrap) => wrap.scrollWidth - wrap.clientWidth)`,
     );
+    const wide = `[...document.querySelectorAll(".views-page button")].filter((button) =>
+      button.getBoundingClientRect().right > innerWidth).map((button) => button.textContent)`;
+    expect(await tab.evaluate(wide)).to.deep.equal([]);
     expect(sideways).to.deep.equal([0, 0, 0, 0]);
     expect(await beyond()).to.deep.equal([0, 0]);
   });

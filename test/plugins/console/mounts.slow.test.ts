@@ -154,8 +154,8 @@ describe("mounted clusters in the console", function () {
 
   it("lead from a Mount to its Secret, and show the URL of the Mount once", async () => {
     await open("root:team/proxy.kcp.io/v1alpha1/mounts/object/-/remote");
-    await seen(tab, "role=term[name='status.URL']");
-    expect(await tab.locator("role=term[name='status.url']").count()).to.equal(0);
+    await seen(tab, "role=term >> text='status.URL'");
+    expect(await tab.locator("role=term >> text='status.url'").count()).to.equal(0);
     await tab.locator("role=tabpanel >> role=link[name='Secret default/remote']").click();
     await seen(tab, "role=heading[name=/remote/]");
     await seen(tab, "role=tabpanel >> role=button[name='Show kubeconfig']");
