@@ -129,7 +129,8 @@ export class WatchedPlace implements AsyncDisposable {
     const isLost = isGone || code === 410 || (code >= 400 && code < 500 && code !== 429);
     const before = this.#state;
     if (before !== "open" || isLost) this.#state = "closed";
-    if (isGone && before !== "closed") this.#all();
+    // Its objects are read without a watch, such as where the server allows no watch of all logical clusters.
+    if (before === "opening" || (isGone && before === "open")) this.#all();
     return isLost ? "relist" : "resume";
   }
 

@@ -19,9 +19,9 @@ export interface MountControllerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Probe interval of a reachable target, in ms. It grows with more than 1,500 targets. */
+/** Probe interval of a reachable target, in ms. It grows with more than 750 targets. */
 const EVERY = 30_000;
-/** Probe interval of an unreachable target, in ms. It grows with more than 100 of them. */
+/** Probe interval of an unreachable target, in ms. It grows with more than 50 of them. */
 const AGAIN = 2_000;
 /** Number of workers. An unresponsive target occupies one for 10 s. */
 const WORKERS = 16;
