@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
+import { processesIn } from "../_support/processes-in.ts";
 import { needsKubectl } from "../e2e/support/kubectls.ts";
 import { Start } from "./support/start.ts";
 
@@ -48,8 +49,13 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
     const path = first.folder.path;
     expect(await first.end("SIGTERM")).to.equal(0);
 
+    expect(processesIn(path)).to.deep.equal([]);
     await using second = await Start.ready({ in: path, flags });
     expect((await told(second)).replaceAll(second.url, "")).to.equal(shown.replaceAll(first.url, ""));
+    // Two Spaces are processes of this machine. They end with the server, also where a test ends without it.
+    if (process.platform === "linux") expect(processesIn(path)).to.have.length.at.least(2);
+    await second[Symbol.asyncDispose]();
+    expect(processesIn(path)).to.deep.equal([]);
   });
 
   it("is off by default", async () => {

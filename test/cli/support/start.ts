@@ -4,10 +4,12 @@ import { existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { parse } from "yaml";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
+import { processesIn } from "../../_support/processes-in.ts";
 import { kubectls } from "../../e2e/support/kubectls.ts";
 import { kubectl } from "../../go/support/kubectl.ts";
 import { Program } from "../../go/support/program.ts";
@@ -15,6 +17,9 @@ import { Program } from "../../go/support/program.ts";
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts"), "start"];
 /** Any free port on the loopback interface. */
 const ANYWHERE = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
+
+/** Time limit for the end of a server with its processes, in ms. */
+const PATIENCE = 20_000;
 
 export interface StartOptions {
   /** Existing folder, which is not deleted. @default a new one */
@@ -38,7 +43,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** A running server, killed at the end of its `await using` block. */
+/** A running server, ended or killed at the end of its `await using` block. */
 export class Start extends Program {
   /** Folder with the root directory. */
   readonly folder: Tree;
@@ -131,7 +136,12 @@ export class Start extends Program {
     return (await this.ended).code;
   }
 
+  /** Ends the server gracefully if it has processes of Spaces: they end with it, but stay when it is killed. */
   override async [Symbol.asyncDispose](): Promise<void> {
+    if (this.running && processesIn(this.folder.path).length > 0) {
+      this.signal("SIGTERM");
+      await Promise.race([this.ended, delay(PATIENCE, undefined, { ref: false })]);
+    }
     await super[Symbol.asyncDispose]();
     this.folder[Symbol.dispose]();
   }

@@ -157,4 +157,25 @@ describe("the layout of the console", function () {
       await tab.locator(".confirmation").waitFor({ state: "hidden" });
     }
   });
+
+  it("has no table on the page of views that scrolls sideways on a narrow screen", async () => {
+    await size(390);
+    await open("root:provider?view=views");
+    await seen(tab, `role=table >> text=${GROUP}`);
+    for (const [section, button] of [
+      ["check", "Check now"],
+      ["conformance", "Test now"],
+    ] as const) {
+      await tab.locator(`role=button[name="${button}"]`).click();
+      await seen(tab, `[aria-labelledby=${section}] p.row > strong`);
+    }
+    const sideways = await tab.evaluate(
+      `[...document.querySelectorAll(".views-page .table-wrap")].map((wrap) => wrap.scrollWidth - wrap.clientWidth)`,
+    );
+    const wide = `[...document.querySelectorAll(".views-page button")].filter((button) =>
+      button.getBoundingClientRect().right > innerWidth).map((button) => button.textContent)`;
+    expect(await tab.evaluate(wide)).to.deep.equal([]);
+    expect(sideways).to.deep.equal([0, 0, 0, 0]);
+    expect(await beyond()).to.deep.equal([0, 0]);
+  });
 });

@@ -152,6 +152,19 @@ describe("mounted clusters in the console", function () {
     await seen(tab, "role=checkbox[name='All workspaces']");
   });
 
+  it("lead from a Mount to its Secret, and show the URL of the Mount once", async () => {
+    await open("root:team/proxy.kcp.io/v1alpha1/mounts/object/-/remote");
+    await seen(tab, "role=term >> text='status.URL'");
+    expect(await tab.locator("role=term >> text='status.url'").count()).to.equal(0);
+    await tab.locator("role=tabpanel >> role=link[name='Secret default/remote']").click();
+    await seen(tab, "role=heading[name=/remote/]");
+    await seen(tab, "role=tabpanel >> role=button[name='Show kubeconfig']");
+    expect(tab.url()).to.include("root:team/core/v1/secrets/object/default/remote");
+    await open("root:team/tenancy.kcp.io/v1alpha1/workspaces/object/-/remote");
+    await tab.locator("role=tabpanel >> role=link[name='Mount remote']").click();
+    await seen(tab, "role=tabpanel >> role=link[name='Secret default/remote']");
+  });
+
   it("remove a binding that is half-made when the user cancels", async () => {
     await apply(server, "root", workspace("taken"));
     await kubectl(server, "root", "wait", "workspace", "taken", "--for=jsonpath={.status.phase}=Ready");
@@ -205,6 +218,47 @@ describe("mounted clusters in the console", function () {
     await gone(tab, "role=dialog");
     for (const kind of ["workspace", "mount", "secret"])
       expect(await kubectl(server, "root:team", "get", kind, "second", "--ignore-not-found"), kind).to.equal("");
+  });
+
+  it("have no Secret after a change to a workspace of the server, and one again after a change back", async () => {
+    const inField = (label: string) => tab.locator(`role=dialog >> role=textbox[name="${label}"]`);
+    const choose = (target: string): Promise<void> =>
+      tab.locator(`role=dialog >> role=radio[name="${target}"]`).click();
+    const secret = (name: string): Promise<string> =>
+      kubectl(server, "root:team", "get", "secret", name, "--ignore-not-found", "-o", "name");
+    const about = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount" };
+    const ref = { apiVersion: "v1", kind: "Secret", namespace: "default", name: "shared" };
+    for (const name of ["alone", "shared"]) {
+      await open("root:team");
+      await tab.locator('role=button[name="Mount a cluster"]').click();
+      await inField("Name").fill(name);
+      await choose("URL");
+      await inField("URL").fill("https://127.0.0.1:1");
+      await inDialog("Mount");
+      await seen(tab, "role=dialog >> role=status >> text=/Not ready Unreachable/");
+      expect(await secret(name)).to.equal(`secret/${name}`);
+      // Another Mount names the Secret as well.
+      if (name === "shared") await apply(server, "root:team", { ...about, metadata: { name: "user" }, spec: { ref } });
+      await inDialog("Correct the target");
+      await choose("Workspace of this server");
+      await tab.locator('role=dialog >> internal:label="Path of the workspace"s').first().fill("root:nowhere");
+      await inDialog("Replace the target");
+      await seen(tab, "role=dialog >> role=status >> text=/Not ready TargetNotFound/");
+      expect(await secret(name), name).to.equal(name === "shared" ? "secret/shared" : "");
+      await inDialog("Correct the target");
+      await tab.locator('role=dialog >> internal:label="Path of the workspace"s').first().fill("root:never");
+      await inDialog("Replace the target");
+      await seen(tab, "role=dialog >> role=status >> text=/root:never/");
+      await inDialog("Correct the target");
+      await choose("URL");
+      await inDialog("Replace the target");
+      await seen(tab, "role=dialog >> role=status >> text=/Not ready Unreachable/");
+      expect(await secret(name)).to.equal(`secret/${name}`);
+      await inDialog("Remove it again");
+      await gone(tab, "role=dialog");
+      expect(await secret(name)).to.equal("");
+    }
+    await kubectl(server, "root:team", "delete", "mount", "user");
   });
 
   it("lead to another workspace of the server, without a Secret", async () => {

@@ -137,6 +137,9 @@ describe("tables and objects in the console", function () {
     await seen(tab, 'role=region[name="In tables"] >> role=term >> text=Data');
     await kubectl("patch", "configmap", "settings", '--patch={"data":{"color":"blue"}}');
     await seen(tab, 'role=tabpanel >> role=region[name="Data"] >> text=blue');
+    await tab.locator('role=region[name="Data"] >> role=button[name="Copy the value of color"]').click();
+    await seen(tab, 'role=region[name="Data"] >> text=Copied');
+    expect(await tab.evaluate("navigator.clipboard.readText()")).to.equal("blue");
     await open("root/core.kcp.io/v1alpha1/logicalclusters/object/-/cluster");
     await seen(tab, 'role=region[name="Fields"] >> text=spec.directlyDeletable');
     expect(await tab.locator('role=region[name="In tables"]').count(), "values of fields only").to.equal(0);

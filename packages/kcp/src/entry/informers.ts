@@ -10,5 +10,6 @@ export {
   exportedKey,
   tenancyIdentity,
 } from "../informers/exported-objects.ts";
-export { Related, type RelatedOptions } from "../informers/related-objects.ts";
+export { paced } from "../informers/paced.ts";
+export { Related, type RelatedOptions, type RelatedShard } from "../informers/related-objects.ts";
 export { type ServedUrls, ShardLocation, type ShardLocationOptions } from "../informers/shard-location.ts";

@@ -30,6 +30,8 @@ const PLURALS: Readonly<Record<string, string>> = {
   Workspace: "/apis/tenancy.kcp.io/v1alpha1/workspaces",
 };
 
+type Make = (kind: "Mount" | "Secret" | "Workspace", name: string, content: object) => Promise<Answer["body"]>;
+
 /** Server with mounts, and helpers to create and call them. */
 export interface Mounted extends AsyncDisposable {
   readonly server: Workspaces;
@@ -39,13 +41,10 @@ export interface Mounted extends AsyncDisposable {
   readonly team: string;
   /** Reported errors. */
   readonly errors: unknown[];
-  /** Creates an object in a logical cluster. @default that of the team */
-  make(
-    kind: "Mount" | "Secret" | "Workspace",
-    name: string,
-    content: object,
-    cluster?: string,
-  ): Promise<Answer["body"]>;
+  /** Creates an object in the logical cluster of the team. */
+  make: Make;
+  /** Returns a function that creates objects in another logical cluster. */
+  makeIn(cluster: string): Make;
   /** Waits until a mount matches. */
   until(name: string, is: (mount: Answer["body"]) => boolean): Promise<Answer["body"]>;
   /** Returns a client of a mount. */
@@ -69,6 +68,10 @@ export async function startMounted(options: Partial<MountsViewOptions> = {}): Pr
     expect(made.status, made.text).to.equal(201);
     return made.body;
   };
+  const makeIn =
+    (cluster: string): Make =>
+    (kind, name, content) =>
+      post(cluster, PLURALS[kind] ?? "", { apiVersion: versionOf(kind), kind, metadata: { name }, ...content });
   for (const object of mountManifests()) {
     const plural = `${object.kind.toLowerCase()}s`;
     await post("root", `/apis/${object.apiVersion}/${plural}`, object);
@@ -82,8 +85,8 @@ export async function startMounted(options: Partial<MountsViewOptions> = {}): Pr
   );
   return {
     ...{ server, itself: upstream, team, errors },
-    make: (kind, name, content) =>
-      post(team, PLURALS[kind] ?? "", { apiVersion: versionOf(kind), kind, metadata: { name }, ...content }),
+    make: makeIn(team),
+    makeIn,
     until: async (name, is) => {
       const ask = (): Promise<Answer> => server.get(`/clusters/${team}${MOUNTS}/${name}`, root);
       return (await untilAnswer(ask, ({ body }) => is(body))).body;

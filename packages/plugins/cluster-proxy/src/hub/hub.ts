@@ -105,6 +105,7 @@ export class Hub {
     );
     this.#secrets = new Related({
       client: this.#client,
+      shard: { client: this.#client, has: () => true },
       onError,
       changed: (text) => this.#secretChanged(proxyKeyFrom(text)),
     });

@@ -4,7 +4,7 @@ import { type Client, type Controller, controller, type ReconcileResult } from "
 import type { Source } from "@virtual-workspaces/client/queue";
 import { clusterURL, Mount, type MountStatus, viewURL } from "@virtual-workspaces/kcp";
 import { markFalse, markTrue, markUnknown, setSummary } from "@virtual-workspaces/kcp/conditions";
-import { exportedKey, type ServedUrls } from "@virtual-workspaces/kcp/informers";
+import { exportedKey, paced, type ServedUrls } from "@virtual-workspaces/kcp/informers";
 import { type NoTarget, type ProxyTarget, probeTarget, type Target } from "@virtual-workspaces/kcp/targets";
 import { type KnownMount, type KnownMounts, mountError, mountKey } from "../targets/known-mounts.ts";
 import { none } from "../types/no-target.ts";
@@ -19,9 +19,9 @@ export interface MountControllerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Probe interval of a reachable target, in ms. */
+/** Probe interval of a reachable target, in ms. It grows with more than 750 targets. */
 const EVERY = 30_000;
-/** Probe interval of an unreachable target, in ms. */
+/** Probe interval of an unreachable target, in ms. It grows with more than 50 of them. */
 const AGAIN = 2_000;
 /** Number of workers. An unresponsive target occupies one for 10 s. */
 const WORKERS = 16;
@@ -32,6 +32,8 @@ export class MountController implements AsyncDisposable {
   readonly #controller: Controller<Mount>;
   /** Time of each target's last successful probe, by the process clock in ms. */
   readonly #answered = new WeakMap<ProxyTarget, number>();
+  /** Mounts whose targets are probed, by the result of the last probe. */
+  readonly #probes = { reachable: new Set<string>(), unreachable: new Set<string>() };
   /** Reasons of the last failed checks, by mount: the log has each once, until the reason changes. */
   readonly #logged = new Map<string, string>();
 
@@ -44,6 +46,7 @@ export class MountController implements AsyncDisposable {
       reconcile: (key, { object, signal }) => {
         if (object !== undefined) return this.#reconcile(key, signal);
         this.#logged.delete(mountKey(key));
+        this.#next(key, undefined);
         return undefined;
       },
       workers: WORKERS,
@@ -91,7 +94,18 @@ export class MountController implements AsyncDisposable {
       const place = client.cluster(key.cluster).resource(Mount);
       await place.status.mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal });
     }
-    return probed ? { requeueAfter: found === target ? EVERY : AGAIN } : undefined;
+    return this.#next(key, probed ? found === target : undefined);
+  }
+
+  /** Returns when a target is probed again. @param isReachable `undefined` if it is not probed */
+  #next(key: ObjectKey, isReachable: boolean | undefined): ReconcileResult | undefined {
+    const { reachable, unreachable } = this.#probes;
+    const text = mountKey(key);
+    if (isReachable !== true) reachable.delete(text);
+    if (isReachable !== false) unreachable.delete(text);
+    if (isReachable === undefined) return undefined;
+    const [least, probed] = isReachable ? [EVERY, reachable] : [AGAIN, unreachable];
+    return { requeueAfter: paced(least, probed.add(text).size) };
   }
 
   async #probed(known: KnownMount, target: ProxyTarget, signal: AbortSignal): Promise<Target | NoTarget> {

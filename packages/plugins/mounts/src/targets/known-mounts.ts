@@ -13,8 +13,10 @@ import { TargetContext } from "./target-context.ts";
 /** Options of {@link KnownMounts}. */
 export interface KnownMountsOptions {
   readonly types: ReadonlyMap<string, MountType>;
-  /** Client that reads the objects that mounts depend on. */
+  /** Client for the shard of the mounts. */
   readonly client: Client;
+  /** Client for the logical clusters of all shards, by name or path, to which mounts may lead. */
+  readonly everywhere: Client;
   readonly dial: Dial;
   /** Returns why a target is not allowed, for any mount type. */
   readonly refuse: (target: ProxyTarget) => NoTarget | undefined;
@@ -53,12 +55,19 @@ export class KnownMounts implements AsyncDisposable {
   readonly #options: KnownMountsOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #related: Related;
+  /** Logical clusters with mounts, and the number of these. */
+  readonly #clusters = new Map<string, number>();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(options: KnownMountsOptions) {
     this.#options = options;
-    const { client, onError } = options;
-    this.#related = new Related({ client, onError, changed: (dependent) => this.#again(dependent) });
+    const { client, everywhere, onError } = options;
+    this.#related = new Related({
+      client: everywhere,
+      shard: { client, has: (cluster) => this.#clusters.has(cluster) },
+      changed: (dependent) => this.#again(dependent),
+      onError,
+    });
   }
 
   get(key: MountKey): KnownMount | undefined {
@@ -70,6 +79,7 @@ export class KnownMounts implements AsyncDisposable {
     const key = exportedKey(mount);
     const text = mountKey(key);
     const before = this.#entries.get(text);
+    if (before === undefined) this.#clusters.set(key.cluster, (this.#clusters.get(key.cluster) ?? 0) + 1);
     const { target, unread } = this.#resolved(text, mount);
     const isSame = before !== undefined && before.unread === unread && isDeepStrictEqual(before.target, target);
     if (!isSame) this.#end(before);
@@ -83,7 +93,11 @@ export class KnownMounts implements AsyncDisposable {
   delete(key: ObjectKey): void {
     const text = mountKey(key);
     this.#end(this.#entries.get(text));
-    this.#entries.delete(text);
+    if (this.#entries.delete(text)) {
+      const others = (this.#clusters.get(key.cluster) ?? 0) - 1;
+      if (others > 0) this.#clusters.set(key.cluster, others);
+      else this.#clusters.delete(key.cluster);
+    }
     this.#related.forget(text);
     this.#options.changed(key);
   }

@@ -38,7 +38,8 @@ export class RunningMounts {
     });
     this.mounts = new KnownMounts({
       types: mountTypes(types),
-      client: everywhereClient,
+      client: new Client({ upstream, cluster: "*" }),
+      everywhere: everywhereClient,
       dial: restrictedDial({ addresses, ...(lookup && { lookup }) }),
       refuse: refusal({ addresses, callerHosts }),
       pathOf: (url) => this.#urls.pathOf(url),

@@ -245,6 +245,8 @@ export const texts = {
     busy: "Mounting…",
     created: (name: string) => `Mount ${name} created.`,
     replaced: (name: string) => `Target of the Mount ${name} replaced.`,
+    secretLeft: (name: string, reason: string) =>
+      `The target of the Mount ${name} is replaced. Its Secret default/${name}, which it no longer needs, could not be deleted: ${reason}`,
     problem: (reason: string, message: string) => `${reason}: ${message}`,
     correct: "Correct the target",
     correcting: (name: string) => `Another target for the Mount ${name}: it replaces the one that the Mount has.`,

@@ -35,14 +35,18 @@ export async function objectsOfMount(workspace: string, name: string): Promise<r
     throw error;
   });
   if (mount === undefined) return [];
-  const { spec, metadata } = mount;
+  const { uid } = mount.metadata;
+  return [{ kind: "Mount", at, ...(uid !== undefined && { uid }) }, ...secretsOf(workspace, mount)];
+}
+
+/** Returns the Secrets that a Mount names. */
+export function secretsOf(workspace: string, { spec }: Mount): readonly MountObject[] {
   const named = [spec?.ref?.kind === "Secret" ? spec.ref : undefined, spec?.secretRef];
   const keys = named.flatMap((one) => (one?.name ? [`${one.namespace ?? "default"}/${one.name}`] : []));
-  const secrets = [...new Set(keys)].map((key): MountObject => {
+  return [...new Set(keys)].map((key): MountObject => {
     const [namespace = "", secret = ""] = key.split("/", 2);
     return { kind: "Secret", at: { workspace, resource: SECRETS, namespace, name: secret } };
   });
-  return [{ kind: "Mount", at, ...(metadata.uid !== undefined && { uid: metadata.uid }) }, ...secrets];
 }
 
 /** Deletes objects, each whatever becomes of the others. Returns those that are left. */

@@ -1,6 +1,13 @@
 import type { ResourceId } from "../../api/base.ts";
 import { asStatusError, isStatusError, type StatusError } from "../../api/client.ts";
-import { createObject, type ObjectAddress, readObject, replaceObject, type WriteOptions } from "../../api/objects.ts";
+import {
+  createObject,
+  deleteObject,
+  type ObjectAddress,
+  readObject,
+  replaceObject,
+  type WriteOptions,
+} from "../../api/objects.ts";
 import type { KubernetesObject } from "../../api/types.ts";
 
 /** An object that a dialog makes. */
@@ -10,6 +17,8 @@ export interface Made {
   readonly object: KubernetesObject & Readonly<Record<string, unknown>>;
   /** Replaces the object, which exists: in its version, or in the current one if it names none. */
   readonly isUpdate?: boolean;
+  /** UID of the object that is deleted first, since its fields are immutable. */
+  readonly instead?: string;
 }
 
 /** Error of the server about one of the objects of a dialog. */
@@ -40,9 +49,17 @@ export async function createAll(workspace: string, all: readonly Made[], done: S
 }
 
 async function create(workspace: string, made: Made, isDryRun: boolean): Promise<void> {
-  const { resource, namespace = "", object, isUpdate = false } = made;
+  const { resource, namespace = "", object, isUpdate = false, instead } = made;
   const options = { isDryRun, fieldValidation: "Strict" } as const;
+  const { metadata } = object;
   try {
+    if (instead !== undefined && isDryRun) {
+      // The name is still taken.
+      const other = { ...object, metadata: { ...metadata, name: `${metadata.name}.new` } };
+      await createObject({ workspace, resource, namespace }, other, options);
+      return;
+    }
+    if (instead !== undefined) await deleteObject({ workspace, resource, namespace, name: metadata.name }, instead);
     if (isUpdate) await replace({ workspace, resource, namespace, name: object.metadata.name }, object, options);
     else await createObject({ workspace, resource, namespace }, object, options);
   } catch (error) {

@@ -41,6 +41,14 @@ interface FormOptions<F extends string> {
   readonly other: F;
 }
 
+interface CreateOptions<F extends string> {
+  readonly name: string;
+  /** Confirmation. */
+  readonly text: string;
+  /** Runs when the objects are made. Its problems keep the form open. */
+  readonly finish?: () => Promise<Partial<Record<F, string>> | undefined>;
+}
+
 /** State of a form that creates objects: its problems, by their fields, and whether it waits for the server. */
 export function useForm<F extends string>({ workspace, onMade, fieldOf, other }: FormOptions<F>) {
   const [problems, setProblems] = useState<Partial<Record<F, string>>>({});
@@ -53,11 +61,17 @@ export function useForm<F extends string>({ workspace, onMade, fieldOf, other }:
       set(value);
     };
   };
-  const create = async (objects: readonly Made[], { name, text }: { readonly name: string; readonly text: string }) => {
+  const create = async (objects: readonly Made[], { name, text, finish }: CreateOptions<F>) => {
     setBusy(true);
     setProblems({});
     try {
       await createAll(workspace, objects, done.current);
+      const left = await finish?.();
+      if (left !== undefined) {
+        setProblems(left);
+        setBusy(false);
+        return;
+      }
       confirmDone(text);
       onMade(name);
     } catch (cause) {

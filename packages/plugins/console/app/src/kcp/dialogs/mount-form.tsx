@@ -1,12 +1,13 @@
 import { useId } from "preact/hooks";
 import { Field } from "../../ui/field.tsx";
+import { deleteAll } from "../../workspaces/mount-objects.ts";
 import { treeRows } from "../../workspaces/tree-model.ts";
 import { WORKSPACES } from "../../workspaces/workspace.ts";
 import { MOUNTS, SECRETS } from "../kinds.ts";
 import { texts } from "../texts.ts";
 import type { Made } from "./create-all.ts";
 import { type FormProps, useForm } from "./made-dialog.tsx";
-import { replacing } from "./made-mount.ts";
+import { replacing, unneeded } from "./made-mount.ts";
 import { NotAllowed } from "./not-allowed.tsx";
 import {
   currentOf,
@@ -66,9 +67,14 @@ export function MountForm({ workspace, onClose, onMade, values, onValues, isCorr
     event.preventDefault();
     try {
       const { objects: wanted, host } = objectsOf(values, hasNoToken ? "None" : identity);
-      const objects = isCorrection ? await replacing(workspace, wanted) : wanted;
       onHost(host);
-      void create(objects, { name, text: isCorrection ? words.replaced(name) : words.created(name) });
+      if (!isCorrection) return void create(wanted, { name, text: words.created(name) });
+      const old = await unneeded(workspace, wanted);
+      const finish = async () => {
+        const [left] = await deleteAll(old);
+        return left && { target: words.secretLeft(name, left.error.message) };
+      };
+      void create(await replacing(workspace, wanted), { name, text: words.replaced(name), finish });
     } catch (error) {
       setProblems({ target: error instanceof Error ? error.message : String(error) });
     }

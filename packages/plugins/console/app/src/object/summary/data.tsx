@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { Copy } from "../../kcp/copy.tsx";
 import { texts } from "../../texts.ts";
 import type { WholeObject } from "../live-object.ts";
 import { isFields } from "../yaml/object-text.ts";
@@ -35,7 +36,7 @@ export function Data({ object }: { readonly object: WholeObject }) {
             <dt>
               <bdi>{entry.key}</bdi>
             </dt>
-            <dd>{isHidden ? <Hidden entry={entry} /> : <Value entry={entry} />}</dd>
+            <dd>{isHidden ? <Hidden entry={entry} /> : <Copyable entry={entry} />}</dd>
           </div>
         ))}
       </dl>
@@ -53,6 +54,16 @@ function Hidden({ entry }: { readonly entry: Entry }) {
       <button type="button" class="link" aria-label={`${label} ${entry.key}`} onClick={() => setShown(!isShown)}>
         {label}
       </button>
+    </>
+  );
+}
+
+function Copyable({ entry }: { readonly entry: Entry }) {
+  const { key, text } = entry;
+  const { copy, copyOf } = texts.object.data;
+  return (
+    <>
+      <Value entry={entry} /> {text !== undefined && <Copy label={copy} name={copyOf(key)} text={() => text} />}
     </>
   );
 }

@@ -43,7 +43,9 @@ export function Leaves({ object }: { readonly object: WholeObject }) {
 export function leavesOf(object: WholeObject): readonly Leaf[] {
   const leaves: Leaf[] = [];
   for (const [name, value] of Object.entries(object)) if (!ELSEWHERE.has(name)) collect(value, name, leaves);
-  return leaves;
+  // Objects that can be mounted have their URL twice: as kcp's contract names it, and as a proposal does.
+  const url = leaves.find(({ path }) => path === "status.URL")?.text;
+  return url === undefined ? leaves : leaves.filter(({ path, text }) => path !== "status.url" || text !== url);
 }
 
 function collect(value: unknown, path: string, leaves: Leaf[]): void {

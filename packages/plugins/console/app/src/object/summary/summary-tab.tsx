@@ -13,6 +13,7 @@ import { Data, isSecret } from "./data.tsx";
 import { Events } from "./events.tsx";
 import { Labels, LongValues } from "./labels.tsx";
 import { Leaves } from "./leaves.tsx";
+import { Named, namedBy } from "./named.tsx";
 import { Owned } from "./owned.tsx";
 import { Scale } from "./scale.tsx";
 
@@ -35,6 +36,7 @@ export function SummaryTab({ address, object, found, resource, isDeleted }: Summ
   // What was applied to a Secret has its values.
   const { [APPLIED]: _, ...others } = all;
   const annotations = isSecret(object) ? others : all;
+  const named = namedBy(object);
   return (
     <div class="summary">
       <dl class="facts">
@@ -68,6 +70,17 @@ export function SummaryTab({ address, object, found, resource, isDeleted }: Summ
               {ownerReferences.map((owner) => (
                 <li key={owner.uid}>
                   <Owner owner={owner} address={address} found={found} />
+                </li>
+              ))}
+            </ul>
+          </Fact>
+        )}
+        {named.length > 0 && (
+          <Fact name={words.refersTo}>
+            <ul>
+              {named.map((one) => (
+                <li key={one.field}>
+                  <Named named={one} address={address} found={found} />
                 </li>
               ))}
             </ul>
