@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "@virtual-workspaces/framework/storage";
 import type { Take } from "../engine/bytes.ts";
@@ -40,7 +41,8 @@ export class SimilarObjects {
       if (differences === undefined) continue;
       this.#found++;
       if (at > 0) this.#templates.splice(0, 0, ...this.#templates.splice(at, 1));
-      return new SimilarObject(object, { template: template.text, differences, length });
+      const Similar = isAscii(bytes) ? SimilarText : SimilarObject;
+      return new Similar(object, { template: template.text, differences, length });
     }
     const isTemplate = this.#templates.length < TEMPLATES || this.#missed % TEMPLATES === 0;
     this.#missed++;
@@ -131,6 +133,13 @@ class SimilarObject implements Encoded {
 
   /** Made on each access, in some µs. */
   get bytes(): Buffer {
+    const bytes = Buffer.allocUnsafe(this.length);
+    bytes.write(this.latin1, "latin1");
+    return bytes;
+  }
+
+  /** The bytes, each as a character. */
+  protected get latin1(): string {
     const text = this.#differences;
     const template = this.#template;
     const numbers = [0, 0, 0];
@@ -150,8 +159,13 @@ class SimilarObject implements Encoded {
       from += copy + skip;
       read += insert;
     }
-    const bytes = Buffer.allocUnsafe(this.length);
-    bytes.write(whole, "latin1");
-    return bytes;
+    return whole;
+  }
+}
+
+/** An object of ASCII characters: their text needs no bytes. */
+class SimilarText extends SimilarObject {
+  get text(): string {
+    return this.latin1;
   }
 }
