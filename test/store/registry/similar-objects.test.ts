@@ -57,6 +57,19 @@ describe("similar objects of a store", () => {
     expect(kept).to.have.length(1);
   });
 
+  it("have the uid, version, labels and fields of other objects", async () => {
+    const part = Note.collection(persistent(store)).in("root");
+    for (let n = 0; n < 9; n++) await part.set(`n${n}`, { n, big: `${n}`.padStart(300, "-") });
+    const routing = async (similar: boolean): Promise<unknown> => {
+      using lease = await Note.collection(persistent(store, { similar })).cache();
+      return [...lease.cache.snapshot().objects.entries()].map(([, object]) => {
+        const { key, uid, resourceVersion, labels, fields } = object;
+        return { key, uid, resourceVersion, labels: { ...labels }, fields: { ...fields } };
+      });
+    };
+    expect(await routing(true)).to.deep.equal(await routing(false));
+  });
+
   it("are text without bytes if they are ASCII", async () => {
     const part = Note.collection(persistent(store)).in("root");
     for (let n = 0; n < 9; n++) await part.set(`n${n}`, { n, big: `${n < 6 ? n : "é"}`.padStart(300, "-") });

@@ -65,7 +65,18 @@ const UNUSED = 10_000;
 export class DecodedObjects<T extends KubeObject> implements Disposable {
   #young = new Map<Encoded, T>();
   #old = new Map<Encoded, T>();
+  readonly #unused: number;
   #timer: NodeJS.Timeout | undefined;
+
+  /** @param unused shortest time after which an unused object is dropped, in milliseconds */
+  constructor(unused: number = UNUSED) {
+    this.#unused = unused;
+  }
+
+  /** Number of parsed objects. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
 
   /** Returns the parsed object, which all readers share. */
   of(encoded: Encoded): T {
@@ -74,7 +85,7 @@ export class DecodedObjects<T extends KubeObject> implements Disposable {
     const object = this.#old.get(encoded) ?? decodeObject<T>(encoded);
     if (this.#young.size >= KEPT) this.#turn();
     this.#young.set(encoded, object);
-    this.#timer ??= setInterval(() => this.#rest(), UNUSED).unref();
+    this.#timer ??= setInterval(() => this.#rest(), this.#unused).unref();
     return object;
   }
 

@@ -133,11 +133,14 @@ export class ObjectCache<T extends object> implements Disposable {
     const before = this.#objects.get(text);
     if (before === undefined && object === undefined) return;
     if (before !== undefined && before.resourceVersion === object?.resourceVersion) return;
+    const event = { key: (object ?? (before as Encoded)).key };
     // Parsed lazily: most kinds have no reader while the shard starts.
-    this.#index.set(text, object && (() => this.#decoded.of(object)));
+    this.#index.set(event.key, text, {
+      before: before && (() => this.#decoded.of(before)),
+      now: object && (() => this.#decoded.of(object)),
+    });
     if (object === undefined) this.#objects.delete(text);
     else this.#objects.set(text, object);
-    const event = { key: (object ?? (before as Encoded)).key };
     if (this.#mirrors.size > 0) this.#changed(this.#mirrors, { before, object, event });
     if (!isOld) {
       for (const changed of this.#keyed) changed(event);
