@@ -64,7 +64,7 @@ export function decodeObject<T extends KubeObject = KubeObject>(encoded: Encoded
 }
 
 /** Returns an encoded object as JSON text. */
-export function textOf(encoded: Encoded): string {
+function textOf(encoded: Encoded): string {
   return encoded.text ?? encoded.bytes.toString("utf8");
 }
 
