@@ -41,6 +41,8 @@ describe("similar objects of a store", () => {
       for (const cluster of ["c1", "c2"])
         for await (const { bytes } of notes.objectsIn({ cluster, namespace: "" })) stored.push(bytes.toString());
       expect(shown.sort()).to.deep.equal(stored.sort());
+      for (const [, { bytes, text }] of lease.cache.snapshot().objects.entries())
+        expect(text ?? bytes.toString()).to.equal(bytes.toString());
     });
     await fc.assert(property, { numRuns: 40 });
   });
@@ -53,6 +55,27 @@ describe("similar objects of a store", () => {
     const [first, second] = [read(), read()];
     const kept = first.filter((bytes, at) => bytes === second[at]);
     expect(kept).to.have.length(1);
+  });
+
+  it("have the uid, version, labels and fields of other objects", async () => {
+    const part = Note.collection(persistent(store)).in("root");
+    for (let n = 0; n < 9; n++) await part.set(`n${n}`, { n, big: `${n}`.padStart(300, "-") });
+    const routing = async (similar: boolean): Promise<unknown> => {
+      using lease = await Note.collection(persistent(store, { similar })).cache();
+      return [...lease.cache.snapshot().objects.entries()].map(([, object]) => {
+        const { key, uid, resourceVersion, labels, fields } = object;
+        return { key, uid, resourceVersion, labels: { ...labels }, fields: { ...fields } };
+      });
+    };
+    expect(await routing(true)).to.deep.equal(await routing(false));
+  });
+
+  it("are text without bytes if they are ASCII", async () => {
+    const part = Note.collection(persistent(store)).in("root");
+    for (let n = 0; n < 9; n++) await part.set(`n${n}`, { n, big: `${n < 6 ? n : "é"}`.padStart(300, "-") });
+    using lease = await Note.collection(persistent(store, { similar: true })).cache();
+    const texts = [...lease.cache.snapshot().objects.entries()].map(([, { text }]) => text !== undefined);
+    expect(texts).to.deep.equal([false, true, true, true, true, true, false, false, false]);
   });
 
   it("have the events of other objects", async () => {

@@ -38,6 +38,46 @@ describe("default content of namespaces", () => {
       await new ClusterClient(server).until(`${CORE}/default/${path}`, ({ status }) => status === 200);
   });
 
+  it("is restored at a start where it was lost or changed meanwhile, and not written elsewhere", async () => {
+    await using store = memoryStore();
+    const names = ["kept", "lost", "changed", "described", "more"];
+    {
+      await using server = await startWorkspaces(store);
+      const client = new ClusterClient(server, "1a2b3c");
+      for (const name of names) {
+        await client.namespace(name);
+        for (const path of DEFAULTS) await client.until(`${CORE}/${name}/${path}`, ({ status }) => status === 200);
+      }
+    }
+    const key = (resource: string, namespace: string, name: string): string =>
+      `/${resource}/1a2b3c/${namespace}/${name}`;
+    const change = async (namespace: string, from: string, to: string): Promise<void> => {
+      const at = key("configmaps", namespace, "kube-root-ca.crt");
+      const value = (await store.get(at))?.value.toString("latin1") ?? "";
+      expect(value).to.contain(from);
+      const changed = Buffer.from(value.replace(from, to), "latin1");
+      await store.commit({ conditions: [], operations: [{ type: "put", key: at, value: changed }] });
+    };
+    const lost = [key("configmaps", "lost", "kube-root-ca.crt"), key("serviceaccounts", "lost", "default")];
+    await store.commit({ conditions: [], operations: lost.map((at) => ({ type: "delete", key: at })) });
+    await change("changed", "-----BEGIN CERTIFICATE-----", "another");
+    await change("described", "Contains a CA bundle", "Is a CA bundle");
+    await change("more", '"data":{', '"immutable":false,"data":{');
+    const before = await store.get(key("configmaps", "kept", "kube-root-ca.crt"));
+    await using server = await startWorkspaces(store);
+    const client = new ClusterClient(server, "1a2b3c");
+    for (const name of names) {
+      const { body } = await client.until(`${CORE}/${name}/configmaps/kube-root-ca.crt`, ({ status, body: found }) => {
+        const { data, metadata } = found;
+        if (status !== 200 || data["ca.crt"] !== "-----BEGIN CERTIFICATE-----" || "immutable" in found) return false;
+        return /^Contains a CA bundle/.test(metadata.annotations["kubernetes.io/description"]);
+      });
+      expect(body.metadata.name).to.equal("kube-root-ca.crt");
+      await client.until(`${CORE}/${name}/serviceaccounts/default`, ({ status }) => status === 200);
+    }
+    expect((await store.get(key("configmaps", "kept", "kube-root-ca.crt")))?.modRevision).to.equal(before?.modRevision);
+  });
+
   it("includes tokens for Secrets that name an account, until that account is deleted", async () => {
     await using server = await startWorkspaces();
     const client = new ClusterClient(server);

@@ -53,4 +53,10 @@ describe("filtered sources", () => {
     );
     expect(seen).to.deep.equal(["added wait", "updated do", "updated throw", "added do", "deleted do"]);
   });
+
+  it("drop new objects that do not matter", async () => {
+    const never = (): boolean => false;
+    const seen = await events((informer) => filterUpdates(informer, never, ({ spec }) => isDue(spec.text)));
+    expect(seen).to.deep.equal(["added do", "deleted do"]);
+  });
 });

@@ -4,6 +4,7 @@ import { memoryStore, persistent, type Store, StoreError, type Watch } from "@vi
 import { Pace } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { Informer } from "../../../packages/workspace-server/src/state/informers/informer.ts";
+import { notifyAll } from "../../../packages/workspace-server/src/state/informers/object-cache.ts";
 import { until } from "../../_support/until.ts";
 
 const Task = defineResource({
@@ -158,8 +159,60 @@ describe("an informer during the initial read", () => {
     ]);
     await tracked.readAll(new Pace());
     expect([tracked.knows("b"), told]).to.deep.equal([true, []]);
-    await tracked.notifyAll(new Pace());
+    await notifyAll([tracked], new Pace());
     expect([told, known]).to.deep.equal([["was one x", "was two y"], []]);
+  });
+
+  it("notifies one logical cluster after the other, and parses only objects that a handler needs", async () => {
+    await using store = memoryStore();
+    const tasks = Task.collection(persistent(store));
+    for (const [cluster, name] of [
+      ["a", "one"],
+      ["b", "two"],
+      ["a", "held"],
+    ] as const)
+      await tasks.create(
+        { cluster, namespace: "" } as never,
+        {
+          apiVersion: "test.dev/v1",
+          kind: "Task",
+          metadata: { name, finalizers: ["test.dev/held"] },
+          spec: {},
+        } as never,
+      );
+    await tasks.in("a").delete("held");
+    const [first, second, unread] = [new Informer(tasks), new Informer(tasks), new Informer(tasks)];
+    const told: string[] = [];
+    const keys: string[] = [];
+    const begun = await store.head();
+    for (const informer of [first, second, unread])
+      informer.begin(begun, {
+        held: Promise.resolve(),
+        head: (options) => store.head(options),
+        onError: () => undefined,
+      });
+    first.on({ added: ({ metadata }, { key }) => told.push(`first ${key.cluster} ${metadata.name}`) });
+    second.on(
+      { added: ({ metadata }, { key }) => told.push(`second ${key.cluster} ${metadata.name}`) },
+      { existing: "deleting" },
+    );
+    unread.on({ added: () => told.push("unread") }, { existing: "none" });
+    unread.onKey(({ key }) => keys.push(key.name));
+    for (const informer of [first, second, unread]) await informer.readAll(new Pace());
+    const parse = JSON.parse;
+    let parsed = 0;
+    JSON.parse = (...args) => {
+      parsed++;
+      return parse(...args);
+    };
+    try {
+      await notifyAll([first, second, unread], new Pace());
+    } finally {
+      JSON.parse = parse;
+    }
+    expect(told).to.deep.equal(["first a held", "first a one", "second a held", "first b two"]);
+    expect([keys, parsed]).to.deep.equal([["held", "one", "two"], 4]);
+    for (const informer of [first, second, unread]) informer[Symbol.dispose]();
   });
 
   it("does not restore objects deleted while a logical cluster is read", async () => {

@@ -21,10 +21,19 @@ export interface SourceHandlers<T> {
   readonly lifecycle?: (event: { readonly type: string; readonly error?: unknown }) => void;
 }
 
+/** Options of {@link Source.on}. */
+export interface SourceOptions {
+  /**
+   * Objects with `Keyed.initial` that the handlers need: all, those under deletion, or none. A source that has to decode each
+   * object leaves out the others; any other source may deliver them. @default "all"
+   */
+  readonly existing?: "all" | "deleting" | "none";
+}
+
 /** Watched objects of a kind: one `Informer`, or several merged into one. */
 export interface Source<T extends KubeObject = KubeObject> {
   /** Delivers the existing objects, then all events in order, until it is disposed. */
-  on(handlers: SourceHandlers<T>): Disposable;
+  on(handlers: SourceHandlers<T>, options?: SourceOptions): Disposable;
   /**
    * Delivers only keys: of the existing objects, then of added, changed and deleted ones. For a source that would have
    * to decode each object for an event. Such a source must not have `gone` events. @default none: callers use `on`

@@ -10,6 +10,7 @@ export {
   type OwnerKeysOptions,
   type Source,
   type SourceHandlers,
+  type SourceOptions,
   type SourceStore,
 } from "../controller/source.ts";
 export {

@@ -74,7 +74,7 @@ export class Selection {
   steps(event: CacheEvent): readonly Step[] {
     const was = event.previous !== undefined && this.matches(event.previous);
     const is = event.object !== undefined && this.matches(event.object);
-    if (was && is) return event.previous?.uid === event.object?.uid ? MODIFIED : REPLACED;
+    if (was && is) return event.isReplaced ? REPLACED : MODIFIED;
     if (was) return DELETED;
     if (!is) return NOTHING;
     return event.previous === undefined ? this.#entered : ADDED;

@@ -16,6 +16,7 @@ export class Entries {
   readonly #records: Pick<Records, "read">;
   readonly #onError: (error: unknown) => void;
   readonly #reported = new Set<string>();
+  readonly #ownKeys = new OwnKeys();
 
   /** @param onError called once for each unreadable entry */
   constructor(keys: Pick<ObjectKeys, "parse">, records: Pick<Records, "read">, onError: (error: unknown) => void) {
@@ -31,7 +32,7 @@ export class Entries {
    */
   read(entry: Entry, take?: Take, similar?: SimilarObjects): Encoded {
     const parsed = this.#keys.parse(entry.key);
-    const key = take === undefined ? parsed : ownKey(parsed);
+    const key = take === undefined ? parsed : this.#ownKeys.of(parsed);
     try {
       if (take === undefined || similar === undefined) return this.#records.read(entry, key, take);
       return similar.keep(this.#records.read(entry, key), take);
@@ -51,14 +52,25 @@ export class Entries {
 
 /** Length from which V8 keeps the whole text for a part cut out of it. */
 const CUT = 13;
+/** Maximum number of remembered texts. */
+const MOST_TEXTS = 1024;
 
-/** Copies a key into memory of its own. */
-function ownKey({ cluster, namespace, name }: ObjectKey): ObjectKey {
-  return { cluster: ownText(cluster), namespace: ownText(namespace), name: ownText(name) };
-}
+/** Copies keys into memory of their own, in which equal parts of recent ones are one text. */
+class OwnKeys {
+  readonly #texts = new Map<string, string>();
 
-function ownText(text: string): string {
-  return text.length < CUT ? text : Buffer.from(text).toString();
+  of({ cluster, namespace, name }: ObjectKey): ObjectKey {
+    return { cluster: this.#own(cluster), namespace: this.#own(namespace), name: this.#own(name) };
+  }
+
+  #own(text: string): string {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    const own = text.length < CUT ? text : Buffer.from(text).toString();
+    if (this.#texts.size >= MOST_TEXTS) this.#texts.clear();
+    this.#texts.set(own, own);
+    return own;
+  }
 }
 
 class Unreadable implements Encoded {

@@ -1,6 +1,8 @@
+import { isAscii } from "node:buffer";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "@virtual-workspaces/framework/storage";
 import type { Take } from "../engine/bytes.ts";
+import { nameFields } from "./record.ts";
 
 /** Maximum number of templates of a kind, and so of comparisons for an object. */
 const TEMPLATES = 16;
@@ -11,6 +13,8 @@ const MOST = 1 / 3;
 /** Number of objects without a similar one after which a kind whose objects differ is no longer compared. */
 const PATIENCE = 256;
 const QUOTE = 0x22;
+/** Length of the framework's uids. */
+const UID_LENGTH = 36;
 
 interface Template {
   readonly bytes: Buffer;
@@ -40,7 +44,8 @@ export class SimilarObjects {
       if (differences === undefined) continue;
       this.#found++;
       if (at > 0) this.#templates.splice(0, 0, ...this.#templates.splice(at, 1));
-      return new SimilarObject(object, { template: template.text, differences, length });
+      const Similar = isAscii(bytes) ? SimilarText : SimilarObject;
+      return new Similar(object, { template: template.text, differences, length });
     }
     const isTemplate = this.#templates.length < TEMPLATES || this.#missed % TEMPLATES === 0;
     this.#missed++;
@@ -101,6 +106,11 @@ function copied({ key, uid, resourceVersion, labels, fields, bytes }: Encoded, t
   return { key, uid, resourceVersion, labels, fields, bytes: own };
 }
 
+/** Whether the fields are those that each object has. */
+function isNameOnly({ namespace }: ObjectKey, fields: Encoded["fields"]): boolean {
+  return Object.keys(fields).length === (namespace === "" ? 1 : 2);
+}
+
 interface Similarity {
   readonly template: string;
   /** As Latin-1 text: a buffer takes a hundred bytes more. */
@@ -108,29 +118,57 @@ interface Similarity {
   readonly length: number;
 }
 
+/** An object without what follows from its key and its bytes: texts and records of their own would take 150 bytes. */
 class SimilarObject implements Encoded {
   readonly key: ObjectKey;
-  readonly uid: string;
-  readonly resourceVersion: string;
   readonly labels: Encoded["labels"];
-  readonly fields: Encoded["fields"];
   readonly length: number;
+  /** Resource version, as a number if that has the same digits. */
+  readonly #version: number | string;
+  /** The uid, or its place in the bytes. */
+  readonly #uid: number | string;
+  /** Fields, if the kind has selectable ones. */
+  readonly #fields: Encoded["fields"] | undefined;
   readonly #template: string;
   readonly #differences: string;
 
-  constructor(object: Encoded, { template, differences, length }: Similarity) {
-    this.key = object.key;
-    this.uid = object.uid;
-    this.resourceVersion = object.resourceVersion;
-    this.labels = object.labels;
-    this.fields = object.fields;
+  constructor({ key, uid, resourceVersion, labels, fields, bytes }: Encoded, similarity: Similarity) {
+    const { template, differences, length } = similarity;
+    this.key = key;
+    this.labels = labels;
     this.length = length;
+    const version = Number(resourceVersion);
+    this.#version = String(version) === resourceVersion ? version : resourceVersion;
+    const at = uid.length === UID_LENGTH ? bytes.indexOf(uid, 0, "latin1") : -1;
+    this.#uid = at === -1 || bytes.toString("latin1", at, at + UID_LENGTH) !== uid ? uid : at;
+    this.#fields = isNameOnly(key, fields) ? undefined : fields;
     this.#template = template;
     this.#differences = differences;
   }
 
+  get resourceVersion(): string {
+    return String(this.#version);
+  }
+
+  get fields(): Encoded["fields"] {
+    return this.#fields ?? nameFields(this.key);
+  }
+
+  /** Made on each access, in some µs. */
+  get uid(): string {
+    const uid = this.#uid;
+    return typeof uid === "string" ? uid : this.latin1.slice(uid, uid + UID_LENGTH);
+  }
+
   /** Made on each access, in some µs. */
   get bytes(): Buffer {
+    const bytes = Buffer.allocUnsafe(this.length);
+    bytes.write(this.latin1, "latin1");
+    return bytes;
+  }
+
+  /** The bytes, each as a character. */
+  protected get latin1(): string {
     const text = this.#differences;
     const template = this.#template;
     const numbers = [0, 0, 0];
@@ -150,8 +188,13 @@ class SimilarObject implements Encoded {
       from += copy + skip;
       read += insert;
     }
-    const bytes = Buffer.allocUnsafe(this.length);
-    bytes.write(whole, "latin1");
-    return bytes;
+    return whole;
+  }
+}
+
+/** An object of ASCII characters: their text needs no bytes. */
+class SimilarText extends SimilarObject {
+  get text(): string {
+    return this.latin1;
   }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Keyed, Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client/queue";
+import type { Keyed, Source, SourceHandlers, SourceOptions, SourceStore } from "@virtual-workspaces/client/queue";
 import type { ShardPeer } from "../state/shard-peer.ts";
 import type { ShardRegistry } from "../state/shard-registry.ts";
 
@@ -29,8 +29,8 @@ export class AllShardsSource<T extends KubeObject> implements Source<T> {
     };
   }
 
-  on(handlers: SourceHandlers<T>): Disposable {
-    return this.#registry.eachShard((shard) => this.#of(shard).on(handlers));
+  on(handlers: SourceHandlers<T>, options?: SourceOptions): Disposable {
+    return this.#registry.eachShard((shard) => this.#of(shard).on(handlers, options));
   }
 }
 
@@ -38,21 +38,49 @@ export class AllShardsSource<T extends KubeObject> implements Source<T> {
  * Wraps a source so that irrelevant updates are dropped.
  *
  * @param matters reports whether an update is relevant. If it throws, the update is kept, and the reconcile reports the error
+ * @param needs reports the same of an object that exists at the start or is new. @default all are relevant
  */
 export function filterUpdates<T extends KubeObject>(
   source: Source<T>,
   matters: (object: T, before: T) => boolean,
+  needs: (object: T, key: ObjectKey) => boolean = () => true,
 ): Source<T> {
   return {
     synced: source.synced,
     store: source.store,
-    on: (handlers) =>
-      source.on({
-        ...handlers,
-        updated: (object, before, event) => {
-          if (isTrueOrThrows(() => matters(object, before))) handlers.updated?.(object, before, event);
+    on: (handlers, options) =>
+      source.on(
+        {
+          ...handlers,
+          ...(handlers.added && {
+            added: (object, event) => {
+              if (isTrueOrThrows(() => needs(object, event.key))) handlers.added?.(object, event);
+            },
+          }),
+          updated: (object, before, event) => {
+            if (isTrueOrThrows(() => matters(object, before))) handlers.updated?.(object, before, event);
+          },
         },
-      }),
+        options,
+      ),
+  };
+}
+
+/** Wraps a source whose initial objects cause nothing, because what depends on them reads them anyway. */
+export function withoutInitial<T extends KubeObject>(source: Source<T>): Source<T> {
+  return {
+    synced: source.synced,
+    store: source.store,
+    on: (handlers) =>
+      source.on(
+        {
+          ...handlers,
+          added: (object, event) => {
+            if (event.initial !== true) handlers.added?.(object, event);
+          },
+        },
+        { existing: "none" },
+      ),
   };
 }
 
@@ -71,16 +99,19 @@ export function filterStates<T extends KubeObject>(
   return {
     synced: source.synced,
     store: source.store,
-    on: (handlers) =>
-      source.on({
-        ...handlers,
-        added: (object, event) => {
-          if (isNeeded(object, event)) handlers.added?.(object, event);
+    on: (handlers, options) =>
+      source.on(
+        {
+          ...handlers,
+          added: (object, event) => {
+            if (isNeeded(object, event)) handlers.added?.(object, event);
+          },
+          updated: (object, before, event) => {
+            if (isNeeded(object, event)) handlers.updated?.(object, before, event);
+          },
         },
-        updated: (object, before, event) => {
-          if (isNeeded(object, event)) handlers.updated?.(object, before, event);
-        },
-      }),
+        options,
+      ),
   };
 }
 
@@ -101,10 +132,8 @@ export function follow<T extends KubeObject>(
   changed: (object: T, key: ObjectKey) => void,
   counts: (object: T) => unknown = (object) => object.metadata.resourceVersion,
 ): Disposable {
-  return source.on({
-    added: (object, { key, initial }) => {
-      if (initial !== true) changed(object, key);
-    },
+  return withoutInitial(source).on({
+    added: (object, { key }) => changed(object, key),
     updated: (object, before, { key }) => {
       if (!isDeepStrictEqual(counts(object), counts(before))) changed(object, key);
     },

@@ -26,7 +26,12 @@ export class Mounts implements AsyncDisposable {
   constructor(options: MountTargetsOptions) {
     this.#options = options;
     this.#targets = new MountTargets(options);
-    this.#following = options.registry.eachShard(({ state }) => state.workspaces.onKey(({ key }) => this.#look(key)));
+    this.#following = options.registry.eachShard(({ state }) =>
+      state.workspaces.onKey(({ key, initial }) => {
+        // An existing Workspace has not changed.
+        if (initial !== true) this.#look(key);
+      }),
+    );
   }
 
   /** @throws ApiError 404, 503, and the errors of a relay */

@@ -52,21 +52,27 @@ export class Leftovers implements ShardController {
     const inNamespace = (namespace: KubeObject, { key }: { readonly key: ObjectKey }): void =>
       expect(placeOf(key.cluster, key.name), namespace);
     this.#following.use(
-      state.logicalClusters.on({
-        added: inCluster,
-        updated: (cluster, _, event) => inCluster(cluster, event),
-        deleted: (_, { key: { cluster } }) => {
-          this.#remember(cluster);
-          this.#sweep(cluster);
+      state.logicalClusters.on(
+        {
+          added: inCluster,
+          updated: (cluster, _, event) => inCluster(cluster, event),
+          deleted: (_, { key: { cluster } }) => {
+            this.#remember(cluster);
+            this.#sweep(cluster);
+          },
         },
-      }),
+        { existing: "deleting" },
+      ),
     );
     this.#following.use(
-      state.namespaces.on({
-        added: inNamespace,
-        updated: (namespace, _, event) => inNamespace(namespace, event),
-        deleted: (_, { key }) => this.#sweep(placeOf(key.cluster, key.name)),
-      }),
+      state.namespaces.on(
+        {
+          added: inNamespace,
+          updated: (namespace, _, event) => inNamespace(namespace, event),
+          deleted: (_, { key }) => this.#sweep(placeOf(key.cluster, key.name)),
+        },
+        { existing: "deleting" },
+      ),
     );
     this.#following.use(
       feed.on({

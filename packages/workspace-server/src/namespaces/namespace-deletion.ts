@@ -43,11 +43,14 @@ export class NamespaceDeletion implements ShardController {
       this.#workers.add(key);
     };
     this.#following.use(
-      state.namespaces.on({
-        added: see,
-        updated: (namespace, before, event) => (isLeaving(before) ? undefined : see(namespace, event)),
-        deleted: (_, { key }) => void this.#leaving.delete(`${key.cluster}/${key.name}`),
-      }),
+      state.namespaces.on(
+        {
+          added: see,
+          updated: (namespace, before, event) => (isLeaving(before) ? undefined : see(namespace, event)),
+          deleted: (_, { key }) => void this.#leaving.delete(`${key.cluster}/${key.name}`),
+        },
+        { existing: "deleting" },
+      ),
     );
     const changed = (place: StoredPlace): void => this.#changed(place);
     this.#following.use(feed.on({ set: changed, deleted: changed, synced: () => this.#all() }));

@@ -44,6 +44,8 @@ export class NamespaceContents implements ShardController {
   readonly #following = new DisposableStack();
   /** Names of the token Secrets, by `<logical cluster>/<namespace>`. */
   readonly #tokens = new Map<string, Set<string>>();
+  /** Number of current default objects, by `<logical cluster>/<namespace>`, while the feed lists them. */
+  #listed: Map<string, number> | undefined;
 
   constructor(context: ShardContext) {
     const { objects, rootCa, minter, state, feed, log, name: shard } = context;
@@ -66,16 +68,19 @@ export class NamespaceContents implements ShardController {
     });
     this.#following.use(
       state.namespaces.onKey(({ key, initial }) => {
-        const task = { ...key, kind: "namespace" } as const;
-        if (initial === true) this.#workers.addInitial(task);
-        else this.#workers.add(task);
+        // The feed lists what the existing ones contain.
+        if (initial !== true) this.#workers.add({ ...key, kind: "namespace" });
       }),
     );
     this.#following.use(
       feed.on({
-        began: () => this.#tokens.clear(),
+        began: () => {
+          this.#tokens.clear();
+          this.#listed = new Map();
+        },
         set: (object) => this.#set(object),
         deleted: (place) => this.#deleted(place),
+        synced: () => this.#synced(),
       }),
     );
   }
@@ -89,18 +94,39 @@ export class NamespaceContents implements ShardController {
     if (space === SECRETS) {
       if (bytes.includes(ACCOUNT_NAME) && bytes.includes(TOKEN_TYPE)) this.#secret(key);
       else this.#forget(key);
-    } else if (space === ACCOUNTS) this.#account(key);
-    // The initial ones are reconciled with their namespaces.
-    else if (space === CONFIG_MAPS && key.name === ROOT_CA_CONFIG_MAP && this.#context.feed.isSynced)
-      this.#rootCa(key, bytes);
+    } else if (space === ACCOUNTS) {
+      this.#account(key);
+      if (key.name === DEFAULT_ACCOUNT) this.#isThere(key);
+    } else if (space === CONFIG_MAPS && key.name === ROOT_CA_CONFIG_MAP) {
+      if (this.#isCurrent(key, bytes)) this.#isThere(key);
+      else if (this.#listed === undefined) this.#namespace(key);
+    }
   }
 
   /** Most events of these ConfigMaps are of our own writes. A reconcile reports one that is unreadable. */
-  #rootCa(key: ObjectKey, bytes: Buffer): void {
+  #isCurrent(key: ObjectKey, bytes: Buffer): boolean {
     try {
-      if (this.#defaults.isCurrent(key, parseOwnJson(bytes.toString("utf8")) as KubeObject)) return;
-    } catch {}
-    this.#namespace(key);
+      return (
+        this.#defaults.isCurrentBytes(bytes) ||
+        this.#defaults.isCurrent(key, parseOwnJson(bytes.toString("utf8")) as KubeObject)
+      );
+    } catch {
+      return false;
+    }
+  }
+
+  #isThere(key: ObjectKey): void {
+    const place = placeOf(key);
+    this.#listed?.set(place, (this.#listed.get(place) ?? 0) + 1);
+  }
+
+  /** Enqueues the namespaces that lack a default object: at a start most have both, and are not read again. */
+  #synced(): void {
+    const { store } = this.#context.state.namespaces;
+    for (const cluster of store.clusters())
+      for (const key of store.keysIn(cluster))
+        if (this.#listed?.get(`${cluster}/${key.name}`) !== 2) this.#workers.addInitial({ ...key, kind: "namespace" });
+    this.#listed = undefined;
   }
 
   #deleted({ space, key }: StoredPlace): void {

@@ -4,6 +4,7 @@ import { type PersistentCollection, type PersistentOptions, persistent, type Sto
 import { backoffDelay, Pace, retry, untilAborted } from "@virtual-workspaces/transport";
 import { Informer, READ_SLICE, STORE_RETRY } from "./informers/informer.ts";
 import type { Indexers } from "./informers/key-index.ts";
+import { notifyAll } from "./informers/object-cache.ts";
 
 /**
  * Maximum of history in memory for each kind. There are forty kinds, and an event takes twice the counted bytes. Older
@@ -129,7 +130,7 @@ export class ShardObjects implements Disposable {
     for (const informer of this.#later) await this.#readWhole(informer, pace);
     if (this.#stop.signal.aborted) return;
     this.#becomeWhole();
-    for (const informer of this.#later) await informer.notifyAll(pace);
+    await notifyAll(this.#later, pace);
   }
 
   /**

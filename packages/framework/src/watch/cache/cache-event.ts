@@ -76,6 +76,7 @@ export class CacheEvent {
   readonly object: Encoded | undefined;
   readonly previous: Encoded | undefined;
   #removed: Encoded | undefined;
+  #isReplaced: boolean | undefined;
   #rendered: Map<string, Buffer> | undefined;
 
   constructor(version: string, object: Encoded | undefined, previous: Encoded | undefined) {
@@ -92,6 +93,12 @@ export class CacheEvent {
   /** Key of the changed object. */
   get key(): ObjectKey {
     return ((this.object ?? this.previous) as Encoded).key;
+  }
+
+  /** Whether another object has taken the name. Compared once: a storage may make a uid on each access. */
+  get isReplaced(): boolean {
+    this.#isReplaced ??= this.previous?.uid !== this.object?.uid;
+    return this.#isReplaced;
   }
 
   /** Returns the last seen state at the version of its removal: the object of a DELETED event. */

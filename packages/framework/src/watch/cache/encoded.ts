@@ -20,6 +20,8 @@ export interface Encoded {
   readonly bytes: Buffer;
   /** Length of `bytes`, if known before they are made. @default the length of `bytes` */
   readonly length?: number;
+  /** The same JSON as text, where that costs less than `bytes`. @default it is decoded from `bytes` */
+  readonly text?: string;
 }
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
@@ -58,7 +60,12 @@ export function keyIn({ cluster }: { readonly cluster: string }, { namespace = "
 
 /** Returns a new, mutable copy of an encoded object. */
 export function decodeObject<T extends KubeObject = KubeObject>(encoded: Encoded): T {
-  return parseOwnJson(encoded.bytes.toString("utf8")) as T;
+  return parseOwnJson(textOf(encoded)) as T;
+}
+
+/** Returns an encoded object as JSON text. */
+function textOf(encoded: Encoded): string {
+  return encoded.text ?? encoded.bytes.toString("utf8");
 }
 
 /** Returns the object at another resource version, for DELETED events. */

@@ -16,7 +16,7 @@ import {
   RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
 import { commit, type Known } from "../../controllers/shard-controllers.ts";
-import { follow } from "../../controllers/sources.ts";
+import { filterStates, follow } from "../../controllers/sources.ts";
 import type { ShardController } from "../../state/context.ts";
 import { modify, read } from "../../state/modify.ts";
 import type { ShardPeer } from "../../state/shard-peer.ts";
@@ -68,7 +68,7 @@ export class BindingController implements ShardController {
     this.#leaving = this.#stack.use(new LeavingObjects({ state, exports, kinds, again }));
     this.#controller = controller<APIBindingObject>({
       name: "apibinding",
-      sources: [{ informer: state.apiBindings }],
+      sources: [{ informer: filterStates(state.apiBindings, (binding, key) => !this.#isSettled(binding, key)) }],
       reconcile: options.known(state.apiBindings, (key, { object, signal }) => this.#reconcile(key, object, signal)),
       onError,
       workers: 4,
@@ -172,12 +172,16 @@ export class BindingController implements ShardController {
   }
 
   async #reconcile(key: ObjectKey, cached: APIBindingObject | undefined, signal: AbortSignal): Promise<void> {
-    if (cached !== undefined && this.#annotated(cached) === cached && isSettled(cached, key, this.#options)) return;
+    if (cached !== undefined && this.#isSettled(cached, key)) return;
     const binding = cached && (await this.#read(key));
     if (binding === undefined) this.#leaving.end(key);
     else if (binding.metadata.deletionTimestamp !== undefined) await this.#remove(binding, key, signal);
     else if (this.#isUnknown(binding)) this.#unknown.set(`${key.cluster}/${key.name}`, key);
     else await this.#bind(binding, key, signal);
+  }
+
+  #isSettled(binding: APIBindingObject, key: ObjectKey): boolean {
+    return this.#annotated(binding) === binding && isSettled(binding, key, this.#options);
   }
 
   #isUnknown(binding: APIBindingObject): boolean {

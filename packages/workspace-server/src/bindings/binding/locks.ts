@@ -167,9 +167,11 @@ export class LockController implements ShardController {
   constructor(options: LockControllerOptions) {
     const { state, crds, onError } = options;
     this.#options = options;
+    const needsPass = ({ metadata }: LogicalClusterObject, key: ObjectKey): boolean =>
+      !this.#isCurrent(key, metadata.annotations);
     this.#controller = controller({
       name: "resource-bindings",
-      sources: [{ informer: filterUpdates(state.logicalClusters, mayChange) }],
+      sources: [{ informer: filterUpdates(state.logicalClusters, mayChange, needsPass) }],
       reconcile: options.known(state.logicalClusters, (key) => this.#reconcile(key)),
       onError,
     });
@@ -196,8 +198,7 @@ export class LockController implements ShardController {
     const { objects } = this.#options;
     const seen = this.#options.state.logicalClusters.store.get(key);
     if (seen === undefined) return;
-    const { annotations: known } = seen.metadata;
-    if (known?.[RESOURCE_BINDINGS_ANNOTATION] === this.#text(key, known)) return;
+    if (this.#isCurrent(key, seen.metadata.annotations)) return;
     await modify(objects.of(LogicalCluster), key, ({ metadata, ...rest }) => {
       const annotations = {
         ...metadata.annotations,
@@ -205,6 +206,10 @@ export class LockController implements ShardController {
       };
       return { ...rest, metadata: { ...metadata, annotations } };
     });
+  }
+
+  #isCurrent(key: ObjectKey, annotations: Readonly<Record<string, string>> | undefined): boolean {
+    return annotations?.[RESOURCE_BINDINGS_ANNOTATION] === this.#text(key, annotations);
   }
 
   #text({ cluster }: ObjectKey, annotations: Readonly<Record<string, string>> = {}): string {

@@ -76,7 +76,7 @@ export class DefaultBindings implements ShardController {
       ((this.#held.has(clusterOf(there)) || this.#waits(there)) && !isDeepStrictEqual(there.status, before.status));
     this.#controller = controller<LogicalClusterObject>({
       name: "default-apibindings",
-      sources: [{ informer: filterUpdates(state.logicalClusters, needsPass) }],
+      sources: [{ informer: filterUpdates(state.logicalClusters, needsPass, (there) => this.#waits(there)) }],
       reconcile: options.known(state.logicalClusters, (key, { object }) => this.#reconcile(key, object)),
       onError,
       workers: 4,

@@ -20,8 +20,10 @@ export function scopeOf({ cluster, namespace }: Pick<ObjectKey, "cluster" | "nam
   return { cluster, namespace } as Scope;
 }
 
-/** One key or several: most entries have one, and a set for each would take ten times the memory. */
-type KeySet = string | Set<string>;
+/** One key, a few, or many: most entries have one or two, and a set for each would take ten times the memory. */
+type KeySet = string | readonly string[] | Set<string>;
+/** Maximum of keys in a list. */
+const FEW = 8;
 
 /** Index of keys by the values of the indexers, and by logical cluster. */
 export class KeyIndex<T> {
@@ -29,25 +31,30 @@ export class KeyIndex<T> {
   /** Keys by `<index> <value>`. */
   readonly #keys = new Map<string, KeySet>();
   readonly #clusters = new Map<string, KeySet>();
-  /** Entries of each key, so that an update does not need the previous object. */
-  readonly #entries = new Map<string, readonly string[]>();
 
   constructor(indexers: Indexers<T>) {
     this.#indexers = Object.entries(indexers);
   }
 
-  /** Indexes a key again, or removes it without an object. @param read called only if there are indexers */
-  set(text: string, read: (() => T) | undefined): void {
-    for (const entry of this.#entries.get(text) ?? []) take(this.#keys, entry, text);
-    this.#entries.delete(text);
-    const cluster = text.slice(0, text.indexOf("/"));
-    if (read === undefined) take(this.#clusters, cluster, text);
-    else put(this.#clusters, cluster, text);
-    if (read === undefined || this.#indexers.length === 0) return;
-    const [key, object] = [keyFromText(text), read()];
-    const entries = this.#indexers.flatMap(([name, values]) => values(object, key).map((value) => `${name} ${value}`));
-    if (entries.length > 0) this.#entries.set(text, entries);
+  /**
+   * Indexes a key again, or removes it.
+   *
+   * @param text of {@link keyText}
+   * @param objects the indexed object and the new one, `undefined` if there is none; called only if there are indexers
+   */
+  set(key: ObjectKey, text: string, { before, now }: IndexedObjects<T>): void {
+    const isIndexed = this.#indexers.length > 0;
+    const [old, entries] = isIndexed ? [this.#entriesOf(key, before), this.#entriesOf(key, now)] : [[], []];
+    if (now === undefined) take(this.#clusters, key.cluster, text);
+    else put(this.#clusters, key.cluster, text);
+    for (const entry of old) if (!entries.includes(entry)) take(this.#keys, entry, text);
     for (const entry of entries) put(this.#keys, entry, text);
+  }
+
+  #entriesOf(key: ObjectKey, read: (() => T) | undefined): string[] {
+    if (read === undefined) return [];
+    const object = read();
+    return this.#indexers.flatMap(([name, values]) => values(object, key).map((value) => `${name} ${value}`));
   }
 
   /** @throws Error on an unknown index */
@@ -66,6 +73,12 @@ export class KeyIndex<T> {
   }
 }
 
+/** An object before and after a change. */
+interface IndexedObjects<T> {
+  readonly before: (() => T) | undefined;
+  readonly now: (() => T) | undefined;
+}
+
 function listed(keys: KeySet | undefined): string[] {
   if (keys === undefined) return [];
   return typeof keys === "string" ? [keys] : [...keys];
@@ -74,12 +87,23 @@ function listed(keys: KeySet | undefined): string[] {
 function put(map: Map<string, KeySet>, entry: string, text: string): void {
   const there = map.get(entry);
   if (there === undefined) map.set(entry, text);
-  else if (typeof there !== "string") there.add(text);
-  else if (there !== text) map.set(entry, new Set([there, text]));
+  else if (there instanceof Set) there.add(text);
+  else {
+    const before = listed(there);
+    if (before.includes(text)) return;
+    // A copy of this length: a list that has grown has room for 17.
+    const all = [...before, text];
+    map.set(entry, all.length > FEW ? new Set(all) : all);
+  }
 }
 
 function take(map: Map<string, KeySet>, entry: string, text: string): void {
   const there = map.get(entry);
-  if (there === text) map.delete(entry);
-  else if (there instanceof Set && there.delete(text) && there.size === 0) map.delete(entry);
+  if (there instanceof Set) {
+    if (there.delete(text) && there.size === 0) map.delete(entry);
+    return;
+  }
+  const [one, ...others] = listed(there).filter((each) => each !== text);
+  if (one === undefined) map.delete(entry);
+  else map.set(entry, others.length === 0 ? one : [one, ...others]);
 }

@@ -53,25 +53,60 @@ export function listerOver<T extends object>({ objects, index, decoded }: Lister
   };
 }
 
-/** Maximum of parsed objects in the cache. */
-const KEPT = 1_024;
+/** Number of parsed objects in each of two generations. */
+const KEPT = 512;
+/** Time after which a generation ends, in milliseconds. */
+const UNUSED = 10_000;
 
-/** Cache of parsed objects, with the most recently used ones. */
-export class DecodedObjects<T extends KubeObject> {
-  readonly #objects = new Map<Encoded, T>();
+/**
+ * Cache of parsed objects, with those used recently: an older and a younger generation, since a Map that often drops its
+ * first entry is slow. Objects that are not used for ten to twenty seconds are dropped, so a resting server keeps none.
+ */
+export class DecodedObjects<T extends KubeObject> implements Disposable {
+  #young = new Map<Encoded, T>();
+  #old = new Map<Encoded, T>();
+  readonly #unused: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param unused shortest time after which an unused object is dropped, in milliseconds */
+  constructor(unused: number = UNUSED) {
+    this.#unused = unused;
+  }
+
+  /** Number of parsed objects. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
 
   /** Returns the parsed object, which all readers share. */
   of(encoded: Encoded): T {
-    const known = this.#objects.get(encoded);
-    const object = known ?? decodeObject<T>(encoded);
-    if (known !== undefined) this.#objects.delete(encoded);
-    this.#objects.set(encoded, object);
-    if (this.#objects.size > KEPT) this.#objects.delete(this.#objects.keys().next().value as Encoded);
+    const known = this.#young.get(encoded);
+    if (known !== undefined) return known;
+    const object = this.#old.get(encoded) ?? decodeObject<T>(encoded);
+    if (this.#young.size >= KEPT) this.#turn();
+    this.#young.set(encoded, object);
+    this.#timer ??= setInterval(() => this.#rest(), this.#unused).unref();
     return object;
   }
 
   /** Drops a deleted object: its bytes would retain the whole chunk in which it was read. */
   forget(encoded: Encoded): void {
-    this.#objects.delete(encoded);
+    this.#young.delete(encoded);
+    this.#old.delete(encoded);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #turn(): void {
+    this.#old = this.#young;
+    this.#young = new Map();
+  }
+
+  #rest(): void {
+    this.#turn();
+    if (this.#old.size === 0) this[Symbol.dispose]();
   }
 }

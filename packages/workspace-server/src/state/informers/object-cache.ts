@@ -1,5 +1,5 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Keyed, SourceHandlers } from "@virtual-workspaces/client/queue";
+import type { Keyed, SourceHandlers, SourceOptions } from "@virtual-workspaces/client/queue";
 import type { Encoded } from "@virtual-workspaces/framework/storage";
 import type { Pace } from "@virtual-workspaces/transport";
 import { type Indexers, KeyIndex } from "./key-index.ts";
@@ -20,6 +20,8 @@ export class ObjectCache<T extends object> implements Disposable {
   readonly #decoded = new DecodedObjects<ObjectOf<T>>();
   readonly #mirrors = new Set<SourceHandlers<ObjectOf<T>>>();
   readonly #handlers = new Set<SourceHandlers<ObjectOf<T>>>();
+  /** Handlers that want existing objects, and which. */
+  readonly #existing = new Map<SourceHandlers<ObjectOf<T>>, SourceOptions["existing"]>();
   readonly #keyed = new Set<(event: Keyed) => void>();
   readonly #changedKeys = new Set<(key: ObjectKey) => void>();
   /** Handlers that {@link gather} notifies together. */
@@ -35,15 +37,22 @@ export class ObjectCache<T extends object> implements Disposable {
 
   /**
    * Notifies of the existing objects, then of each change, in order. During the initial read it notifies of changes at once,
-   * and of existing objects when all are known ({@link notifyAll}). Handlers must not throw.
+   * and of existing objects when all are known ({@link notifyAll}), of which `options` leaves some out: objects that no handler
+   * needs are not parsed. Handlers must not throw.
    */
-  on(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
+  on(handlers: SourceHandlers<ObjectOf<T>>, { existing = "all" }: SourceOptions = {}): Disposable {
     this.#handlers.add(handlers);
+    if (handlers.added !== undefined && existing !== "none") this.#existing.set(handlers, existing);
     if (!this.#notifiesLater) {
       if (this.#waiting === undefined) this.#notify([handlers]);
       else this.#waiting.push(handlers);
     }
-    return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
+    return {
+      [Symbol.dispose]: () => {
+        this.#handlers.delete(handlers);
+        this.#existing.delete(handlers);
+      },
+    };
   }
 
   /** Notifies of each object as soon as it is known: for indexes that must always agree with {@link store}. */
@@ -67,20 +76,13 @@ export class ObjectCache<T extends object> implements Disposable {
     return { [Symbol.dispose]: () => void this.#changedKeys.delete(changed) };
   }
 
-  /** Notifies the waiting handlers of all objects, in slices. Call it when all kinds are read. */
-  async notifyAll(pace: Pace): Promise<void> {
-    if (!this.#notifiesLater) return;
+  /** Starts to notify the waiting handlers of existing objects: call its result for each logical cluster. */
+  notifyExisting(): (cluster: string) => Iterable<void> {
+    if (!this.#notifiesLater) return () => [];
     this.#notifiesLater = false;
-    const [keyed, handlers] = [[...this.#keyed], [...this.#handlers].filter(({ added }) => added !== undefined)];
-    for (const encoded of this.#objects.values()) {
-      const event = { key: encoded.key, initial: true };
-      for (const changed of keyed) if (this.#keyed.has(changed)) changed(event);
-      const object = handlers.length === 0 ? undefined : this.#readable(encoded);
-      for (const each of object ? handlers : [])
-        if (this.#handlers.has(each)) each.added?.(object as ObjectOf<T>, event);
-      if (pace.isOver) await pace.rest();
-      if (this.#disposed) return;
-    }
+    // Handlers that come later are notified when they are added.
+    const waiting = { keyed: [...this.#keyed], handlers: [...this.#existing] };
+    return (cluster) => this.#notifyIn(cluster, waiting);
   }
 
   /**
@@ -102,6 +104,8 @@ export class ObjectCache<T extends object> implements Disposable {
     this.#disposed = true;
     this.#mirrors.clear();
     this.#handlers.clear();
+    this.#existing.clear();
+    this.#decoded[Symbol.dispose]();
     this.#keyed.clear();
     this.#changedKeys.clear();
   }
@@ -129,11 +133,14 @@ export class ObjectCache<T extends object> implements Disposable {
     const before = this.#objects.get(text);
     if (before === undefined && object === undefined) return;
     if (before !== undefined && before.resourceVersion === object?.resourceVersion) return;
+    const event = { key: (object ?? (before as Encoded)).key };
     // Parsed lazily: most kinds have no reader while the shard starts.
-    this.#index.set(text, object && (() => this.#decoded.of(object)));
+    this.#index.set(event.key, text, {
+      before: before && (() => this.#decoded.of(before)),
+      now: object && (() => this.#decoded.of(object)),
+    });
     if (object === undefined) this.#objects.delete(text);
     else this.#objects.set(text, object);
-    const event = { key: (object ?? (before as Encoded)).key };
     if (this.#mirrors.size > 0) this.#changed(this.#mirrors, { before, object, event });
     if (!isOld) {
       for (const changed of this.#keyed) changed(event);
@@ -155,6 +162,29 @@ export class ObjectCache<T extends object> implements Disposable {
     const event = { key: object.key };
     for (const changed of this.#keyed) changed(event);
     for (const { added } of this.#handlers) added?.(this.#decoded.of(object), event);
+  }
+
+  *#notifyIn(cluster: string, { keyed, handlers }: Waiting<ObjectOf<T>>): Generator<void> {
+    for (const text of this.#index.inCluster(cluster)) {
+      const encoded = this.#objects.get(text);
+      if (this.#disposed || encoded === undefined) continue;
+      const event = { key: encoded.key, initial: true };
+      for (const changed of keyed) if (this.#keyed.has(changed)) changed(event);
+      const isDeleting = handlers.length > 0 && this.#isDeleting(encoded);
+      const needed = handlers.filter(([each, which]) => this.#existing.has(each) && (isDeleting || which === "all"));
+      const object = needed.length === 0 ? undefined : this.#readable(encoded);
+      for (const [{ added }] of object === undefined ? [] : needed) added?.(object as ObjectOf<T>, event);
+      yield;
+    }
+  }
+
+  /** Whether an object may be under deletion. */
+  #isDeleting(encoded: Encoded): boolean {
+    try {
+      return (encoded.text ?? encoded.bytes).includes(DELETING);
+    } catch {
+      return false;
+    }
   }
 
   /** Returns `undefined` for an object that cannot be parsed, which the collection has reported. */
@@ -184,6 +214,31 @@ export class ObjectCache<T extends object> implements Disposable {
       else handlers.updated?.(is, was, event);
     }
   }
+}
+
+/** Text that each object under deletion contains. */
+const DELETING = '"deletionTimestamp"';
+
+/** Handlers of existing objects. */
+interface Waiting<T> {
+  readonly keyed: readonly ((event: Keyed) => void)[];
+  readonly handlers: readonly (readonly [SourceHandlers<T>, SourceOptions["existing"]])[];
+}
+
+/** Part of an {@link ObjectCache} of any kind. */
+interface Notifying extends Pick<ObjectCache<object>, "notifyExisting"> {
+  readonly store: Pick<Lister<object>, "clusters">;
+}
+
+/**
+ * Notifies the waiting handlers of all objects, in slices, once all kinds are read: one logical cluster after the other. So
+ * handlers find the other objects of that logical cluster parsed.
+ */
+export async function notifyAll(caches: readonly Notifying[], pace: Pace): Promise<void> {
+  const notifying = caches.map((cache) => cache.notifyExisting());
+  const clusters = new Set(caches.flatMap(({ store }) => store.clusters()));
+  for (const cluster of clusters)
+    for (const notify of notifying) for (const _one of notify(cluster)) if (pace.isOver) await pace.rest();
 }
 
 interface Change {

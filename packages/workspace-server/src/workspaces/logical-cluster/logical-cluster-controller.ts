@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { clusterOf, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import { LOGICAL_CLUSTER_SHARD_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
-import { filterUpdates } from "../../controllers/sources.ts";
+import { filterStates } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { modify, remove } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
@@ -36,7 +36,7 @@ export function logicalClusterController(
   const controlled = startController<LogicalCluster>(shard, {
     name: "kcp-logicalcluster",
     workers: WORKERS,
-    sources: [{ informer: filterUpdates(shard.state.logicalClusters, needsPass) }],
+    sources: [{ informer: filterStates(shard.state.logicalClusters, needsPass) }],
     others: ({ spec }) => [spec.owner?.cluster],
     reconcile: async (key, { object: before }) => {
       if (before === undefined) return;

@@ -6,7 +6,7 @@ import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/fr
 import type { LogicalCluster } from "@virtual-workspaces/kcp";
 import { OWNER_ANNOTATION } from "@virtual-workspaces/kcp/names";
 import { startController } from "../../controllers/shard-controllers.ts";
-import { filterStates } from "../../controllers/sources.ts";
+import { filterStates, withoutInitial } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { ensureNew, modify } from "../../state/modify.ts";
 import { logicalClusterKey } from "../../state/shard-state.ts";
@@ -46,7 +46,10 @@ export function ownerBindingController(shard: ShardContext, { definition, inform
           (object, { cluster }) => unbound(object, cluster) !== undefined,
         ),
       },
-      related(informer, (_, { cluster, name }) => (name === OWNER_BINDING ? [logicalClusterKey(cluster)] : [])),
+      // Initially, the state of each logical cluster decides.
+      related(withoutInitial(informer), (_, { cluster, name }) =>
+        name === OWNER_BINDING ? [logicalClusterKey(cluster)] : [],
+      ),
     ],
     reconcile: async ({ cluster }, { object }) => {
       const user = object && unbound(object, cluster);

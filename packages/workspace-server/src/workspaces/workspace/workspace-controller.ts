@@ -18,7 +18,7 @@ import {
   WORKSPACE_SHARD_HASH_ANNOTATION,
 } from "@virtual-workspaces/kcp/names";
 import { commit, startController } from "../../controllers/shard-controllers.ts";
-import { AllShardsSource, filterUpdates } from "../../controllers/sources.ts";
+import { AllShardsSource, filterUpdates, withoutInitial } from "../../controllers/sources.ts";
 import type { ShardContext, ShardController } from "../../state/context.ts";
 import { withOwnersName } from "../model/owner.ts";
 import { allShards } from "../model/shards.ts";
@@ -148,9 +148,9 @@ function relatedTo(shard: ShardContext) {
   const { registry } = shard;
   const clusters = new AllShardsSource<LogicalCluster>(registry, ({ state }) => state.logicalClusters);
   const shards = new AllShardsSource<Shard>(registry, ({ state }) => state.shards);
-  // Labels, finalizers and locks of a logical cluster do not concern its workspace.
+  // Each Workspace has a pass at the start. Labels, finalizers and locks of a logical cluster do not concern its workspace.
   const initialized = filterUpdates(
-    clusters,
+    withoutInitial(clusters),
     (now, before) => !isDeepStrictEqual([now.spec.owner, now.status], [before.spec.owner, before.status]),
   );
   // Workspaces on a shard are checked only if their URL would change.
@@ -160,11 +160,11 @@ function relatedTo(shard: ShardContext) {
     related(initialized, ({ spec: { owner } }): readonly ObjectKey[] => {
       if (owner === undefined || owner.resource !== Workspace.plural) return [];
       const key = { cluster: owner.cluster, namespace: "", name: owner.name };
-      return store.get(key) === undefined ? [] : [key];
+      return store.has(key) ? [key] : [];
     }),
     // A Workspace may precede its parent.
     related(
-      filterUpdates(shard.state.logicalClusters, () => false),
+      filterUpdates(withoutInitial(shard.state.logicalClusters), () => false),
       (_, { cluster }) => store.keysBy("unplaced", cluster),
     ),
     related(opened, () => store.keysBy("unschedulable", "")),
