@@ -275,9 +275,9 @@ describe("audit of request and response bodies", () => {
 
   it("records what was sent and what was returned", async () => {
     await using server = await startAudited({ policy: whole });
-    const { events, body } = await server.eventsOf(MEMOS, memo("second", "line\nbreak"));
+    const { events, body } = await server.eventsOf(MEMOS, memo("second", "line\nbreak ☃é"));
     expect(events[0]).not.to.have.any.keys("requestObject", "responseObject");
-    expect(events[1]?.["requestObject"].spec).to.deep.equal({ text: "line\nbreak" });
+    expect(events[1]?.["requestObject"].spec).to.deep.equal({ text: "line\nbreak ☃é" });
     expect(events[1]?.["responseObject"]).to.deep.equal(JSON.parse(body));
     const { events: none } = await server.eventsOf(`${MEMOS}/none`);
     expect(none[1]?.["responseObject"]).to.include({ kind: "Status", code: 404 });

@@ -165,14 +165,14 @@ class Capture {
   constructor(res: ServerResponse, limit: number) {
     this.#limit = limit;
     const { write, end } = res as unknown as { readonly write: Write; readonly end: Write };
-    const take = (chunk: unknown): void => this.#take(chunk);
+    const take = ([chunk, encoding]: readonly unknown[]): void => this.#take(chunk, encoding);
     const tapped: { readonly write: Write; readonly end: Write } = {
       write: (...written) => {
-        if (!this.#ending) take(written[0]);
+        if (!this.#ending) take(written);
         return write.apply(res, written);
       },
       end: (...written) => {
-        if (!this.#ending) take(written[0]);
+        if (!this.#ending) take(written);
         this.#ending = true;
         return end.apply(res, written);
       },
@@ -185,13 +185,20 @@ class Capture {
     return this.#length > this.#limit ? undefined : Buffer.concat(this.#pieces, this.#length);
   }
 
-  #take(chunk: unknown): void {
+  #take(chunk: unknown, encoding: unknown): void {
     if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) return;
-    this.#length += chunk.length;
-    if (this.#length > this.#limit) this.#pieces = [];
+    if (this.#length + chunk.length > this.#limit) {
+      this.#length = Number.POSITIVE_INFINITY;
+      this.#pieces = [];
+      return;
+    }
     // A copy: writers reuse their buffers.
-    else this.#pieces.push(Buffer.from(chunk as Uint8Array));
-    if (typeof chunk === "string") this.#length += (this.#pieces.at(-1)?.length ?? chunk.length) - chunk.length;
+    const bytes =
+      typeof chunk === "string"
+        ? Buffer.from(chunk, typeof encoding === "string" ? (encoding as BufferEncoding) : "utf8")
+        : Buffer.from(chunk);
+    this.#pieces.push(bytes);
+    this.#length += bytes.length;
   }
 }
 
