@@ -31,7 +31,8 @@ export async function balanceRequests({
       answer.on("error", () => res.destroy()).pipe(res);
       answer.on("aborted", () => res.destroy());
     });
-    onward.on("error", () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
+    // After the answer, it does not matter that the rest of a body cannot be sent: a replica closes the connection behind a 413.
+    onward.on("error", () => void (res.headersSent || res.writeHead(502).end()));
     res.on("close", () => onward.destroy());
     req.pipe(onward);
   });
