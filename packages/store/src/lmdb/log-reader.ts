@@ -40,6 +40,11 @@ interface LogPage {
   readonly upTo: number;
 }
 
+/** A page that one watch has read. */
+const READ_ONCE = { deref: (): undefined => undefined };
+
+type AddRecord = (record: LogRecord, order: string) => void;
+
 export type LogTables = Pick<Tables, "keys" | "log">;
 
 /** Options of a reader: tables, and visible revisions. */
@@ -58,7 +63,7 @@ export class LogReader implements History {
   readonly #keys: Table;
   readonly #log: Table;
   /** Recent pages by the revision before them. */
-  readonly #pages = new Map<number, WeakRef<LogPage>>();
+  readonly #pages = new Map<number, { deref(): LogPage | undefined }>();
 
   constructor(source: LogReaderOptions) {
     this.#source = source;
@@ -145,45 +150,57 @@ export class LogReader implements History {
   /** Returns a page of the history, in whole revisions. */
   read({ after, upTo, has, previous }: HistoryQuery): HistoryPage {
     const changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
-    const page = this.#page(after, upTo);
-    for (const { record, order } of page.records) {
-      if (!has(order)) continue;
+    const add: AddRecord = (record, order) => {
+      if (!has(order)) return;
       const before = previous && record.previous !== NOWHERE ? this.record(integerKey(record.previous)) : undefined;
       const event = { key: record.key, order, entry: entryOf(record), previous: entryOf(before) };
       const revision = revisionOf(record.position);
       const last = changes.at(-1);
       if (last?.revision === revision) last.events.push(event);
       else changes.push({ revision, events: [event] });
-    }
+    };
+    const page = this.#sharedPage(after, upTo);
+    if (page === undefined) return { changes, upTo: this.#readPage(after, upTo, add) };
+    for (const { record, order } of page.records) add(record, order);
     return { changes, upTo: page.upTo };
   }
 
-  /** Many watches read the same page one after the other: at the start, one for each kind. */
-  #page(after: number, upTo: number): LogPage {
-    const known = this.#pages.get(after)?.deref();
-    if (known !== undefined && known.upTo <= upTo) return known;
-    const page = this.#readPage(after, upTo);
+  /**
+   * Many watches read the same page one after the other: at the start, one for each kind. The second keeps it for the others:
+   * pages that one watch reads would only burden the garbage collector.
+   */
+  #sharedPage(after: number, upTo: number): LogPage | undefined {
+    const known = this.#pages.get(after);
+    const kept = known?.deref();
+    if (kept !== undefined && kept.upTo <= upTo) return kept;
     this.#pages.delete(after);
-    this.#pages.set(after, new WeakRef(page));
     const [oldest] = this.#pages.keys();
-    if (this.#pages.size > PAGES && oldest !== undefined) this.#pages.delete(oldest);
+    if (this.#pages.size >= PAGES && oldest !== undefined) this.#pages.delete(oldest);
+    if (known === undefined) {
+      this.#pages.set(after, READ_ONCE);
+      return undefined;
+    }
+    const records: { readonly record: LogRecord; readonly order: string }[] = [];
+    const page = { records, upTo: this.#readPage(after, upTo, (record, order) => records.push({ record, order })) };
+    this.#pages.set(after, new WeakRef(page));
     return page;
   }
 
-  #readPage(after: number, upTo: number): LogPage {
-    const records: { readonly record: LogRecord; readonly order: string }[] = [];
+  /** Reads whole revisions, about {@link SLICE} records. @returns the last revision */
+  #readPage(after: number, upTo: number, add: AddRecord): number {
     const range = { start: integerKey(logPosition(after + 1, 0)), end: integerKey(logPosition(upTo + 1, 0)) };
-    let [bytes, through] = [0, after];
+    let [seen, bytes, through] = [0, 0, after];
     for (const { key, value } of this.scan(this.#log, range)) {
       const position = readInteger(key, 0);
       const revision = revisionOf(position);
-      if (revision !== through && (records.length >= SLICE || bytes >= SLICE_BYTES)) return { records, upTo: through };
+      if (revision !== through && (seen >= SLICE || bytes >= SLICE_BYTES)) return through;
+      seen += 1;
       bytes += value.length;
       through = revision;
       const record = this.decoded(value, position);
-      records.push({ record, order: sortable(record.key) });
+      add(record, sortable(record.key));
     }
-    return { records, upTo };
+    return upTo;
   }
 
   /** Returns the record at an encoded position, `undefined` if compaction has removed it. */
