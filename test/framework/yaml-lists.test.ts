@@ -142,5 +142,12 @@ describe("lists in YAML", () => {
     const { events } = await server.eventsOf(MEMOS, as(YAML));
     expect(events[1]?.["responseObject"]).to.include({ kind: "MemoList" });
     expect(events[1]?.["responseObject"].items).to.have.length(4);
+    await using small = await startAudited({
+      policy: policy({ level: "RequestResponse" }),
+      audit: { maxObject: 100_000 },
+    });
+    for (let at = 0; at < 8; at++) await small.eventsOf(MEMOS, memo(`long-${at}`, "x ".repeat(40_000)));
+    const { events: omitted } = await small.eventsOf(MEMOS, as(YAML));
+    expect(omitted[1]).not.to.have.property("responseObject");
   });
 });

@@ -17,21 +17,21 @@ const UNCACHED = { "Cache-Control": "no-cache, private" } as const;
 
 /** Status objects of responses, for the audit log, which cannot read them from the response. */
 const statuses = new WeakMap<ServerResponse, Partial<Status>>();
-const documents = new WeakMap<ServerResponse, Buffer>();
+const documents = new WeakMap<ServerResponse, () => Buffer>();
 
 /** Returns the Status of a response, if it was one. */
 export function statusOf(res: ServerResponse): Partial<Status> | undefined {
   return statuses.get(res);
 }
 
-/** Keeps the JSON of a document that is sent in another format, for the audit log. */
-export function keepJson(res: ServerResponse, json: Buffer): void {
+/** Sets how to make the JSON of a document that is sent in another format, for the audit log. */
+export function keepJson(res: ServerResponse, json: () => Buffer): void {
   documents.set(res, json);
 }
 
 /** Returns the JSON of a document that was sent in another format. */
 export function jsonOf(res: ServerResponse): Buffer | undefined {
-  return documents.get(res);
+  return documents.get(res)?.();
 }
 
 /** Writes a complete body; all responses use it. HEAD gets only the headers. */
@@ -70,7 +70,7 @@ export function respondDocument(
     ...answer
   }: Pick<Answer, "code" | "headers"> & { readonly json: Buffer; readonly format: AnswerFormat },
 ): void {
-  if (format !== "json") keepJson(res, json);
+  if (format !== "json") keepJson(res, () => json);
   const body = format === "json" ? json : format === "yaml" ? yamlOf(json) : cborDocument(json);
   respond(res, { ...answer, contentType: `application/${format}`, body });
 }

@@ -265,7 +265,7 @@ export async function writeList(
   }
   core.fairness.hold(exchange)?.widen(widthOf(estimate));
   if (isYaml) {
-    if (estimate <= AUDITED) keepJson(res, whole());
+    keepJson(res, whole);
     const frame = Buffer.concat([head, tail]);
     return writePaced(exchange, yamlList(frame, documents(page.items, representation)), "application/yaml");
   }
@@ -299,8 +299,6 @@ async function writePaced(
 
 /** Maximum size of a body that is written at once, in bytes. */
 const SMALL = 128 * 1024;
-/** Size of a list in YAML, as JSON, up to which the audit log has it, in bytes: as the default of `maxObject`. */
-const AUDITED = 2 ** 20;
 
 /** Bytes between the items of a list, and the number of bytes to leave out at their beginning. */
 interface ItemSeparation {

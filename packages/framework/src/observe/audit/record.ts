@@ -75,9 +75,11 @@ export class AuditRecord implements AuditAnnotations {
   responseObject({ res }: ObservedRequest): string | undefined {
     const written = this.#answer?.bytes;
     if (this.#answer === undefined || written?.length === 0) return undefined;
-    const bytes = jsonOf(res) ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));
-    const isCbor = res.getHeader("content-type") === CBOR && jsonOf(res) === undefined;
-    const json = bytes === undefined ? undefined : this.#encoded(isCbor ? jsonText(bytes) : bytes.toString("utf8"));
+    const document = jsonOf(res);
+    const bytes = document ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));
+    const isCbor = res.getHeader("content-type") === CBOR && document === undefined;
+    const isTooLong = bytes === undefined || bytes.length > LONGEST_CHARACTER * this.#limit;
+    const json = isTooLong ? undefined : this.#encoded(isCbor ? jsonText(bytes) : bytes.toString("utf8"));
     if (json === undefined) this.#omit("responseObject");
     return json === undefined ? undefined : this.#bounded("responseObject", json);
   }
@@ -153,6 +155,9 @@ function withoutRowFields(row: unknown): unknown {
 }
 
 type Write = (chunk?: unknown, ...rest: unknown[]) => unknown;
+
+/** Bytes of UTF-8 for a character of a JavaScript string, at most. */
+const LONGEST_CHARACTER = 3;
 
 /** Captures what a response writes, up to a limit: beyond it nothing at all. */
 class Capture {
