@@ -27,7 +27,7 @@ function contentHash(paths) {
   return hash.digest("hex");
 }
 
-/** Each start compares sizes and times, and reads the files only if one has changed: that takes ten times as long. @param {readonly string[]} paths */
+/** Each start compares sizes and times. It reads the files only if one has changed, since that takes longer. @param {readonly string[]} paths */
 function timesHash(paths) {
   const hash = createHash("sha256");
   for (const path of paths) {

@@ -67,12 +67,12 @@ describe("objects that others depend on", function () {
   });
 
   it("are read by their names, and no other object is", async () => {
-    const asked = new Set<string>();
+    const requests = new Set<string>();
     const masters = { groups: ["system:masters"] };
     await using server = await startWorkspaces(memoryStore(), {
       authentication: [staticTokens({ root: { name: "root", ...masters }, view: { name: "view", ...masters } })],
       onRequest: ({ user, verb, path }) => {
-        if (user === "view") asked.add(`${verb} ${path}`);
+        if (user === "view") requests.add(`${verb} ${path}`);
       },
     });
     const headers = ["Authorization", "Bearer view"];
@@ -92,8 +92,8 @@ describe("objects that others depend on", function () {
     const reference = { cluster, apiVersion: "v1", kind: "Secret", namespace: "default", name: "named" };
     await until(() => related.reading("it", ({ get }) => get(reference)).state === "found", { what: "the Secret" });
     const [all, one] = ["/clusters/*/api/v1/secrets", `/clusters/${cluster}${SECRETS}/named`];
-    await until(() => asked.size === 3, { what: "the watch" });
-    expect([...asked].sort()).to.deep.equal([`get ${one}`, `list ${all}`, `watch ${all}`]);
+    await until(() => requests.size === 3, { what: "the watch" });
+    expect([...requests].sort()).to.deep.equal([`get ${one}`, `list ${all}`, `watch ${all}`]);
   });
 
   it("are read without a watch where the server allows no watch of all logical clusters", async () => {

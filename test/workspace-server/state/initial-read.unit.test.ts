@@ -182,7 +182,7 @@ describe("an informer during the initial read", () => {
       );
     await tasks.in("a").delete("held");
     const [first, second, unread] = [new Informer(tasks), new Informer(tasks), new Informer(tasks)];
-    const told: string[] = [];
+    const notified: string[] = [];
     const keys: string[] = [];
     const begun = await store.head();
     for (const informer of [first, second, unread])
@@ -191,12 +191,12 @@ describe("an informer during the initial read", () => {
         head: (options) => store.head(options),
         onError: () => undefined,
       });
-    first.on({ added: ({ metadata }, { key }) => told.push(`first ${key.cluster} ${metadata.name}`) });
+    first.on({ added: ({ metadata }, { key }) => notified.push(`first ${key.cluster} ${metadata.name}`) });
     second.on(
-      { added: ({ metadata }, { key }) => told.push(`second ${key.cluster} ${metadata.name}`) },
+      { added: ({ metadata }, { key }) => notified.push(`second ${key.cluster} ${metadata.name}`) },
       { existing: "deleting" },
     );
-    unread.on({ added: () => told.push("unread") }, { existing: "none" });
+    unread.on({ added: () => notified.push("unread") }, { existing: "none" });
     unread.onKey(({ key }) => keys.push(key.name));
     for (const informer of [first, second, unread]) await informer.readAll(new Pace());
     const parse = JSON.parse;
@@ -210,7 +210,7 @@ describe("an informer during the initial read", () => {
     } finally {
       JSON.parse = parse;
     }
-    expect(told).to.deep.equal(["first a held", "first a one", "second a held", "first b two"]);
+    expect(notified).to.deep.equal(["first a held", "first a one", "second a held", "first b two"]);
     expect([keys, parsed]).to.deep.equal([["held", "one", "two"], 4]);
     for (const informer of [first, second, unread]) informer[Symbol.dispose]();
   });

@@ -8,15 +8,15 @@ import { ORIGINAL_API_VERSION_ANNOTATION } from "@virtual-workspaces/kcp/names";
  * Returns the same resource with some storage methods replaced. To watches the storage is a different one: a watch on the old
  * resource ends where the new one is served.
  */
-export function servedFrom(served: ServedResource, anew: Partial<Storage>): ServedResource {
-  return Object.freeze({ ...served, storage: storageWith(served.storage, anew) });
+export function servedFrom(served: ServedResource, replaced: Partial<Storage>): ServedResource {
+  return Object.freeze({ ...served, storage: storageWith(served.storage, replaced) });
 }
 
 /** Returns the same storage with some methods replaced. */
-export function storageWith<S extends object>(storage: S, anew: Partial<S>): S {
+export function storageWith<S extends object>(storage: S, replaced: Partial<S>): S {
   return new Proxy(storage, {
     get: (target, name) => {
-      if (Object.hasOwn(anew, name)) return Reflect.get(anew, name);
+      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
       const value: unknown = Reflect.get(target, name);
       return typeof value === "function" ? value.bind(target) : value;
     },

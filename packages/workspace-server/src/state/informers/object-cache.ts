@@ -170,8 +170,9 @@ export class ObjectCache<T extends object> implements Disposable {
       if (this.#disposed || encoded === undefined) continue;
       const event = { key: encoded.key, initial: true };
       for (const changed of keyed) if (this.#keyed.has(changed)) changed(event);
-      const isDeleting = handlers.length > 0 && this.#isDeleting(encoded);
-      const needed = handlers.filter(([each, which]) => this.#existing.has(each) && (isDeleting || which === "all"));
+      const wanting = handlers.filter(([each]) => this.#existing.has(each));
+      const isForAll = wanting.every(([, which]) => which === "all") || this.#isDeleting(encoded);
+      const needed = isForAll ? wanting : wanting.filter(([, which]) => which === "all");
       const object = needed.length === 0 ? undefined : this.#readable(encoded);
       for (const [{ added }] of object === undefined ? [] : needed) added?.(object as ObjectOf<T>, event);
       yield;

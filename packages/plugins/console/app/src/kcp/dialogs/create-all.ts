@@ -60,7 +60,7 @@ async function create(workspace: string, made: Made, isDryRun: boolean): Promise
       return;
     }
     if (instead !== undefined) await deleteObject({ workspace, resource, namespace, name: metadata.name }, instead);
-    if (isUpdate) await replace({ workspace, resource, namespace, name: object.metadata.name }, object, options);
+    if (isUpdate) await replace({ workspace, resource, namespace, name: metadata.name }, object, options);
     else await createObject({ workspace, resource, namespace }, object, options);
   } catch (error) {
     throw new MadeError(made, error);

@@ -38,20 +38,30 @@ interface NamedProps {
   readonly found: Discovery;
 }
 
-/** A link to such an object, or its name where the workspace does not serve its kind. */
+/** Such an object, and the field that names it. */
 export function Named({ named: { field, apiVersion, kind, namespace, name }, address, found }: NamedProps) {
   const resource = resourceOfKind(found, apiVersion, kind);
   const text = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
   return (
     <>
-      {resource === undefined ? (
-        <bdi>{text}</bdi>
-      ) : (
-        <a href={linkTo({ workspace: address.workspace, resource, namespace, name })}>
-          <bdi>{text}</bdi>
-        </a>
-      )}{" "}
+      <ObjectLink at={resource && { workspace: address.workspace, resource, namespace, name }} text={text} />{" "}
       <span class="muted">{field}</span>
     </>
+  );
+}
+
+interface ObjectLinkProps {
+  /** Place of the object; undefined where the workspace does not serve its kind. */
+  readonly at: ObjectAddress | undefined;
+  readonly text: string;
+}
+
+/** A link to an object, or its name where there is no place to link to. */
+export function ObjectLink({ at, text }: ObjectLinkProps) {
+  if (at === undefined) return <bdi>{text}</bdi>;
+  return (
+    <a href={linkTo(at)}>
+      <bdi>{text}</bdi>
+    </a>
   );
 }

@@ -13,7 +13,7 @@ import { Data, isSecret } from "./data.tsx";
 import { Events } from "./events.tsx";
 import { Labels, LongValues } from "./labels.tsx";
 import { Leaves } from "./leaves.tsx";
-import { Named, namedBy } from "./named.tsx";
+import { Named, namedBy, ObjectLink } from "./named.tsx";
 import { Owned } from "./owned.tsx";
 import { Scale } from "./scale.tsx";
 
@@ -146,13 +146,7 @@ function Owner({ owner, address, found }: OwnerProps) {
   const namespace = resource?.isNamespaced === true ? address.namespace : "";
   return (
     <>
-      {resource === undefined ? (
-        <bdi>{text}</bdi>
-      ) : (
-        <a href={linkTo({ workspace: address.workspace, resource, namespace, name })}>
-          <bdi>{text}</bdi>
-        </a>
-      )}
+      <ObjectLink at={resource && { workspace: address.workspace, resource, namespace, name }} text={text} />
       {controller && <span class="muted"> {texts.object.summary.controller}</span>}
     </>
   );
